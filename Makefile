@@ -12,6 +12,8 @@ RANDOM := tests/core tests/formats tests/video/test_plans.py tests/workflows
 BROWSER := tests/console/browser tests/exactness
 CHECKOV := .venv-checkov/bin/checkov
 export SCALE PROJECTS
+# what failed runs once more, alone: a test that fails twice fails the run, one that a busy machine held up does not
+AGAIN := $(BIN)/python -m pytest -n 0 --last-failed --last-failed-no-failures none
 # pytest keeps the tests as it compiled them; each worker would spend 15 s on that anew
 test nightly: export PYTHONDONTWRITEBYTECODE :=
 .PHONY: help run demo test check check-console pictures rules format bench soak nightly reliability exactness audit docs package deploy destroy lock clean
@@ -26,9 +28,10 @@ demo: $(VENV) ## fill the running stack with a small project; LIMN_HOME says whe
 	@$(BIN)/python -m infra.demo
 
 test: $(VENV) ## the tests; TESTS=tests/query for some of them
-	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not nightly and not browser" $(TESTS) || test $$? -eq 5
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not nightly and not browser" $(TESTS) || test $$? -eq 5 \
+		|| $(AGAIN) -m "not nightly and not browser" $(TESTS)
 	@$(BIN)/python -m pytest -n 0 -rs -m "browser and not nightly" $(or $(TESTS),$(BROWSER)) || test $$? -eq 5 \
-		|| $(BIN)/python -m pytest -n 0 -m "browser and not nightly" --last-failed --last-failed-no-failures none $(or $(TESTS),$(BROWSER))
+		|| $(AGAIN) -m "browser and not nightly" $(or $(TESTS),$(BROWSER))
 
 check: $(VENV) ## lint, format, types, layers, templates and their security rules, known vulnerabilities
 	@$(BIN)/ruff check .

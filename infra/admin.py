@@ -105,7 +105,7 @@ def perform(given: dict[str, Any]) -> str:  # noqa: PLR0911 one for each command
         Refused: the service refuses it, with the service's own sentence.
     """
     # only now: the service's modules read the configuration when they are imported
-    from chalicelib.core.accounts import UserSpec
+    from chalicelib.core.models.accounts import UserSpec
     from chalicelib.errors import LimnError
     from chalicelib.resources.accounts import administration
 

@@ -131,7 +131,7 @@ def organization(api: Api) -> int:
 def project(api: Api, organization: int) -> int:
     """A new project that the api user owns."""
     assert api.user
-    from chalicelib.core.accounts import ProjectSpec
+    from chalicelib.core.models.accounts import ProjectSpec
     from chalicelib.resources.projects import service as projects_service
 
     spec = ProjectSpec(name=f"project {next(_names)}", organization=organization)

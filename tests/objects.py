@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from chalicelib.core import object_keys
-from chalicelib.core.object_keys import ObjectKey, ObjectPrefix
+from chalicelib.core.keys import object_keys
+from chalicelib.core.keys.object_keys import ObjectKey, ObjectPrefix
 from chalicelib.settings import settings
 from chalicelib.storage.objects import objects
 

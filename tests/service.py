@@ -21,8 +21,8 @@ if os.environ.get("LIMN_STAGE", STAGE) == STAGE:  # another where a test's progr
 
 from app import app  # noqa: E402
 from chalicelib.access import passwords  # noqa: E402
-from chalicelib.core.accounts import MEMBERSHIP as MEMBERSHIP_RECORD  # noqa: E402
-from chalicelib.core.accounts import USER, Membership, User  # noqa: E402
+from chalicelib.core.models.accounts import MEMBERSHIP as MEMBERSHIP_RECORD  # noqa: E402
+from chalicelib.core.models.accounts import USER, Membership, User  # noqa: E402
 from chalicelib.core.resource import now  # noqa: E402
 from chalicelib.storage.dynamodb import ids, records  # noqa: E402
 from infra.local.http.gateway import Gateway, Reply  # noqa: E402

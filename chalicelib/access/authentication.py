@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from chalicelib.access import grants
 from chalicelib.access.masks import level_of
-from chalicelib.core.accounts import AFFILIATION, MEMBERSHIP, PROJECT, TOKEN, USER, Membership, Project
+from chalicelib.core.models.accounts import AFFILIATION, MEMBERSHIP, PROJECT, TOKEN, USER, Membership, Project
 from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.core.records import padded
 from chalicelib.errors import NotFound, Unauthenticated

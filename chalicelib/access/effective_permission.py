@@ -12,12 +12,12 @@ from typing import Any
 import msgspec
 
 from chalicelib.access.scope import Scope, masks_on
-from chalicelib.core.accounts import ORGANIZATION, PROJECT
-from chalicelib.core.algorithms import ALGORITHM, APPLET
-from chalicelib.core.definitions import SECTION, TYPE_RECORD, VERSION
-from chalicelib.core.entities import Localization, Media, State
-from chalicelib.core.integrations import BUCKET, HOSTED_TEMPLATE, JOB_CLUSTER
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.accounts import ORGANIZATION, PROJECT
+from chalicelib.core.models.algorithms import ALGORITHM, APPLET
+from chalicelib.core.models.definitions import SECTION, TYPE_RECORD, VERSION
+from chalicelib.core.models.entities import Localization, Media, State
+from chalicelib.core.models.integrations import BUCKET, HOSTED_TEMPLATE, JOB_CLUSTER
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import Resource
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from chalicelib.access.groups import GROUP
 from chalicelib.access.masks import Grants, mask_of
 from chalicelib.access.row_protections import ROW_PROTECTION, organization_scope, project_scope, subject_key
-from chalicelib.core.accounts import AFFILIATION, MEMBERSHIP
+from chalicelib.core.models.accounts import AFFILIATION, MEMBERSHIP
 from chalicelib.core.permissions import LEVEL_OF
 from chalicelib.core.records import padded
 from chalicelib.errors import NotFound

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from chalicelib.access.authentication import hash_of, new_token
-from chalicelib.core.accounts import TOKEN, UNLOCK, UNLOCK_HOURS, USER, StoredToken, Unlock, User
+from chalicelib.core.models.accounts import TOKEN, UNLOCK, UNLOCK_HOURS, USER, StoredToken, Unlock, User
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.storage.dynamodb import attempts, record_rows, records

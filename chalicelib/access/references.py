@@ -19,8 +19,8 @@ import msgspec
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
-from chalicelib.core.definitions import SECTION, VERSION
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.definitions import SECTION, VERSION
 from chalicelib.core.permissions import Level
 from chalicelib.core.records import RecordKind, padded
 from chalicelib.core.resource import Resource

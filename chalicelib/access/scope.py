@@ -24,9 +24,9 @@ from typing import Any, TypeVar
 from chalicelib.access import authentication, grants
 from chalicelib.access.authentication import Caller
 from chalicelib.access.masks import BITS_OF, Grants, below, level_of
-from chalicelib.core.accounts import Membership
-from chalicelib.core.entities import media_of
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.accounts import Membership
+from chalicelib.core.models.entities import media_of
 from chalicelib.core.permissions import Level
 from chalicelib.errors import Forbidden
 from chalicelib.query.operators import Op

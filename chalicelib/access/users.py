@@ -7,7 +7,7 @@ from typing import TypeVar, get_args
 
 import msgspec
 
-from chalicelib.core.accounts import USER, AddressStanding, Affiliation, Membership, User
+from chalicelib.core.models.accounts import USER, AddressStanding, Affiliation, Membership, User
 from chalicelib.storage.dynamodb import records
 
 P = TypeVar("P", Membership, Affiliation)

@@ -14,14 +14,14 @@ from typing import Any
 
 from chalicelib.access import effective_permission, users
 from chalicelib.access.scope import UNRESTRICTED, Scope
-from chalicelib.core.definitions import SECTION, Definitions
-from chalicelib.core.field_selection import shaper
 from chalicelib.core.kinds import DefinitionKind, Kind
+from chalicelib.core.models.definitions import SECTION, Definitions
 from chalicelib.core.permissions import Level
+from chalicelib.core.web.field_selection import shaper
 from chalicelib.errors import Forbidden
-from chalicelib.query.aggregates import Aggregate, Statistics, Written, bind
 from chalicelib.query.check import check
 from chalicelib.query.cost import check_cost
+from chalicelib.query.statistics.aggregates import Aggregate, Statistics, Written, bind
 from chalicelib.query.tree import Query, Tree, both
 from chalicelib.storage.view.cache import looking_ahead
 from chalicelib.storage.view.view import View

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from chalicelib.access import authentication
-from chalicelib.core.accounts import Project
+from chalicelib.core.models.accounts import Project
 from chalicelib.core.permissions import Permission
 from chalicelib.errors import NotFound
 from chalicelib.http.operation import Answer, Call, Found, NoQuery, Operation

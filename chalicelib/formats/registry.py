@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from chalicelib.formats import coco, cvat, fathomnet, geojson, manifest, mot, voc, yolo
+from chalicelib.formats import manifest
 from chalicelib.formats.model import MANIFEST, Dataset, Layout
-from chalicelib.formats.table import Csv, JsonLines, Parquet
+from chalicelib.formats.writers import coco, cvat, fathomnet, geojson, mot, voc, yolo
+from chalicelib.formats.writers.table import Csv, JsonLines, Parquet
 
 FormatName = Literal["coco", "yolo", "voc", "mot", "cvat", "fathomnet", "geojson", "csv", "jsonl", "parquet"]
 WRITERS: dict[str, Any] = {

@@ -13,9 +13,9 @@ from typing import Any
 
 from chalicelib.access import authentication
 from chalicelib.access.scope import Scope
-from chalicelib.core.accounts import ORGANIZATION, Organization, Project
-from chalicelib.core.accounts import PROJECT as PROJECT_RECORD
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.accounts import ORGANIZATION, Organization, Project
+from chalicelib.core.models.accounts import PROJECT as PROJECT_RECORD
 from chalicelib.core.permissions import Level
 from chalicelib.core.records import RecordKind
 from chalicelib.http.operation import Address, Found, ReadsNothingAhead

@@ -20,7 +20,7 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core.commits import Note
+from chalicelib.core.log.commits import Note
 from chalicelib.core.permissions import Permission
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import Resource, given

@@ -18,8 +18,8 @@ from urllib.parse import unquote
 import msgspec
 from msgspec import inspect
 
-from chalicelib.core.names import nearest
 from chalicelib.core.resource import ONE_LINE, UUID, Resource, options
+from chalicelib.core.text.names import nearest
 from chalicelib.errors import BadInput, NotFound, TooLarge
 from chalicelib.http.bounds import BODY_ERROR, check_depth, check_parameter, check_sizes, longer_texts
 from chalicelib.http.forms import Tidying, inner_of, members_of

@@ -16,9 +16,9 @@ from typing import Any
 from chalicelib.access import effective_permission, references, view_queries
 from chalicelib.access.authentication import authenticate, membership_key, read_ahead
 from chalicelib.access.scope import Scope
-from chalicelib.core.commits_read import commits_read
-from chalicelib.core.deadline import REQUEST_SECONDS, time_limit
+from chalicelib.core.log.commits_read import commits_read
 from chalicelib.core.permissions import Level, Permission, Verdict, decide, name_of_level
+from chalicelib.core.time.deadline import REQUEST_SECONDS, time_limit
 from chalicelib.errors import Forbidden, LimnError, NotFound, Unauthenticated
 from chalicelib.http.decoding import decode_body, decode_path, decode_query
 from chalicelib.http.encoding import SAFE_IN_BROWSERS, HttpAnswer, encode, encode_error, fitting, negotiate

@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, inspect
 
-from chalicelib.core.names import nearest
 from chalicelib.core.resource import options
+from chalicelib.core.text.names import nearest
 from chalicelib.errors import BadInput
 from chalicelib.http.bounds import BODY_ERROR
 

@@ -17,10 +17,10 @@ import msgspec
 from msgspec import inspect
 
 from chalicelib import __version__
+from chalicelib.core.models.shapes import SHAPES
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.core.responses import BadRequestResponse, NotFoundResponse
-from chalicelib.core.shapes import SHAPES
 from chalicelib.http import members, members_of
 from chalicelib.http.decoding import MAX_THINGS
 from chalicelib.http.encoding import MEDIA_TYPES

@@ -24,9 +24,9 @@ import time
 
 from chalicelib.settings import settings
 from chalicelib.storage.log import archive, log
-from chalicelib.storage.view import parquet_steps, snapshots
-from chalicelib.storage.view.renewals import Renewals, UnderWay
-from chalicelib.storage.view.snapshot_records import Manifest, Pointer, current, mark, pointer
+from chalicelib.storage.view.snapshot import parquet_steps, snapshots
+from chalicelib.storage.view.snapshot.renewals import Renewals, UnderWay
+from chalicelib.storage.view.snapshot.snapshot_records import Manifest, Pointer, current, mark, pointer
 
 ENOUGH_CHANGES = 20_000
 """This many changes since the last snapshot justify another. It stores only the changes (decision 31)."""

@@ -11,16 +11,16 @@ from collections.abc import Iterator
 
 import msgspec
 
-from chalicelib.core.commits import Change, Commit
-from chalicelib.core.definitions import Definitions
 from chalicelib.core.kinds import TYPE_OF, DefinitionKind, Kind
+from chalicelib.core.log.commits import Change, Commit
+from chalicelib.core.models.definitions import Definitions
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.storage.dynamodb import entities, records, retired
 from chalicelib.storage.log import archive, log
-from chalicelib.storage.view import files as view_files
-from chalicelib.storage.view import snapshots
 from chalicelib.storage.view.deleted_definitions import Lost
-from chalicelib.storage.view.snapshot_records import Segment, current, pointer
+from chalicelib.storage.view.snapshot import files as view_files
+from chalicelib.storage.view.snapshot import snapshots
+from chalicelib.storage.view.snapshot.snapshot_records import Segment, current, pointer
 from chalicelib.storage.view.view import View
 
 AT_ONCE = 10_000

@@ -20,9 +20,9 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from chalicelib.core.accounts import PROJECT
-from chalicelib.core.commits import Change, Commit, Edit
 from chalicelib.core.kinds import Kind
+from chalicelib.core.log.commits import Change, Commit, Edit
+from chalicelib.core.models.accounts import PROJECT
 from chalicelib.core.resource import now, timestamp
 from chalicelib.errors import NotFound
 from chalicelib.resources.bucket_sources import service as bucket_sources_service

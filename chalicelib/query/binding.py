@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
-from chalicelib.core.definitions import AnyType
 from chalicelib.core.kinds import Kind
-from chalicelib.core.names import similar
-from chalicelib.core.revisions import Removed
+from chalicelib.core.models.definitions import AnyType
+from chalicelib.core.text.names import similar
+from chalicelib.core.values.revisions import Removed
 from chalicelib.errors import BadInput
 from chalicelib.query.columns import NAMES, SECTION_NAME, SECTION_TAG, TAG_ALIAS, UNDERSCORED, Column
 from chalicelib.query.operators import BY_WORD, OPERATIONS, SEARCHES, Op, Operator, Shape

@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core.definitions import AnyType, Definitions, Section
 from chalicelib.core.kinds import DefinitionKind, Kind
-from chalicelib.core.revisions import Removed
+from chalicelib.core.models.definitions import AnyType, Definitions, Section
+from chalicelib.core.values.revisions import Removed
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.query import binding
 from chalicelib.query.columns import SECTION_NAME

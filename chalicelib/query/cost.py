@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 
 from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput
-from chalicelib.query.aggregates import Aggregate
 from chalicelib.query.operators import Op
+from chalicelib.query.statistics.aggregates import Aggregate
 from chalicelib.query.tree import (
     AfterMedia,
     And,

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from chalicelib.core.entities import Entity, media_of
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.entities import Entity, media_of
 from chalicelib.query.columns import BY_NAME
 from chalicelib.query.geodesy import distance_km
 from chalicelib.query.operators import Op

@@ -8,7 +8,7 @@ never part of a statement, a rename moves no data, and a list over all types is 
 A place is five columns of the table: its longitude under the name, its latitude beside it (`latitude`), for comparing
 plain numbers takes a quarter of the time of taking them out of arrays; and the same place as a unit vector (`vector`),
 so that most distances are decided without an angle. A vector of any dimension is two columns: 32 bit floats,
-little-endian, and its code (`codes`, `query/vector_codes.py`); `storage/view/vectors.py` compares them.
+little-endian, and its code (`codes`, `query/vector_codes.py`); `storage/view/vector_search/vectors.py` compares them.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from chalicelib.core.definitions import AnyType
 from chalicelib.core.kinds import Kind
-from chalicelib.core.revisions import Added, Recast, Removed, Renamed, Revision
+from chalicelib.core.models.definitions import AnyType
+from chalicelib.core.values.revisions import Added, Recast, Removed, Renamed, Revision
 
 PLACE = "DOUBLE[2]"
 VECTOR = "BLOB"

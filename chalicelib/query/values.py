@@ -21,7 +21,7 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core.dates import ACCEPTED, parse_date
+from chalicelib.core.text.dates import ACCEPTED, parse_date
 from chalicelib.errors import BadInput
 
 LARGEST_INT = 2**63 - 1

@@ -3,7 +3,7 @@
 A code is a head and one signed byte for each number, the number divided by the code's scale and rounded. Scales are
 powers of the fourth root of 2, so that the vectors of a column have few different ones and those of one scale can be
 compared together. The head has the length of what rounding took away: a distance computed from codes is that much off
-at most (`storage/view/codes.py`).
+at most (`storage/view/vector_search/codes.py`).
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from chalicelib.core.retry import BUSY
+from chalicelib.core.time.retry import BUSY
 from chalicelib.errors import Unavailable
 from chalicelib.queues.base import LARGEST, Message, encode
 from chalicelib.settings import settings

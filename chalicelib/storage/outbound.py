@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
-from chalicelib.core import origins
-from chalicelib.core.origins import Address
+from chalicelib.core.web import origins
+from chalicelib.core.web.origins import Address
 from chalicelib.errors import BadInput, Forbidden
 from chalicelib.settings import settings
 

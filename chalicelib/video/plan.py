@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from chalicelib.core.numbers import natural
+from chalicelib.core.text.numbers import natural
 from chalicelib.errors import BadInput
 from chalicelib.video.timing import FrameTable, Keyframe
 

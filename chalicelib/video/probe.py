@@ -22,11 +22,12 @@ from typing import TYPE_CHECKING, cast
 from msgspec import Struct
 
 from chalicelib.errors import BadInput
-from chalicelib.video import boxes, quirks
-from chalicelib.video.decode import START, KeyframeMissedError, decode, packets_from, without_losses
-from chalicelib.video.opening import opened, refusing, video_stream
+from chalicelib.video.decoding.decode import START, KeyframeMissedError, decode, packets_from, without_losses
+from chalicelib.video.files import quirks
+from chalicelib.video.files.opening import opened, refusing, video_stream
+from chalicelib.video.files.source import Source, SourceFile
+from chalicelib.video.mp4 import boxes
 from chalicelib.video.plan import GOP, AudioInfo, Probe, VideoInfo, check_size
-from chalicelib.video.source import Source, SourceFile
 from chalicelib.video.timing import MAX_FRAMES, FrameTable, Keyframe, build_table
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core.numbers import natural
+from chalicelib.core.text.numbers import natural
 from chalicelib.errors import BadInput
 from chalicelib.workflows.manifests import Step, Template, Workflow, line_of, parse, strings, workflow
 

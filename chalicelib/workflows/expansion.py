@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core.numbers import natural
+from chalicelib.core.text.numbers import natural
 from chalicelib.errors import BadInput
 from chalicelib.workflows import conditions
 from chalicelib.workflows.checks import TAG, attempts, dependencies

@@ -15,9 +15,9 @@ import sys
 import tempfile
 import time
 
-from chalicelib.formats.archive import PartArchive, length_of, plan
 from chalicelib.formats.model import Dataset, Group, Label, Media
 from chalicelib.formats.registry import WRITERS, layout_of, shared_files
+from chalicelib.formats.writers.archive import PartArchive, length_of, plan
 
 LABELS_A_PART = 20_000
 """As `chalicelib/resources/exports/planning.py` has it."""

@@ -12,8 +12,8 @@ import random
 import msgspec
 import numpy as np
 
-from chalicelib.core.entities import Localization
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.entities import Localization
 from chalicelib.core.resource import answer
 from chalicelib.query.geodesy import unit_sql
 from chalicelib.query.layout import place_columns

@@ -21,13 +21,14 @@ import av
 import msgspec
 from av.filter import Graph
 
-from chalicelib.core.object_keys import ObjectKey
-from chalicelib.video import boxes, encode
-from chalicelib.video.assemble import assemble
+from chalicelib.core.keys.object_keys import ObjectKey
+from chalicelib.video.encoding import encode
+from chalicelib.video.encoding.assemble import assemble
+from chalicelib.video.files.source import FileSource
+from chalicelib.video.mp4 import boxes
+from chalicelib.video.mp4.segments import Fragment, segment_info
 from chalicelib.video.plan import TranscodePlan, plan
 from chalicelib.video.probe import probe
-from chalicelib.video.segments import Fragment, segment_info
-from chalicelib.video.source import FileSource
 from chalicelib.video.timing import FrameTable
 
 FPS = 30

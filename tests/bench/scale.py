@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 
 import tests.bench.offline  # noqa: F401 before anything reads the settings
-from chalicelib.core.retry import LOG, Retry
+from chalicelib.core.time.retry import LOG, Retry
 from chalicelib.storage.log.log import HOLE_SECONDS, HOLES
 
 READ_MS, UPDATE_MS, WRITE_MS = 4.0, 5.0, 12.0

@@ -12,8 +12,8 @@ import msgspec
 
 from chalicelib.errors import NotFound
 from chalicelib.storage.objects import objects, view_objects
-from chalicelib.storage.view import snapshots
-from chalicelib.storage.view.snapshot_records import Manifest, Pointer
+from chalicelib.storage.view.snapshot import snapshots
+from chalicelib.storage.view.snapshot.snapshot_records import Manifest, Pointer
 
 LATENCY, BANDWIDTH = 0.015, 80e6
 """Of the simulated S3: seconds a request, and bytes a second of all requests together."""

@@ -29,11 +29,11 @@ from unittest import mock
 import tests.bench.offline  # noqa: F401 before anything reads the settings
 from chalicelib.core.kinds import Kind
 from chalicelib.query import check, parse
-from chalicelib.query.aggregates import Written, bind
 from chalicelib.query.parsers.parameters import LocalizationQuery
-from chalicelib.storage.view import files, snapshots
+from chalicelib.query.statistics.aggregates import Written, bind
 from chalicelib.storage.view.cache import Views, resident
-from chalicelib.storage.view.engine import engine
+from chalicelib.storage.view.database.engine import engine
+from chalicelib.storage.view.snapshot import files, snapshots
 from chalicelib.storage.view.view import View
 from tests.bench import views as small
 from tests.bench.generated import MEDIA_EACH, filled

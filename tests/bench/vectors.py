@@ -20,21 +20,21 @@ import msgspec
 import numpy as np
 
 import tests.bench.offline  # noqa: F401 before anything reads the settings
-from chalicelib.core.attributes import AttributeType
-from chalicelib.core.commits import Change
-from chalicelib.core.definitions import LocalizationType
-from chalicelib.core.entities import Localization
 from chalicelib.core.kinds import Kind
+from chalicelib.core.log.commits import Change
+from chalicelib.core.models.definitions import LocalizationType
+from chalicelib.core.models.entities import Localization
 from chalicelib.core.resource import answer
+from chalicelib.core.values.attributes import AttributeType
 from chalicelib.query import check, parse, vector_codes
 from chalicelib.query.layout import codes
 from chalicelib.query.parsers.bodies import FloatArrayQuery, LocalizationIdQuery
 from chalicelib.query.parsers.parameters import LocalizationQuery
 from chalicelib.query.vector_codes import HEAD, STEPS
-from chalicelib.storage.view import snapshots
 from chalicelib.storage.view.cache import resident
-from chalicelib.storage.view.engine import engine
+from chalicelib.storage.view.database.engine import engine
 from chalicelib.storage.view.rows import DOCUMENT
+from chalicelib.storage.view.snapshot import snapshots
 from chalicelib.storage.view.vector_column import VectorColumn
 from chalicelib.storage.view.view import View
 from tests.bench import views as small

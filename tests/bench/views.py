@@ -16,17 +16,17 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core.attributes import AttributeType
-from chalicelib.core.commits import Change, Commit
-from chalicelib.core.definitions import LocalizationType, MediaType, Section
-from chalicelib.core.entities import Localization, Media
 from chalicelib.core.kinds import DefinitionKind, Kind
+from chalicelib.core.log.commits import Change, Commit
+from chalicelib.core.models.definitions import LocalizationType, MediaType, Section
+from chalicelib.core.models.entities import Localization, Media
+from chalicelib.core.values.attributes import AttributeType
 from chalicelib.query import check, parse
 from chalicelib.query.parsers.bodies import FloatArrayQuery, LocalizationIdQuery
 from chalicelib.query.parsers.parameters import LocalizationQuery
 from chalicelib.storage.dynamodb import ids
-from chalicelib.storage.view import snapshots
-from chalicelib.storage.view.snapshot_records import current
+from chalicelib.storage.view.snapshot import snapshots
+from chalicelib.storage.view.snapshot.snapshot_records import current
 from chalicelib.storage.view.view import View
 
 SIZES = [10_000, 100_000, *([1_000_000] if os.environ.get("BENCH_MILLION") else [])]

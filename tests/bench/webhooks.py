@@ -14,7 +14,7 @@ from tests.environment import VARIABLES
 
 os.environ.update(VARIABLES)
 
-from chalicelib.core.accounts import ProjectSpec
+from chalicelib.core.models.accounts import ProjectSpec
 from chalicelib.resources.events import service as events_service
 from chalicelib.resources.projects import service as projects_service
 from chalicelib.resources.webhooks import delivery

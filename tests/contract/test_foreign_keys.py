@@ -12,11 +12,11 @@ import msgspec
 import pytest
 
 from chalicelib.api.catalogue import OPERATIONS
-from chalicelib.core import object_keys
-from chalicelib.core.accounts import ORGANIZATION, PROJECT, USER
+from chalicelib.core.keys import object_keys
+from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.kinds import Kind
-from chalicelib.core.media_files import ImageDefinition, MediaFiles, VideoDefinition
-from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.models.accounts import ORGANIZATION, PROJECT, USER
+from chalicelib.core.models.media_files import ImageDefinition, MediaFiles, VideoDefinition
 from chalicelib.maintenance import upkeep
 from chalicelib.resources.projects import purging
 from chalicelib.resources.projects.messages import PurgeProject

@@ -15,7 +15,7 @@ import msgspec.inspect as shapes
 import pytest
 
 from chalicelib.api.catalogue import OPERATIONS
-from chalicelib.core.attributes import Dtype
+from chalicelib.core.values.attributes import Dtype
 from chalicelib.http.operation import OneOf
 from tests.contract.examples import example_of, query_of
 from tests.contract.test_mass_assignment import path_of, placed

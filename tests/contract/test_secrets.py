@@ -18,7 +18,7 @@ import msgspec
 import pytest
 
 from chalicelib.api.catalogue import OPERATIONS
-from chalicelib.core.integrations import JOB_CLUSTER
+from chalicelib.core.models.integrations import JOB_CLUSTER
 from chalicelib.resources.accounts.invitations import INVITATION
 from chalicelib.settings import settings
 from chalicelib.storage import sealing

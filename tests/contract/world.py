@@ -12,12 +12,12 @@ import msgspec
 
 from chalicelib.access.authentication import hash_of
 from chalicelib.access.groups import GROUP
-from chalicelib.core.accounts import AFFILIATION, TOKEN, Affiliation
-from chalicelib.core.algorithms import ALGORITHM, ANALYSIS, APPLET
-from chalicelib.core.datasets import DATASET, EXPORT
-from chalicelib.core.integrations import BUCKET, HOSTED_TEMPLATE, JOB_CLUSTER
-from chalicelib.core.jobs import JOB
-from chalicelib.core.personal import BOOKMARK, FAVORITE
+from chalicelib.core.models.accounts import AFFILIATION, TOKEN, Affiliation
+from chalicelib.core.models.algorithms import ALGORITHM, ANALYSIS, APPLET
+from chalicelib.core.models.datasets import DATASET, EXPORT
+from chalicelib.core.models.integrations import BUCKET, HOSTED_TEMPLATE, JOB_CLUSTER
+from chalicelib.core.models.jobs import JOB
+from chalicelib.core.models.personal import BOOKMARK, FAVORITE
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import now
 from chalicelib.resources.accounts.invitations import INVITATION

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.core.attribute_values import (
+from chalicelib.core.values.attribute_values import (
     Converter,
     check_definition,
     check_definitions,
@@ -13,7 +13,7 @@ from chalicelib.core.attribute_values import (
     fill,
     merge,
 )
-from chalicelib.core.attributes import AttributeType
+from chalicelib.core.values.attributes import AttributeType
 from chalicelib.errors import BadInput
 
 NOW = "2026-01-02T03:04:05.678Z"

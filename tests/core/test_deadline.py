@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from chalicelib.core.deadline import interrupting, time_limit
+from chalicelib.core.time.deadline import interrupting, time_limit
 from chalicelib.errors import Unavailable
 
 SECONDS = 10

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from chalicelib.core.edits import changed, deleted, differences
-from chalicelib.core.entities import Leaf
 from chalicelib.core.kinds import Kind
+from chalicelib.core.log.edits import changed, deleted, differences
+from chalicelib.core.models.entities import Leaf
 
 LEAF = Leaf(
     id=1, project=1, type=1, name="a", path="p.a", attributes={"n": 1, "gone": "x"}, created_by=1, modified_by=1,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.core.email_addresses import Mailbox, parse
+from chalicelib.core.text.email_addresses import Mailbox, parse
 from chalicelib.errors import BadInput
 
 

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from chalicelib.core.attributes import AttributeType
-from chalicelib.core.definitions import LocalizationType
-from chalicelib.core.field_selection import shaper
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.definitions import LocalizationType
+from chalicelib.core.values.attributes import AttributeType
+from chalicelib.core.web.field_selection import shaper
 from chalicelib.errors import BadInput
 
 ATTRIBUTES = [AttributeType(name=name, dtype="int") for name in ("a", "b.c", "d")]

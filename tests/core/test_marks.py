@@ -6,8 +6,8 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as some
 
-from chalicelib.core.entities import Localization
-from chalicelib.core.marks import identity, next_mark, settled
+from chalicelib.core.models.entities import Localization
+from chalicelib.core.models.marks import identity, next_mark, settled
 
 BOX = Localization(
     id=1, project=1, type=1, media=1, frame=0, version=2, elemental_id="e", created_by=1, modified_by=1,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from chalicelib.core.numbers import natural
+from chalicelib.core.text.numbers import natural
 
-OWN = {"access/passwords.py", "storage/view/snapshot_records.py", "storage/view/snapshots.py"}
+OWN = {"access/passwords.py", "storage/view/snapshot/snapshot_records.py", "storage/view/snapshot/snapshots.py"}
 """Files that ask about a password, or about keys that the service made."""
 
 
@@ -30,4 +30,4 @@ def test_no_other_code_asks_whether_a_text_has_digits():
         for path in root.rglob("*.py")
         if any(word in path.read_text() for word in (".isdigit()", ".isdecimal()", ".isnumeric()"))
     }
-    assert asking - {"core/numbers.py"} == OWN
+    assert asking - {"core/text/numbers.py"} == OWN

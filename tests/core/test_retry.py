@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.core import retry
-from chalicelib.core.retry import Retry
+from chalicelib.core.time import retry
+from chalicelib.core.time.retry import Retry
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.core import telemetry
+from chalicelib.core.values import telemetry
 from chalicelib.errors import BadInput
 
 TIMES = st.lists(st.integers(-5, 20), max_size=12)

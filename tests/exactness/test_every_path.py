@@ -19,13 +19,13 @@ import pytest
 import requests
 from PIL import Image, ImageSequence
 
-from chalicelib.core.accounts import ProjectSpec
-from chalicelib.core.definitions import ResolutionConfig
+from chalicelib.core.models.accounts import ProjectSpec
+from chalicelib.core.models.definitions import ResolutionConfig
 from chalicelib.resources.projects import service as projects_service
 from chalicelib.settings import settings
-from chalicelib.video.frame import decode_original
+from chalicelib.video.decoding.frame import decode_original
+from chalicelib.video.files.source import FileSource
 from chalicelib.video.probe import probe
-from chalicelib.video.source import FileSource
 from infra.local import aws
 from infra.local.http.gateway import Server
 from infra.local.s3.front import S3Front

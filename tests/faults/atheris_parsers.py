@@ -21,7 +21,7 @@ SECONDS = int(os.environ.get("SECONDS_EACH", "60"))
 LONGEST = 4096
 """Bytes of an input."""
 _RUNS = re.compile(r"Done (\d+) runs")
-_MODULES = ("chalicelib.query", "chalicelib.domain", "chalicelib.video", "chalicelib.storage.objects.gcs", "luqum")
+_MODULES = ("chalicelib.query", "chalicelib.core", "chalicelib.video", "chalicelib.storage.objects.gcs", "luqum")
 
 
 def main() -> int:

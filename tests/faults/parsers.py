@@ -13,13 +13,15 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core import email_addresses, tus
 from chalicelib.core.kinds import Kind
+from chalicelib.core.text import email_addresses
+from chalicelib.core.web import tus
 from chalicelib.errors import LimnError
 from chalicelib.query.parsers import filters, object_search, search_string
 from chalicelib.query.parsers.parameters import LocalizationQuery, MediaQuery
 from chalicelib.storage.objects import gcs
-from chalicelib.video import boxes, clip, segments
+from chalicelib.video.encoding import clip
+from chalicelib.video.mp4 import boxes, segments
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ import zlib
 from collections import Counter
 from dataclasses import dataclass, field
 
-from chalicelib.core.key_forms import DATASETS, EXPORTS
+from chalicelib.core.keys.key_forms import DATASETS, EXPORTS
 from chalicelib.core.kinds import Kind
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.settings import settings

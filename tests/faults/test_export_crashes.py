@@ -2,7 +2,7 @@
 
 import pytest
 
-from chalicelib.core.datasets import DATASET, EXPORT
+from chalicelib.core.models.datasets import DATASET, EXPORT
 from chalicelib.queues import decode
 from chalicelib.resources.exports import joining, places, planning, steps
 from chalicelib.resources.exports import service as exports_service

@@ -8,10 +8,10 @@ import av
 import pytest
 from botocore.client import BaseClient
 
-from chalicelib.core import object_keys
-from chalicelib.core.definitions import ArchiveConfig, EncodeConfig, ResolutionConfig
-from chalicelib.core.jobs import JOB
+from chalicelib.core.keys import object_keys
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.definitions import ArchiveConfig, EncodeConfig, ResolutionConfig
+from chalicelib.core.models.jobs import JOB
 from chalicelib.queues import decode
 from chalicelib.resources.media import streams
 from chalicelib.resources.media.streams import RangeSource
@@ -21,7 +21,7 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, pieces, records
 from chalicelib.storage.log import log
 from chalicelib.video import plan
-from chalicelib.video.frame import decode_frames
+from chalicelib.video.decoding.frame import decode_frames
 from tests import objects
 from tests.faults.picture import commits_after
 from tests.resources.media.samples import media_type, shade, transcode, video

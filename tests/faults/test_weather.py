@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.core.definitions import ResolutionConfig
-from chalicelib.core.jobs import JOB
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.definitions import ResolutionConfig
+from chalicelib.core.models.jobs import JOB
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.log import log
 from chalicelib.storage.view import views

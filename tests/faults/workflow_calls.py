@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.core.algorithms import ALGORITHM
+from chalicelib.core.models.algorithms import ALGORITHM
 from chalicelib.storage.dynamodb import records
 
 MANY = 12

@@ -12,8 +12,8 @@ import msgspec
 
 from chalicelib.access import passwords
 from chalicelib.api.catalogue import OPERATIONS
-from chalicelib.core.accounts import USER
-from chalicelib.core.personal import ANNOUNCEMENT, Announcement
+from chalicelib.core.models.accounts import USER
+from chalicelib.core.models.personal import ANNOUNCEMENT, Announcement
 from chalicelib.core.resource import now
 from chalicelib.resources.webhooks import delivery
 from chalicelib.resources.webhooks.schemas import WEBHOOK

@@ -12,9 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.formats import archive
-from chalicelib.formats.archive import Content, Directory, Fragment, PartArchive, Range, crc_of_both, length_of, plan
 from chalicelib.formats.model import Section
+from chalicelib.formats.writers import archive
+from chalicelib.formats.writers.archive import (
+    Content,
+    Directory,
+    Fragment,
+    PartArchive,
+    Range,
+    crc_of_both,
+    length_of,
+    plan,
+)
 from tests.formats.worlds import joined
 
 

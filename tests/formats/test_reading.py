@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from msgspec.structs import replace
 
-from chalicelib.formats import read_coco, read_cvat, read_mot, read_table, read_voc, read_yolo
 from chalicelib.formats.model import Label, Media, Refusal, State, box_of, in_pixels
-from chalicelib.formats.unzip import ZipArchive
+from chalicelib.formats.readers import read_coco, read_cvat, read_mot, read_table, read_voc, read_yolo
+from chalicelib.formats.readers.unzip import ZipArchive
 from tests.formats import worlds
 
 READERS = {

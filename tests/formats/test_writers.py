@@ -13,9 +13,9 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chalicelib.formats import table, voc
 from chalicelib.formats.model import box_of, in_pixels, picture_name
 from chalicelib.formats.registry import WRITERS
+from chalicelib.formats.writers import table, voc
 from tests.formats.worlds import CLASSES, dataset, groups, write
 
 PARTS = st.lists(groups(), max_size=1).map(lambda found: [[group] for part in found for group in part])

@@ -7,10 +7,10 @@ import zipfile
 
 from hypothesis import strategies as st
 
-from chalicelib.formats.archive import Directory, PartArchive, Range, move_directory, plan
 from chalicelib.formats.interpolation import interpolate
 from chalicelib.formats.model import Dataset, Group, Label, Media, State
 from chalicelib.formats.registry import WRITERS, layout_of, shared_files
+from chalicelib.formats.writers.archive import Directory, PartArchive, Range, move_directory, plan
 
 CLASSES = ("cod", 'Große Qualle, <rot> & "blau"', "0: yes")
 TEXTS = st.text("abz ,\"'<&>\n;é漢\u0001", max_size=8)

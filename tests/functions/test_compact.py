@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from chalicelib.maintenance import compaction
-from chalicelib.storage.view.snapshot_records import pointer
+from chalicelib.storage.view.snapshot.snapshot_records import pointer
 from functions import compact
 from infra.local.schedule import Schedule, Timer, run
 

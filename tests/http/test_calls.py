@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from chalicelib.access import authentication
-from chalicelib.core.accounts import PROJECT
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.accounts import PROJECT
 from chalicelib.storage.dynamodb import ahead, ids, record_rows, records
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.log import log, tickets

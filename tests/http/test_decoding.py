@@ -4,8 +4,8 @@ from typing import Annotated, Any, ClassVar, Literal
 import pytest
 from msgspec import UNSET, Meta, UnsetType
 
-from chalicelib.core.definition_specs import LocalizationTypeUpdate
-from chalicelib.core.entities import LocalizationSpec
+from chalicelib.core.models.definition_specs import LocalizationTypeUpdate
+from chalicelib.core.models.entities import LocalizationSpec
 from chalicelib.core.permissions import Level, Permission
 from chalicelib.core.resource import Id, Resource, given
 from chalicelib.errors import BadInput, NotFound, TooLarge

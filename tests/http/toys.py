@@ -6,8 +6,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
 
-from chalicelib.core.entities import LocalizationSpec
-from chalicelib.core.media_files import MediaFiles
+from chalicelib.core.models.entities import LocalizationSpec
+from chalicelib.core.models.media_files import MediaFiles
 from chalicelib.core.permissions import Level, Permission
 from chalicelib.core.resource import Flag, Id, Resource
 from chalicelib.core.responses import CreateListResponse, CreateResponse, MessageResponse

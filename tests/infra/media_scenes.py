@@ -9,9 +9,9 @@ import boto3
 import msgspec
 from PIL import Image
 
-from chalicelib.core.datasets import EXPORT
-from chalicelib.core.definitions import ResolutionConfig
-from chalicelib.core.tus import LARGEST_CHUNK
+from chalicelib.core.models.datasets import EXPORT
+from chalicelib.core.models.definitions import ResolutionConfig
+from chalicelib.core.web.tus import LARGEST_CHUNK
 from chalicelib.resources.bucket_sources import service as bucket_sources_service
 from chalicelib.resources.bucket_sources.messages import LookAtObjects
 from chalicelib.resources.clips import service as clips_service

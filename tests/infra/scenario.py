@@ -7,7 +7,7 @@ import tempfile
 import uuid
 from pathlib import Path
 
-from chalicelib.core.accounts import PROJECT
+from chalicelib.core.models.accounts import PROJECT
 from chalicelib.maintenance import compaction
 from chalicelib.resources.bucket_sources import listing
 from chalicelib.resources.bucket_sources.messages import ListObjects
@@ -27,7 +27,8 @@ from chalicelib.resources.webhooks import delivery
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records, retired
 from chalicelib.storage.log import log, tickets
-from chalicelib.storage.view import snapshots, views
+from chalicelib.storage.view import views
+from chalicelib.storage.view.snapshot import snapshots
 from functions import compact
 from infra.local import aws
 from infra.local.schedule import Timer, run

@@ -10,7 +10,7 @@ import boto3
 import msgspec
 
 from chalicelib.core.resource import timestamp
-from chalicelib.core.tus import LARGEST_CHUNK
+from chalicelib.core.web.tus import LARGEST_CHUNK
 from chalicelib.maintenance import upkeep as looking_after
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.jobs import cleanup

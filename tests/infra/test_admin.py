@@ -14,13 +14,13 @@ import pytest
 
 from chalicelib.access import passwords
 from chalicelib.access.authentication import Caller, hash_of
-from chalicelib.core.accounts import USER, UserSpec
+from chalicelib.core.models.accounts import USER, UserSpec
 from chalicelib.errors import NotFound
 from chalicelib.resources.accounts import administration, creation, registration
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.view import views
-from chalicelib.storage.view.snapshot_records import folder
+from chalicelib.storage.view.snapshot.snapshot_records import folder
 from infra import admin
 from infra.local.http.operator_page import OperatorPage
 from tests import objects

@@ -14,8 +14,8 @@ import boto3
 import pytest
 from moto.server import ThreadedMotoServer
 
-from chalicelib.core.definitions import ResolutionConfig
-from chalicelib.core.jobs import JOB
+from chalicelib.core.models.definitions import ResolutionConfig
+from chalicelib.core.models.jobs import JOB
 from chalicelib.queues import encode
 from chalicelib.resources.clips.messages import CutClip
 from chalicelib.resources.email.messages import SendEmail

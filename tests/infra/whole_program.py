@@ -75,7 +75,7 @@ def main() -> None:
 
 def use() -> dict[str, Any]:
     """A first hour on it, through the API and the queue functions."""
-    from chalicelib.core.definitions import ResolutionConfig
+    from chalicelib.core.models.definitions import ResolutionConfig
     from tests import queue_runner, service
     from tests.resources.media.samples import media_type, transcode, video
 

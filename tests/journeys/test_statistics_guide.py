@@ -8,7 +8,7 @@ import sys
 from typing import get_args
 from xml.etree import ElementTree as ET
 
-from chalicelib.query.aggregates import MEASURES, UNITS
+from chalicelib.query.statistics.aggregates import MEASURES, UNITS
 from chalicelib.resources.statistics.schemas import Plot
 from tests.journeys.stack import ROOT
 

@@ -6,9 +6,9 @@ import uuid
 
 import pytest
 
-from chalicelib.core.accounts import PROJECT
-from chalicelib.core.entities import Localization
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.accounts import PROJECT
+from chalicelib.core.models.entities import Localization
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.maintenance import compaction, rebuild
 from chalicelib.resources.projects import purging
@@ -17,8 +17,9 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, ids, records
 from chalicelib.storage.dynamodb.tables import EntityRow
 from chalicelib.storage.log import archive, log
-from chalicelib.storage.view import snapshots, views
-from chalicelib.storage.view.snapshot_records import current, folder, forget, pointer
+from chalicelib.storage.view import views
+from chalicelib.storage.view.snapshot import snapshots
+from chalicelib.storage.view.snapshot.snapshot_records import current, folder, forget, pointer
 from chalicelib.storage.view.view import View
 from tests import objects
 from tests.storage.commits import contents

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
-from chalicelib.core.accounts import ProjectSpec
+from chalicelib.core.models.accounts import ProjectSpec
 from chalicelib.resources.projects import service as projects_service
 from tests.service import Api, join, new_user
 

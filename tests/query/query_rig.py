@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core.attributes import AttributeType
-from chalicelib.core.definitions import (
+from chalicelib.core.kinds import TYPE_OF, DefinitionKind, Kind
+from chalicelib.core.models.definitions import (
     Definitions,
     FileType,
     LeafType,
@@ -17,8 +17,8 @@ from chalicelib.core.definitions import (
     StateType,
     Version,
 )
-from chalicelib.core.entities import File, Leaf, Localization, Media, State
-from chalicelib.core.kinds import TYPE_OF, DefinitionKind, Kind
+from chalicelib.core.models.entities import File, Leaf, Localization, Media, State
+from chalicelib.core.values.attributes import AttributeType
 from chalicelib.query import check, evaluate, parse
 from chalicelib.storage.view.view import View
 from tests.query.query_worlds import PROJECT, UUIDS, World

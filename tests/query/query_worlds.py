@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from chalicelib.core.attributes import AttributeType
-from chalicelib.core.commits import Change, Commit
-from chalicelib.core.definitions import (
+from chalicelib.core.kinds import TYPE_OF, DefinitionKind, Kind
+from chalicelib.core.log.commits import Change, Commit
+from chalicelib.core.models.definitions import (
     Definitions,
     FileType,
     LeafType,
@@ -21,8 +21,8 @@ from chalicelib.core.definitions import (
     StateType,
     Version,
 )
-from chalicelib.core.entities import File, Leaf, Localization, Media, State
-from chalicelib.core.kinds import TYPE_OF, DefinitionKind, Kind
+from chalicelib.core.models.entities import File, Leaf, Localization, Media, State
+from chalicelib.core.values.attributes import AttributeType
 
 PROJECT = 7
 NAMES = ("n", "s", "Deep Name", "x%y")

@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core.definitions import (
+from chalicelib.core.kinds import Kind
+from chalicelib.core.models.definitions import (
     Definitions,
 )
-from chalicelib.core.kinds import Kind
 from chalicelib.query.columns import UNDERSCORED
 from chalicelib.query.parsers.bodies import (
     FloatArrayQuery,

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from chalicelib.core.deadline import time_limit
 from chalicelib.core.kinds import Kind
+from chalicelib.core.time.deadline import time_limit
 from chalicelib.errors import BadInput, Unavailable
 from chalicelib.query import check, parse
 from chalicelib.query.cost import check_cost, estimate

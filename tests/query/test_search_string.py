@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.core.definitions import Definitions
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.definitions import Definitions
 from chalicelib.errors import BadInput
 from chalicelib.query import check, parse, tree
 from chalicelib.query.operators import Op

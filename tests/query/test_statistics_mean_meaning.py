@@ -9,8 +9,9 @@ from typing import Any
 
 from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput
-from chalicelib.query import aggregate_evaluate, check, parse
-from chalicelib.query.aggregates import MEASURES, UNITS, Written, bind
+from chalicelib.query import check, parse
+from chalicelib.query.statistics import aggregate_evaluate
+from chalicelib.query.statistics.aggregates import MEASURES, UNITS, Written, bind
 from chalicelib.query.tree import Query
 from chalicelib.storage.view.view import View
 from tests.query.query_worlds import PROJECT, SEEDS, World

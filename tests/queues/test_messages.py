@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import EndpointConnectionError
 
 from chalicelib import queues
-from chalicelib.core.retry import Retry
+from chalicelib.core.time.retry import Retry
 from chalicelib.errors import TooLarge, Unavailable
 from chalicelib.queues import Message, Unreadable, sending
 from chalicelib.queues import client as sqs

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from chalicelib.video import isolation
+from chalicelib.video.process import isolation
 from tests.resources.media.samples import media_type, transcode, video
 
 SERVICE = str(Path(__file__).parents[2] / "chalicelib") + os.sep

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from chalicelib.core.accounts import ProjectSpec
+from chalicelib.core.models.accounts import ProjectSpec
 from chalicelib.resources.projects import service as projects_service
 from tests.service import Api, Said, new_user
 

@@ -6,20 +6,20 @@ from pathlib import Path
 
 import msgspec
 
-from chalicelib.core.commits import Change, Commit, Edit
-from chalicelib.core.definitions import LocalizationType
 from chalicelib.core.kinds import Kind
+from chalicelib.core.log.commits import Change, Commit, Edit
+from chalicelib.core.models.definitions import LocalizationType
 from chalicelib.query.columns import BY_NAME
 from chalicelib.query.layout import Layout, codes
 from chalicelib.query.tree import Everything, Query
 from chalicelib.query.vector_codes import code
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.log import log
-from chalicelib.storage.view import files as view_files
+from chalicelib.storage.view.database.devices import Device, Extent
+from chalicelib.storage.view.database.store import Store
 from chalicelib.storage.view.deleted_definitions import Lost
-from chalicelib.storage.view.devices import Device, Extent
+from chalicelib.storage.view.snapshot import files as view_files
 from chalicelib.storage.view.state import State
-from chalicelib.storage.view.store import Store
 from chalicelib.storage.view.view import View
 from tests.query.query_rig import box, type_of, types
 from tests.query.query_worlds import change_of

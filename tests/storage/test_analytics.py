@@ -21,8 +21,8 @@ from chalicelib.query.tree import Everything, Nearest, Query, SortKey
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import ids
 from chalicelib.storage.objects import objects
-from chalicelib.storage.view import snapshots
-from chalicelib.storage.view.snapshot_records import current, folder
+from chalicelib.storage.view.snapshot import snapshots
+from chalicelib.storage.view.snapshot.snapshot_records import current, folder
 from infra.templates import ANALYTICS, load, of_type
 from tests.storage.commits import boxed, put, typed
 

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 import msgspec
 import pytest
 
-from chalicelib.core.entities import Localization
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.entities import Localization
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.storage.dynamodb import entities, entity_rows, ids, steps, transactions
 from chalicelib.storage.dynamodb.steps import Step

@@ -8,14 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from chalicelib.core.deadline import time_limit
+from chalicelib.core.time.deadline import time_limit
 from chalicelib.errors import Unavailable
 from chalicelib.storage.view import cache
 from chalicelib.storage.view.cache import Views
-from chalicelib.storage.view.devices import CHUNK, FETCHERS, FETCHERS_EACH, LONGEST_RANGE, Cache, Device, Extent
-from chalicelib.storage.view.documents import Document, PackCache
-from chalicelib.storage.view.engine import engine
-from chalicelib.storage.view.shares import MOST_OF_PROJECT, MOST_STATEMENTS, SHARE
+from chalicelib.storage.view.database.devices import (
+    CHUNK,
+    FETCHERS,
+    FETCHERS_EACH,
+    LONGEST_RANGE,
+    Cache,
+    Device,
+    Extent,
+)
+from chalicelib.storage.view.database.documents import Document, PackCache
+from chalicelib.storage.view.database.engine import engine
+from chalicelib.storage.view.database.shares import MOST_OF_PROJECT, MOST_STATEMENTS, SHARE
 from chalicelib.storage.view.view import View
 from tests.query.query_worlds import commit
 from tests.storage.test_view import Log, box_type, boxed, found

@@ -17,11 +17,11 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import ids
 from chalicelib.storage.log import log
 from chalicelib.storage.objects import objects
-from chalicelib.storage.view import files, parquet_steps, snapshots
-from chalicelib.storage.view import store as stores
-from chalicelib.storage.view.devices import Cache, Device
-from chalicelib.storage.view.documents import Documents, PackCache
-from chalicelib.storage.view.snapshot_records import current, folder, pointer
+from chalicelib.storage.view.database import store as stores
+from chalicelib.storage.view.database.devices import Cache, Device
+from chalicelib.storage.view.database.documents import Documents, PackCache
+from chalicelib.storage.view.snapshot import files, parquet_steps, snapshots
+from chalicelib.storage.view.snapshot.snapshot_records import current, folder, pointer
 from tests.storage.commits import boxed, contents, grow, put
 
 

@@ -7,9 +7,9 @@ import threading
 import msgspec
 import pytest
 
-from chalicelib.core.definitions import LocalizationType
-from chalicelib.core.entities import Localization
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.definitions import LocalizationType
+from chalicelib.core.models.entities import Localization
 from chalicelib.maintenance import compaction
 from chalicelib.query import check, parse
 from chalicelib.query.parsers.parameters import LocalizationQuery
@@ -17,9 +17,9 @@ from chalicelib.storage.dynamodb import entities, ids, steps
 from chalicelib.storage.dynamodb.steps import Step
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.log import archive, log
-from chalicelib.storage.view import snapshots
 from chalicelib.storage.view.cache import Views
-from chalicelib.storage.view.snapshot_records import pointer
+from chalicelib.storage.view.snapshot import snapshots
+from chalicelib.storage.view.snapshot.snapshot_records import pointer
 from chalicelib.storage.view.view import View
 from tests.query.query_rig import box, type_of, types
 from tests.query.query_worlds import change_of

@@ -9,8 +9,8 @@ from contextlib import nullcontext
 import msgspec
 import pytest
 
-from chalicelib.core.accounts import MEMBERSHIP, ORGANIZATION, PROJECT, Membership, Organization, ProjectSpec
-from chalicelib.core.definitions import VERSION
+from chalicelib.core.models.accounts import MEMBERSHIP, ORGANIZATION, PROJECT, Membership, Organization, ProjectSpec
+from chalicelib.core.models.definitions import VERSION
 from chalicelib.errors import BadInput, Conflict, NotFound
 from chalicelib.resources.projects import service as projects_service
 from chalicelib.storage.dynamodb import ahead, ids, record_rows, records

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.core.deadline import time_limit
 from chalicelib.core.kinds import Kind
+from chalicelib.core.time.deadline import time_limit
 from chalicelib.errors import Unavailable
 from chalicelib.maintenance import compaction
 from chalicelib.query.layout import SQL_TYPE, VECTOR, codes, stored_columns
 from chalicelib.storage.dynamodb import ids
 from chalicelib.storage.log import log
-from chalicelib.storage.view import files, renewal, renewals, shapes, snapshots
 from chalicelib.storage.view.cache import Views
-from chalicelib.storage.view.renewals import Renewals
-from chalicelib.storage.view.snapshot_records import current
+from chalicelib.storage.view.snapshot import files, renewal, renewals, shapes, snapshots
+from chalicelib.storage.view.snapshot.renewals import Renewals
+from chalicelib.storage.view.snapshot.snapshot_records import current
 from tests.storage.commits import boxed, contents, grow, put, replayed, typed
 
 _LOCALIZATION = Kind.LOCALIZATION

@@ -11,10 +11,10 @@ import duckdb
 import msgspec
 import pytest
 
-from chalicelib.core.commits import Change, Commit, Edit
-from chalicelib.core.definitions import LocalizationType, MediaType
-from chalicelib.core.entities import STRUCT_OF
 from chalicelib.core.kinds import Kind
+from chalicelib.core.log.commits import Change, Commit, Edit
+from chalicelib.core.models.definitions import LocalizationType, MediaType
+from chalicelib.core.models.entities import STRUCT_OF
 from chalicelib.errors import NotFound
 from chalicelib.maintenance import compaction
 from chalicelib.query import check, parse
@@ -25,11 +25,11 @@ from chalicelib.storage.dynamodb import ids
 from chalicelib.storage.dynamodb.tables import CounterRow, LogRow
 from chalicelib.storage.log import archive, bodies, log
 from chalicelib.storage.objects import objects as service_objects
-from chalicelib.storage.view import files as view_files
-from chalicelib.storage.view import shapes, snapshot_records, snapshots
 from chalicelib.storage.view.cache import Views
-from chalicelib.storage.view.renewal import renew
-from chalicelib.storage.view.snapshot_records import current, folder, pointer
+from chalicelib.storage.view.snapshot import files as view_files
+from chalicelib.storage.view.snapshot import shapes, snapshot_records, snapshots
+from chalicelib.storage.view.snapshot.renewal import renew
+from chalicelib.storage.view.snapshot.snapshot_records import current, folder, pointer
 from chalicelib.storage.view.view import Gap
 from tests import objects
 from tests.query.query_rig import media, type_of, types

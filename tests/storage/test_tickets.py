@@ -10,18 +10,18 @@ from unittest import mock
 import msgspec
 import pytest
 
-from chalicelib.core import retry
-from chalicelib.core.commits import Note
-from chalicelib.core.entities import Localization
 from chalicelib.core.kinds import Kind
+from chalicelib.core.log.commits import Note
+from chalicelib.core.models.entities import Localization
 from chalicelib.core.resource import now
+from chalicelib.core.time import retry
 from chalicelib.errors import Conflict
 from chalicelib.storage.dynamodb import entities, ids
 from chalicelib.storage.dynamodb.tables import CounterRow, LogRow
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.log import bodies, log, tickets
-from chalicelib.storage.view import snapshots
 from chalicelib.storage.view.cache import Views
+from chalicelib.storage.view.snapshot import snapshots
 from infra.local.dynamodb.metering import metering
 
 BOX = Kind.LOCALIZATION

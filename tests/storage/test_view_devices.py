@@ -11,11 +11,11 @@ from chalicelib.core.kinds import Kind
 from chalicelib.errors import NotFound, Unavailable
 from chalicelib.query import check, parse
 from chalicelib.query.parsers.parameters import LocalizationQuery
-from chalicelib.storage.view import store as stores
 from chalicelib.storage.view.cache import Views
-from chalicelib.storage.view.devices import CHUNK, Cache, Device, Extent, overlaid
-from chalicelib.storage.view.documents import Documents, PackCache
-from chalicelib.storage.view.engine import _Handle, engine
+from chalicelib.storage.view.database import store as stores
+from chalicelib.storage.view.database.devices import CHUNK, Cache, Device, Extent, overlaid
+from chalicelib.storage.view.database.documents import Documents, PackCache
+from chalicelib.storage.view.database.engine import _Handle, engine
 from chalicelib.storage.view.view import View
 from tests.query.query_worlds import PROJECT, commit
 from tests.storage.commits import contents, reopened

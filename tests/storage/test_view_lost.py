@@ -5,9 +5,9 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from chalicelib.core.commits import GONE, Change, Commit
-from chalicelib.core.definitions import LocalizationType, MediaType, StateType
 from chalicelib.core.kinds import TYPE_OF, DefinitionKind, Kind
+from chalicelib.core.log.commits import GONE, Change, Commit
+from chalicelib.core.models.definitions import LocalizationType, MediaType, StateType
 from chalicelib.storage.view.view import View
 from tests.query.query_rig import box, media, state, type_of, version
 from tests.query.query_worlds import PROJECT, SEEDS, change_of, commit

@@ -8,14 +8,14 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from chalicelib.core.attributes import AttributeType
-from chalicelib.core.definitions import LocalizationType
-from chalicelib.core.entities import Localization
 from chalicelib.core.kinds import Kind
-from chalicelib.core.revisions import Added, Recast, Removed, Renamed, Revision, revised, up_to_date
+from chalicelib.core.models.definitions import LocalizationType
+from chalicelib.core.models.entities import Localization
+from chalicelib.core.values.attributes import AttributeType
+from chalicelib.core.values.revisions import Added, Recast, Removed, Renamed, Revision, revised, up_to_date
 from chalicelib.query import check, parse
 from chalicelib.query.parsers.parameters import LocalizationQuery
-from chalicelib.storage.view import files as view_files
+from chalicelib.storage.view.snapshot import files as view_files
 from chalicelib.storage.view.view import View
 from tests.query.query_rig import BOX, box, type_of
 from tests.query.query_worlds import PROJECT, change_of, commit

@@ -11,11 +11,11 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import strategies as st
 
-from chalicelib.core import deadline
-from chalicelib.core.attributes import AttributeType
-from chalicelib.core.definitions import LocalizationType
 from chalicelib.core.kinds import Kind
-from chalicelib.core.revisions import Renamed
+from chalicelib.core.models.definitions import LocalizationType
+from chalicelib.core.time import deadline
+from chalicelib.core.values.attributes import AttributeType
+from chalicelib.core.values.revisions import Renamed
 from chalicelib.errors import Unavailable
 from chalicelib.query import check, parse
 from chalicelib.query.evaluate import distance
@@ -25,9 +25,10 @@ from chalicelib.query.tree import Nearest, Query
 from chalicelib.query.values import packed_array
 from chalicelib.query.vector_codes import code
 from chalicelib.settings import settings
-from chalicelib.storage.view import estimated, vector_column, vectors
-from chalicelib.storage.view.engine import _PROCESS, budgets, engine
-from chalicelib.storage.view.vectors import Vectors, order, within
+from chalicelib.storage.view import vector_column
+from chalicelib.storage.view.database.engine import _PROCESS, budgets, engine
+from chalicelib.storage.view.vector_search import estimated, vectors
+from chalicelib.storage.view.vector_search.vectors import Vectors, order, within
 from chalicelib.storage.view.view import View
 from tests.query.query_rig import box, type_of
 from tests.query.query_worlds import PROJECT, change_of, commit

@@ -4,11 +4,11 @@ import dataclasses
 import struct
 from pathlib import Path
 
-from chalicelib.video.assemble import Assembly, assemble, assemble_sound
-from chalicelib.video.encode import encode_piece
+from chalicelib.video.encoding.assemble import Assembly, assemble, assemble_sound
+from chalicelib.video.encoding.encode import encode_piece
+from chalicelib.video.files.source import BytesSource, FileSource
 from chalicelib.video.plan import TranscodePlan, plan
 from chalicelib.video.probe import probe
-from chalicelib.video.source import BytesSource, FileSource
 
 DATA = Path(__file__).parent.parent / "data"
 

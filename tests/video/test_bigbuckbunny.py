@@ -8,11 +8,11 @@ import av
 import pytest
 from PIL import Image, ImageChops, ImageStat
 
-from chalicelib.video.archival import copied_entries, encoded_entries, finish_archival
-from chalicelib.video.frame import decode_frames, decode_original
+from chalicelib.video.decoding.frame import decode_frames, decode_original
+from chalicelib.video.encoding.archival import copied_entries, encoded_entries, finish_archival
+from chalicelib.video.files.source import BytesSource, FileSource, SourceFile
+from chalicelib.video.pictures.thumbnails import animated_thumbnail, thumbnail
 from chalicelib.video.probe import probe
-from chalicelib.video.source import BytesSource, FileSource, SourceFile
-from chalicelib.video.thumbnails import animated_thumbnail, thumbnail
 from tests.video.made import DATA, transcode
 
 BUNNY = FileSource(DATA / "bigbuckbunny.mp4")

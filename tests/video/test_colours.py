@@ -8,11 +8,11 @@ import av
 import pytest
 from PIL import Image
 
-from chalicelib.video import thumbnails
-from chalicelib.video.colour import BT601, BT709, source_tags
-from chalicelib.video.frame import decode_frames, decode_original
+from chalicelib.video.decoding.colour import BT601, BT709, source_tags
+from chalicelib.video.decoding.frame import decode_frames, decode_original
+from chalicelib.video.files.source import BytesSource
+from chalicelib.video.pictures import thumbnails
 from chalicelib.video.probe import probe
-from chalicelib.video.source import BytesSource
 from tests.video.made import transcode
 
 LADDER = [{"resolution": 144, "preset": "ultrafast"}, {"resolution": 720, "preset": "ultrafast"}]

@@ -3,12 +3,12 @@
 import av
 import pytest
 
-from chalicelib.video import decode
-from chalicelib.video.encode import encode_piece
-from chalicelib.video.frame import decode_original
+from chalicelib.video.decoding import decode
+from chalicelib.video.decoding.frame import decode_original
+from chalicelib.video.encoding.encode import encode_piece
+from chalicelib.video.files.source import FileSource
 from chalicelib.video.plan import plan
 from chalicelib.video.probe import probe
-from chalicelib.video.source import FileSource
 from tests.video.clips import Kind, make, read
 
 REFRESH = {"preset": "veryfast", "g": "20", "x264-params": "intra-refresh=1:keyint=20:bframes=0:scenecut=0"}

@@ -5,13 +5,13 @@ import io
 
 import pytest
 
-from chalicelib.video import boxes
-from chalicelib.video.clip import copy_clip, encode_clip
-from chalicelib.video.encode import clock
-from chalicelib.video.frame import decode_frames, decode_original
+from chalicelib.video.decoding.frame import decode_frames, decode_original
+from chalicelib.video.encoding.clip import copy_clip, encode_clip
+from chalicelib.video.encoding.encode import clock
+from chalicelib.video.files.source import BytesSource, FileSource
+from chalicelib.video.mp4 import boxes
 from chalicelib.video.plan import Probe
 from chalicelib.video.probe import probe
-from chalicelib.video.source import BytesSource, FileSource
 from chalicelib.video.timing import FrameTable
 from tests.video.clips import COUNT, KINDS, make, read, read_all
 from tests.video.made import Made, decoding_time, read_segments, transcode

@@ -9,7 +9,7 @@ import zlib
 import pytest
 
 from chalicelib.errors import BadInput
-from chalicelib.video.segments import parse_segment_info
+from chalicelib.video.mp4.segments import parse_segment_info
 from chalicelib.video.timing import unpack
 
 

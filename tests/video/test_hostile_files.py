@@ -7,12 +7,12 @@ import time
 import pytest
 
 from chalicelib.errors import BadInput, Unavailable
-from chalicelib.video import opening
-from chalicelib.video.encode import encode_piece
-from chalicelib.video.frame import decode_original
+from chalicelib.video.decoding.frame import decode_original
+from chalicelib.video.encoding.encode import encode_piece
+from chalicelib.video.files import opening
+from chalicelib.video.files.source import BytesSource, FileSource
 from chalicelib.video.plan import plan
 from chalicelib.video.probe import probe
-from chalicelib.video.source import BytesSource, FileSource
 from tests.video.clips import OPEN, X264, Kind, make, read
 from tests.video.made import DATA
 

@@ -7,10 +7,10 @@ import pytest
 from PIL import Image
 
 from chalicelib.errors import BadInput, LimnError, TooLarge
-from chalicelib.video import drawing, images
-from chalicelib.video.images import import_image
-from chalicelib.video.render import RenderOptions
-from chalicelib.video.source import BytesSource
+from chalicelib.video.files.source import BytesSource
+from chalicelib.video.pictures import drawing, images
+from chalicelib.video.pictures.images import import_image
+from chalicelib.video.pictures.render import RenderOptions
 
 
 def encoded(image, form, **options):

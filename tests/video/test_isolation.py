@@ -6,9 +6,9 @@ import time
 import pytest
 
 from chalicelib.errors import BadInput, Unavailable
-from chalicelib.video import isolation, tasks
-from chalicelib.video.isolation import Limits
-from chalicelib.video.source import BytesSource, FileSource
+from chalicelib.video.files.source import BytesSource, FileSource
+from chalicelib.video.process import isolation, tasks
+from chalicelib.video.process.isolation import Limits
 from tests.video import misbehaving
 from tests.video.made import DATA
 

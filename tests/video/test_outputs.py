@@ -6,10 +6,10 @@ import av
 import pytest
 
 from chalicelib.errors import BadInput
-from chalicelib.video.clip import copy_clip, parse_ranges
-from chalicelib.video.frame import decode_frames
-from chalicelib.video.segments import Fragment, parse_segment_info, segment_info, spans_of
-from chalicelib.video.source import BytesSource, FileSource
+from chalicelib.video.decoding.frame import decode_frames
+from chalicelib.video.encoding.clip import copy_clip, parse_ranges
+from chalicelib.video.files.source import BytesSource, FileSource
+from chalicelib.video.mp4.segments import Fragment, parse_segment_info, segment_info, spans_of
 from tests.video.clips import COUNT, KINDS, X264, Kind, make, read, read_all
 from tests.video.made import read_segments, transcode
 

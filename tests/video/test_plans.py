@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chalicelib.errors import BadInput
-from chalicelib.video.assemble import SMALLEST_PART, parts_of
-from chalicelib.video.encode import clock
+from chalicelib.video.encoding.assemble import SMALLEST_PART, parts_of
+from chalicelib.video.encoding.encode import clock
 from chalicelib.video.plan import GOP, Probe, TranscodePlan, VideoInfo, check_size, cut, plan
 from chalicelib.video.timing import Keyframe, average_rate, build_table
 

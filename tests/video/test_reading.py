@@ -5,13 +5,14 @@ import random
 
 import pytest
 
-from chalicelib.video import decode, source
 from chalicelib.video import probe as probing
-from chalicelib.video.encode import encode_piece
-from chalicelib.video.frame import decode_original
+from chalicelib.video.decoding import decode
+from chalicelib.video.decoding.frame import decode_original
+from chalicelib.video.encoding.encode import encode_piece
+from chalicelib.video.files import source
+from chalicelib.video.files.source import BLOCK, BytesSource, SourceFile
 from chalicelib.video.plan import plan
 from chalicelib.video.probe import probe
-from chalicelib.video.source import BLOCK, BytesSource, SourceFile
 from tests.video.clips import OPEN, X265, Kind, make, read
 
 HEAVY = OPEN | {"crf": "1", "preset": "ultrafast"}

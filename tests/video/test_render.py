@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from chalicelib.errors import BadInput
-from chalicelib.video.render import RenderOptions, Roi, parse_rois, parse_size, render_frames
+from chalicelib.video.pictures.render import RenderOptions, Roi, parse_rois, parse_size, render_frames
 from tests.video.clips import draw, read
 
 

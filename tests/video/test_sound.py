@@ -9,10 +9,10 @@ import av
 import numpy as np
 import pytest
 
-from chalicelib.video import audio
+from chalicelib.video.files.source import BytesSource, FileSource
 from chalicelib.video.plan import chosen_track
 from chalicelib.video.probe import probe
-from chalicelib.video.source import BytesSource, FileSource
+from chalicelib.video.sound import audio
 from tests.video.clips import KINDS, X264, make
 from tests.video.made import transcode
 
@@ -255,7 +255,7 @@ def test_a_track_of_which_nothing_can_be_decoded_gives_no_file(tmp_path):
 
 def test_a_piece_reads_and_makes_no_more_than_its_part(tmp_path, monkeypatch):
     """Whatever the video's length: of a long one no piece's sound is longer than of a short one."""
-    monkeypatch.setattr("chalicelib.video.source.LARGEST_FETCH", 1)
+    monkeypatch.setattr("chalicelib.video.files.source.LARGEST_FETCH", 1)
     longest = []
     for seconds in (6, 12):
         track = dataclasses.replace(TRACKS[0], seconds=seconds)

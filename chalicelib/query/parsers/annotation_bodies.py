@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chalicelib.core.entities import Attributes
+from chalicelib.core.models.entities import Attributes
 from chalicelib.core.resource import Flag, Id, Uuid
 from chalicelib.query.parsers.bodies import LeafIdQuery, LocalizationIdQuery, StateIdQuery
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from chalicelib.core.definitions import Search
+from chalicelib.core.models.definitions import Search
 from chalicelib.core.resource import Id, Resource
 
 Ids = Annotated[list[Id], Meta(max_length=100_000)]

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from chalicelib.core.kinds import Kind
-from chalicelib.core.numbers import natural
+from chalicelib.core.text.numbers import natural
 from chalicelib.errors import BadInput
 from chalicelib.query import operators
 from chalicelib.query.operators import Op

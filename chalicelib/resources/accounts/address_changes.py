@@ -11,7 +11,7 @@ import msgspec
 
 from chalicelib.access import passwords, rate_limits, users
 from chalicelib.access.authentication import Caller, hash_of
-from chalicelib.core.accounts import USER, User
+from chalicelib.core.models.accounts import USER, User
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.accounts import creation
 from chalicelib.resources.accounts.invitations import CONFIRMATION_HOURS

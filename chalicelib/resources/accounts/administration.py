@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 
 from chalicelib.access import authentication, passwords
-from chalicelib.core.accounts import MEMBERSHIP, TOKEN, USER, User, UserSpec
-from chalicelib.core.personal import ANNOUNCEMENT, Announcement
+from chalicelib.core.models.accounts import MEMBERSHIP, TOKEN, USER, User, UserSpec
+from chalicelib.core.models.personal import ANNOUNCEMENT, Announcement
 from chalicelib.core.resource import now, timestamp
 from chalicelib.errors import BadInput
 from chalicelib.resources.accounts import creation

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core import object_keys
-from chalicelib.core.accounts import User
+from chalicelib.core.keys import object_keys
+from chalicelib.core.models.accounts import User
 from chalicelib.errors import BadInput, TooLarge
 from chalicelib.storage.objects import objects
 

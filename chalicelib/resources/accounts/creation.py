@@ -5,9 +5,9 @@ from __future__ import annotations
 import uuid
 
 from chalicelib.access import passwords
-from chalicelib.core import email_addresses
-from chalicelib.core.accounts import USER, AddressStanding, User, UserSpec
+from chalicelib.core.models.accounts import USER, AddressStanding, User, UserSpec
 from chalicelib.core.resource import now
+from chalicelib.core.text import email_addresses
 from chalicelib.errors import BadInput
 from chalicelib.resources.accounts import avatars
 from chalicelib.storage.dynamodb import ids, records

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from chalicelib.access import users
-from chalicelib.core.accounts import USER, MailedToken, Organization
+from chalicelib.core.models.accounts import USER, MailedToken, Organization
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.core.responses import MessageResponse

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
-from chalicelib.core.accounts import Email
+from chalicelib.core.models.accounts import Email
 from chalicelib.core.permissions import OrganizationLevelName
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import Id, Resource, Timestamp

@@ -15,10 +15,10 @@ import msgspec
 from msgspec import Meta
 
 from chalicelib.access import passwords
-from chalicelib.core.accounts import USER, MailedToken, User, UserSpec
-from chalicelib.core.numbers import natural
+from chalicelib.core.models.accounts import USER, MailedToken, User, UserSpec
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
+from chalicelib.core.text.numbers import natural
 from chalicelib.errors import BadInput, Forbidden, LimnError, NotFound, TooLarge, TooMany
 from chalicelib.http.addresses import plain
 from chalicelib.http.operation import Answer, Call, NoQuery, Operation

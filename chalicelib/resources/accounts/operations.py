@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from chalicelib.access import authentication, rate_limits, users
-from chalicelib.core.accounts import MEMBERSHIP, USER, User, UserSpec, UserUpdate
+from chalicelib.core.models.accounts import MEMBERSHIP, USER, User, UserSpec, UserUpdate
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource, Uuid, given
 from chalicelib.core.responses import CreateResponse, MessageResponse

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core.accounts import USER, User, UserUpdate
+from chalicelib.core.models.accounts import USER, User, UserUpdate
 from chalicelib.errors import BadInput
 from chalicelib.resources.accounts import avatars
 from chalicelib.storage.dynamodb import records

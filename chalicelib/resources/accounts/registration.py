@@ -12,7 +12,7 @@ import msgspec
 
 from chalicelib.access import passwords, rate_limits, users
 from chalicelib.access.authentication import Caller, hash_of
-from chalicelib.core.accounts import AFFILIATION, ORGANIZATION, UNLOCK, USER, Affiliation, Unlock, User, UserSpec
+from chalicelib.core.models.accounts import AFFILIATION, ORGANIZATION, UNLOCK, USER, Affiliation, Unlock, User, UserSpec
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.accounts import creation

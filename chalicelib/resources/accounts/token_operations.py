@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from chalicelib.access import passwords
-from chalicelib.core.accounts import TOKEN, USER, Credentials, Token, TokenSummary, User
+from chalicelib.core.models.accounts import TOKEN, USER, Credentials, Token, TokenSummary, User
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.core.responses import MessageResponse

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from chalicelib.access import authentication
-from chalicelib.core.accounts import Project
-from chalicelib.core.algorithms import (
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.algorithms import (
     ALGORITHM,
     Algorithm,
     AlgorithmManifest,

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from mimetypes import guess_type
 
 from chalicelib.access.scope import Scope
-from chalicelib.core import object_keys
-from chalicelib.core.accounts import Project
-from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.keys import object_keys
+from chalicelib.core.keys.object_keys import ObjectKey
+from chalicelib.core.models.accounts import Project
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.uploads import fetching
 from chalicelib.settings import settings

@@ -8,9 +8,9 @@ import msgspec
 
 from chalicelib.access import authentication
 from chalicelib.access.authentication import Caller
-from chalicelib.core.accounts import PROJECT, USER, Project
-from chalicelib.core.algorithms import ALGORITHM, Algorithm, AlgorithmSpec, AlgorithmUpdateSpec
-from chalicelib.core.integrations import HOSTED_TEMPLATE, JOB_CLUSTER, JobCluster
+from chalicelib.core.models.accounts import PROJECT, USER, Project
+from chalicelib.core.models.algorithms import ALGORITHM, Algorithm, AlgorithmSpec, AlgorithmUpdateSpec
+from chalicelib.core.models.integrations import HOSTED_TEMPLATE, JOB_CLUSTER, JobCluster
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import given
 from chalicelib.errors import BadInput, Forbidden, LimnError, NotFound

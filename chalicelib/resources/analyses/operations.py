@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from chalicelib.core.accounts import Project
-from chalicelib.core.algorithms import ANALYSIS, Analysis, AnalysisSpec, AnalysisUpdate
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.algorithms import ANALYSIS, Analysis, AnalysisSpec, AnalysisUpdate
 from chalicelib.core.permissions import Permission
 from chalicelib.http.addresses import PROJECT, record_of_project
 from chalicelib.http.crud import RecordResource, record_operations

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
-from chalicelib.core.algorithms import ANALYSIS
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.algorithms import ANALYSIS
 from chalicelib.errors import BadInput
 from chalicelib.query.operators import Op
 from chalicelib.query.parsers import filters, search_string

@@ -9,9 +9,9 @@ import msgspec
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED, Scope
 from chalicelib.access.view_queries import all_rows
-from chalicelib.core.commits import Edit
-from chalicelib.core.edits import tombstoned
 from chalicelib.core.kinds import Kind
+from chalicelib.core.log.commits import Edit
+from chalicelib.core.log.edits import tombstoned
 from chalicelib.core.permissions import Level
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Test

@@ -12,8 +12,8 @@ from typing import Any
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED, Scope
 from chalicelib.access.view_queries import all_rows
-from chalicelib.core.edits import differences
 from chalicelib.core.kinds import Kind
+from chalicelib.core.log.edits import differences
 from chalicelib.errors import BadInput
 from chalicelib.query.operators import Op
 from chalicelib.query.parsers import filters

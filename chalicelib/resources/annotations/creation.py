@@ -10,14 +10,14 @@ from typing import Any
 import msgspec
 
 from chalicelib.access import authentication
-from chalicelib.core.attribute_values import converter
-from chalicelib.core.definitions import TYPE_RECORD, VERSION, Version
-from chalicelib.core.edits import unseen
-from chalicelib.core.entities import Localization, LocalizationSpec, State, StateSpec
 from chalicelib.core.kinds import Kind
-from chalicelib.core.marks import Identity, identity, next_mark
+from chalicelib.core.log.edits import unseen
+from chalicelib.core.models.definitions import TYPE_RECORD, VERSION, Version
+from chalicelib.core.models.entities import Localization, LocalizationSpec, State, StateSpec
+from chalicelib.core.models.marks import Identity, identity, next_mark
 from chalicelib.core.records import padded
 from chalicelib.core.resource import now
+from chalicelib.core.values.attribute_values import converter
 from chalicelib.errors import BadInput, Conflict, NotFound
 from chalicelib.resources.annotations.segments import segments
 from chalicelib.resources.annotations.tracks import Place, places

@@ -12,15 +12,15 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core.attribute_values import merge
-from chalicelib.core.commits import Edit
-from chalicelib.core.definitions import AnyType
-from chalicelib.core.edits import changed, deleted, tombstoned, unseen
-from chalicelib.core.entities import Geometry, LocalizationUpdate, StateUpdate
 from chalicelib.core.kinds import Kind
-from chalicelib.core.marks import identity, next_mark
+from chalicelib.core.log.commits import Edit
+from chalicelib.core.log.edits import changed, deleted, tombstoned, unseen
+from chalicelib.core.models.definitions import AnyType
+from chalicelib.core.models.entities import Geometry, LocalizationUpdate, StateUpdate
+from chalicelib.core.models.marks import identity, next_mark
 from chalicelib.core.resource import Timestamp, now
-from chalicelib.core.revisions import up_to_date
+from chalicelib.core.values.attribute_values import merge
+from chalicelib.core.values.revisions import up_to_date
 from chalicelib.errors import BadInput, Conflict
 from chalicelib.resources.annotations import tracks
 from chalicelib.resources.entities.service import (

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from chalicelib.core.entities import Localization, LocalizationSpec, LocalizationUpdate
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.entities import Localization, LocalizationSpec, LocalizationUpdate
 from chalicelib.query.parsers.annotation_bodies import LocalizationBulkDelete, LocalizationBulkUpdate
 from chalicelib.query.parsers.bodies import LocalizationIdQuery
 from chalicelib.query.parsers.parameters import LocalizationQuery

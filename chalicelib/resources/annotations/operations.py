@@ -11,9 +11,9 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from chalicelib.access import view_queries
-from chalicelib.core.definitions import VERSION
 from chalicelib.core.kinds import Kind
-from chalicelib.core.marks import Identity
+from chalicelib.core.models.definitions import VERSION
+from chalicelib.core.models.marks import Identity
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.core.responses import CreateListResponse, MessageResponse

@@ -20,10 +20,10 @@ import msgspec
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.access.view_queries import all_rows
-from chalicelib.core.commits import Edit
-from chalicelib.core.edits import unseen
 from chalicelib.core.kinds import Kind
-from chalicelib.core.marks import Identity, identity, next_mark
+from chalicelib.core.log.commits import Edit
+from chalicelib.core.log.edits import unseen
+from chalicelib.core.models.marks import Identity, identity, next_mark
 from chalicelib.errors import Conflict
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Test

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
 
-from chalicelib.core.entities import Attributes, Frame, Localization, State
+from chalicelib.core.models.entities import Attributes, Frame, Localization, State
 from chalicelib.core.resource import Flag, Id, Resource
 
 LeafName = Annotated[str, Meta(min_length=1, max_length=255)]

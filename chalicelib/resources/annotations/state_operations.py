@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from chalicelib.core.entities import State, StateSpec, StateUpdate
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.entities import State, StateSpec, StateUpdate
 from chalicelib.core.permissions import Permission
 from chalicelib.core.responses import MessageResponse
 from chalicelib.http.operation import Call, NoQuery, Operation

@@ -10,10 +10,10 @@ import msgspec
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.access.view_queries import all_rows
-from chalicelib.core.edits import changed, deleted, tombstoned
-from chalicelib.core.entities import State, StateUpdate
 from chalicelib.core.kinds import Kind
-from chalicelib.core.marks import identity
+from chalicelib.core.log.edits import changed, deleted, tombstoned
+from chalicelib.core.models.entities import State, StateUpdate
+from chalicelib.core.models.marks import identity
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test

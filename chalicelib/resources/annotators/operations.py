@@ -6,13 +6,13 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core import http_headers
-from chalicelib.core.accounts import Project
-from chalicelib.core.entities import Media
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.entities import Media
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import given
 from chalicelib.core.responses import CreateListResponse
+from chalicelib.core.web import http_headers
 from chalicelib.http.addresses import PROJECT, entity, record_of_project
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery, Operation

@@ -6,8 +6,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
 
-from chalicelib.core.integrations import Parameter, Url
-from chalicelib.core.jobs import EmailSpec
+from chalicelib.core.models.integrations import Parameter, Url
+from chalicelib.core.models.jobs import EmailSpec
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import Id, Name, Resource
 

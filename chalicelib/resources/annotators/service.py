@@ -10,14 +10,14 @@ import msgspec
 import urllib3
 
 from chalicelib.access.scope import Scope
-from chalicelib.core import http_headers, origins
-from chalicelib.core.accounts import Project
-from chalicelib.core.algorithms import Algorithm, AlgorithmParameter
-from chalicelib.core.definitions import TYPE_RECORD
-from chalicelib.core.entities import Media
-from chalicelib.core.integrations import Parameter
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.algorithms import Algorithm, AlgorithmParameter
+from chalicelib.core.models.definitions import TYPE_RECORD
+from chalicelib.core.models.entities import Media
+from chalicelib.core.models.integrations import Parameter
 from chalicelib.core.records import padded
+from chalicelib.core.web import http_headers, origins
 from chalicelib.errors import BadInput, Forbidden, NotFound, Unavailable
 from chalicelib.resources.algorithms import service as algorithms_service
 from chalicelib.resources.annotators import conventions

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from chalicelib.core.models.personal import ANNOUNCEMENT, Announcement
 from chalicelib.core.permissions import Permission
-from chalicelib.core.personal import ANNOUNCEMENT, Announcement
 from chalicelib.core.resource import now
 from chalicelib.core.responses import MessageResponse
 from chalicelib.errors import NotFound

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from chalicelib.access import authentication
-from chalicelib.core.accounts import Project
-from chalicelib.core.algorithms import APPLET, Applet, AppletSpec, AppletUpdate, GenericFile, GenericFileSpec
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.algorithms import APPLET, Applet, AppletSpec, AppletUpdate, GenericFile, GenericFileSpec
 from chalicelib.core.permissions import Permission
 from chalicelib.core.responses import MessageResponse
 from chalicelib.errors import BadInput

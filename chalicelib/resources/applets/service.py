@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from chalicelib.access.authentication import Caller
-from chalicelib.core.accounts import Project
-from chalicelib.core.algorithms import APPLET, Applet, AppletSpec, AppletUpdate
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.algorithms import APPLET, Applet, AppletSpec, AppletUpdate
 from chalicelib.core.resource import given, now
 from chalicelib.errors import BadInput, LimnError
 from chalicelib.resources.algorithms import saved_files

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from chalicelib.core.accounts import Project
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.personal import BOOKMARK, Bookmark, BookmarkSpec, BookmarkUpdate
 from chalicelib.core.permissions import Permission
-from chalicelib.core.personal import BOOKMARK, Bookmark, BookmarkSpec, BookmarkUpdate
 from chalicelib.core.records import padded
 from chalicelib.core.resource import Resource
 from chalicelib.http.addresses import PROJECT, own_record_of_project

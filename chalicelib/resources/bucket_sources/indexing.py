@@ -1,8 +1,8 @@
 """Make the frame tables and thumbnails of media that refer to objects, by reading ranges of the objects.
 
-What parses the bytes of others runs in a child process that may die (`video.isolation`). The made files have names that
-derive from the object's ETag, so that a repeated run writes the same; an object that was replaced meanwhile is left to
-the message about the new one.
+What parses the bytes of others runs in a child process that may die (`video.process.isolation`). The made files have
+names that derive from the object's ETag, so that a repeated run writes the same; an object that was replaced meanwhile
+is left to the message about the new one.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from chalicelib.core.accounts import PROJECT, Project
-from chalicelib.core.definitions import MediaType
-from chalicelib.core.edits import changed
-from chalicelib.core.entities import Media
+from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.kinds import Kind
-from chalicelib.core.media_files import BucketObject, ImageDefinition, MediaFiles, VideoDefinition
-from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.log.edits import changed
+from chalicelib.core.models.accounts import PROJECT, Project
+from chalicelib.core.models.definitions import MediaType
+from chalicelib.core.models.entities import Media
+from chalicelib.core.models.media_files import BucketObject, ImageDefinition, MediaFiles, VideoDefinition
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, Conflict, NotFound, TooLarge
 from chalicelib.queues import send
@@ -35,8 +35,9 @@ from chalicelib.storage.dynamodb.steps import Step
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects, owners, references
 from chalicelib.storage.objects.references import Reference
-from chalicelib.video import images, isolation, tasks
-from chalicelib.video.frame import Original
+from chalicelib.video.decoding.frame import Original
+from chalicelib.video.pictures import images
+from chalicelib.video.process import isolation, tasks
 
 SPARE = 700.0
 """Seconds that must be left to begin with one more object: probing may take 600."""

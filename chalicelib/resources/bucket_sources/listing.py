@@ -18,19 +18,19 @@ import msgspec
 from msgspec import Struct
 
 from chalicelib.access.scope import UNRESTRICTED
-from chalicelib.core import key_forms, object_keys
-from chalicelib.core.accounts import Project
 from chalicelib.core.batches import batched
-from chalicelib.core.commits import Change
-from chalicelib.core.definitions import Definitions
-from chalicelib.core.edits import changed
-from chalicelib.core.entities import Media
-from chalicelib.core.integrations import BUCKET
+from chalicelib.core.keys import key_forms, object_keys
 from chalicelib.core.kinds import Kind
-from chalicelib.core.media_files import BucketObject, MediaFiles
+from chalicelib.core.log.commits import Change
+from chalicelib.core.log.edits import changed
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.definitions import Definitions
+from chalicelib.core.models.entities import Media
+from chalicelib.core.models.integrations import BUCKET
+from chalicelib.core.models.media_files import BucketObject, MediaFiles
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now, timestamp
-from chalicelib.core.retry import CONFLICTS
+from chalicelib.core.time.retry import CONFLICTS
 from chalicelib.errors import Conflict, LimnError
 from chalicelib.queues import send, send_many
 from chalicelib.resources.bucket_sources import service as bucket_sources_service

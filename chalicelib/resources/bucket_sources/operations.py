@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from chalicelib.access.authentication import project_of
-from chalicelib.core.accounts import Project
+from chalicelib.core.models.accounts import Project
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import given
 from chalicelib.core.responses import MessageResponse

@@ -15,10 +15,10 @@ import msgspec
 
 from chalicelib.access import authentication
 from chalicelib.access.authentication import Caller
-from chalicelib.core import object_keys
-from chalicelib.core.accounts import PROJECT, Project
-from chalicelib.core.definitions import Definitions
-from chalicelib.core.integrations import BUCKET
+from chalicelib.core.keys import object_keys
+from chalicelib.core.models.accounts import PROJECT, Project
+from chalicelib.core.models.definitions import Definitions
+from chalicelib.core.models.integrations import BUCKET
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import given, now, timestamp
 from chalicelib.errors import BadInput, Forbidden, NotFound

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core import object_keys
-from chalicelib.core.accounts import PROJECT, Organization, Project
-from chalicelib.core.integrations import BUCKET, Bucket, BucketSpec, BucketUpdate
+from chalicelib.core.keys import object_keys
+from chalicelib.core.models.accounts import PROJECT, Organization, Project
+from chalicelib.core.models.integrations import BUCKET, Bucket, BucketSpec, BucketUpdate
 from chalicelib.core.permissions import Permission
 from chalicelib.errors import BadInput
 from chalicelib.http.addresses import ORGANIZATION_ADDRESS, record_of_organization

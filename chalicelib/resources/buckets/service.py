@@ -10,12 +10,13 @@ from botocore.exceptions import BotoCoreError
 
 from chalicelib.access import authentication
 from chalicelib.access.authentication import Caller
-from chalicelib.core import key_forms, object_keys, origins
-from chalicelib.core.accounts import Project
-from chalicelib.core.integrations import BUCKET, Bucket, BucketUpdate
-from chalicelib.core.object_keys import ObjectKey
-from chalicelib.core.origins import Address
+from chalicelib.core.keys import key_forms, object_keys
+from chalicelib.core.keys.object_keys import ObjectKey
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.integrations import BUCKET, Bucket, BucketUpdate
 from chalicelib.core.permissions import Level
+from chalicelib.core.web import origins
+from chalicelib.core.web.origins import Address
 from chalicelib.errors import BadInput, Forbidden, NotFound
 from chalicelib.settings import settings
 from chalicelib.storage import outbound, sealing

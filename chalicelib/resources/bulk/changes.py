@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from chalicelib.core.commits import Operation
 from chalicelib.core.kinds import Kind
+from chalicelib.core.log.commits import Operation
 
 _OLD_VERBS = {
     "bury": "tombstone",

@@ -30,10 +30,10 @@ import msgspec
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.access.view_queries import all_rows
-from chalicelib.core import deadline
-from chalicelib.core.commits import Edit, Operation
 from chalicelib.core.kinds import Kind
-from chalicelib.core.retry import CONFLICTS
+from chalicelib.core.log.commits import Edit, Operation
+from chalicelib.core.time import deadline
+from chalicelib.core.time.retry import CONFLICTS
 from chalicelib.errors import Conflict, Unavailable
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Test

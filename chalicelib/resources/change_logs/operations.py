@@ -9,11 +9,11 @@ from urllib.parse import urlencode
 import msgspec
 from msgspec import Meta
 
-from chalicelib.core.accounts import Project
-from chalicelib.core.dates import ACCEPTED, parse_date
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.accounts import Project
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Id, Resource, Timestamp, timestamp
+from chalicelib.core.text.dates import ACCEPTED, parse_date
 from chalicelib.errors import BadInput
 from chalicelib.http.addresses import PROJECT
 from chalicelib.http.operation import Call, Documents, Operation

@@ -22,10 +22,10 @@ from msgspec import Struct
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.access.view_queries import all_rows
-from chalicelib.core.commits import Commit, Edit
-from chalicelib.core.edits import first_values
-from chalicelib.core.entities import STRUCT_OF
 from chalicelib.core.kinds import Kind
+from chalicelib.core.log.commits import Commit, Edit
+from chalicelib.core.log.edits import first_values
+from chalicelib.core.models.entities import STRUCT_OF
 from chalicelib.core.resource import Timestamp
 from chalicelib.resources.change_logs.schemas import ChangeLog, describe_change
 from chalicelib.storage.log import archive

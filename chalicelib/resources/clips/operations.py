@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from chalicelib.core.entities import Media
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.entities import Media
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.http.addresses import entity

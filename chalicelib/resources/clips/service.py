@@ -12,9 +12,9 @@ from pathlib import Path
 
 import msgspec
 
-from chalicelib.core.entities import Media
+from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.kinds import Kind
-from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.models.entities import Media
 from chalicelib.errors import BadInput, LimnError, NotFound, Unavailable
 from chalicelib.queues import send
 from chalicelib.resources.clips.messages import CutClip
@@ -24,8 +24,9 @@ from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE, ClipOrd
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.objects import objects
-from chalicelib.video import clip, isolation
-from chalicelib.video.segments import SegmentInfo, header_size
+from chalicelib.video.encoding import clip
+from chalicelib.video.mp4.segments import SegmentInfo, header_size
+from chalicelib.video.process import isolation
 
 PATIENCE = 20.0
 """Seconds that a request waits for its clip; API Gateway waits 29."""
@@ -194,7 +195,7 @@ def _record_clip(file: TemporaryFile, wanted: ClipOrder) -> TemporaryFile:
 
 def _encode(wanted: ClipOrder, video: streams.Place, segments: SegmentInfo, key: ObjectKey) -> clip.Clip:
     """Encode a clip in a child process and store it."""
-    from chalicelib.video import tasks  # noqa: PLC0415 imports FFmpeg and Pillow
+    from chalicelib.video.process import tasks  # noqa: PLC0415 imports FFmpeg and Pillow
 
     source = streams.StreamSource(video, header_size(segments))
     return _store(
@@ -204,7 +205,7 @@ def _encode(wanted: ClipOrder, video: streams.Place, segments: SegmentInfo, key:
 
 def _record_original_clip(file: TemporaryFile, wanted: ClipOrder) -> TemporaryFile:
     """The file with its clip of a video where it lies, whose object is stored."""
-    from chalicelib.video import tasks  # noqa: PLC0415 imports FFmpeg and Pillow
+    from chalicelib.video.process import tasks  # noqa: PLC0415 imports FFmpeg and Pillow
 
     video = _original(entities.get(Kind.MEDIA, wanted.media), wanted)
     made = _store(

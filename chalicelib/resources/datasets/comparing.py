@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chalicelib.core.datasets import StoredVersion
-from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.keys.object_keys import ObjectKey
+from chalicelib.core.models.datasets import StoredVersion
 from chalicelib.errors import TooLarge
-from chalicelib.formats import table
+from chalicelib.formats.writers import table
 from chalicelib.resources.datasets.schemas import Comparison, Difference
 from chalicelib.resources.exports import places
 from chalicelib.storage.objects import objects

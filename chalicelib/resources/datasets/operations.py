@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chalicelib.access.scope import Scope
-from chalicelib.core.accounts import Project
-from chalicelib.core.datasets import DATASET, StoredVersion
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.datasets import DATASET, StoredVersion
 from chalicelib.core.permissions import Level, Permission
 from chalicelib.core.responses import MessageResponse
 from chalicelib.http.addresses import WITHIN_PROJECT

@@ -6,8 +6,8 @@ from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta
 
-from chalicelib.core.datasets import WorkStatus
-from chalicelib.core.jobs import JobProgress
+from chalicelib.core.models.datasets import WorkStatus
+from chalicelib.core.models.jobs import JobProgress
 from chalicelib.core.resource import Description, Name, Resource, Timestamp
 from chalicelib.resources.exports.schemas import Selection
 

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from chalicelib.access.scope import Scope
-from chalicelib.core.accounts import Project
-from chalicelib.core.datasets import DATASET, StoredVersion
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.datasets import DATASET, StoredVersion
 from chalicelib.core.resource import now
 from chalicelib.resources.datasets.schemas import Dataset, DatasetSpec
 from chalicelib.resources.exports import places

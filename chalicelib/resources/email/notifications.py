@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from chalicelib.access import passwords, rate_limits, users
-from chalicelib.core.accounts import AFFILIATION, ORGANIZATION, USER, Affiliation, Membership, Project, User
+from chalicelib.core.models.accounts import AFFILIATION, ORGANIZATION, USER, Affiliation, Membership, Project, User
 from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.errors import LimnError
 from chalicelib.resources.email import system_emails

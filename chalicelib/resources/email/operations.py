@@ -5,11 +5,11 @@ from __future__ import annotations
 import uuid
 
 from chalicelib.access import rate_limits
-from chalicelib.core import email_addresses
-from chalicelib.core.accounts import Project
-from chalicelib.core.jobs import EmailSpec
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.jobs import EmailSpec
 from chalicelib.core.permissions import Permission
 from chalicelib.core.responses import MessageResponse
+from chalicelib.core.text import email_addresses
 from chalicelib.http.addresses import PROJECT
 from chalicelib.http.operation import Call, NoQuery, Operation
 from chalicelib.queues import send_many

@@ -7,12 +7,13 @@ import msgspec
 from chalicelib.access import users
 from chalicelib.access.authentication import Caller, membership
 from chalicelib.access.scope import Scope
-from chalicelib.core import email_addresses, key_forms, object_keys
-from chalicelib.core.accounts import PROJECT, USER
-from chalicelib.core.jobs import EmailSpec
-from chalicelib.core.numbers import natural
-from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.keys import key_forms, object_keys
+from chalicelib.core.keys.object_keys import ObjectKey
+from chalicelib.core.models.accounts import PROJECT, USER
+from chalicelib.core.models.jobs import EmailSpec
 from chalicelib.core.permissions import Level
+from chalicelib.core.text import email_addresses
+from chalicelib.core.text.numbers import natural
 from chalicelib.errors import BadInput, Forbidden
 from chalicelib.resources.email import service as email_service
 from chalicelib.resources.email.messages import Attachment, SendEmail

@@ -18,7 +18,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from chalicelib.core import email_addresses
+from chalicelib.core.text import email_addresses
 from chalicelib.errors import BadInput, TooLarge, TooMany, Unavailable
 from chalicelib.resources.email.messages import SendEmail
 from chalicelib.settings import settings

@@ -10,7 +10,7 @@ import re
 import uuid
 from dataclasses import dataclass
 
-from chalicelib.core.accounts import User
+from chalicelib.core.models.accounts import User
 from chalicelib.errors import BadInput
 from chalicelib.queues import send
 from chalicelib.resources.email import service as email_service

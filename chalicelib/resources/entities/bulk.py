@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core.attribute_values import converter
-from chalicelib.core.commits import Edit
 from chalicelib.core.kinds import Kind
-from chalicelib.core.revisions import up_to_date
+from chalicelib.core.log.commits import Edit
+from chalicelib.core.values.attribute_values import converter
+from chalicelib.core.values.revisions import up_to_date
 from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.bulk.service import Handler, Handlers, Note
 from chalicelib.resources.entities.service import plan_removal, type_of

@@ -22,12 +22,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from chalicelib.core import key_forms
-from chalicelib.core.commits import Edit
-from chalicelib.core.entities import File, Media
+from chalicelib.core.keys import key_forms
+from chalicelib.core.keys.object_keys import ObjectKey, ObjectPrefix
 from chalicelib.core.kinds import Kind
-from chalicelib.core.media_files import keys_of
-from chalicelib.core.object_keys import ObjectKey, ObjectPrefix
+from chalicelib.core.log.commits import Edit
+from chalicelib.core.models.entities import File, Media
+from chalicelib.core.models.media_files import keys_of
 from chalicelib.core.resource import timestamp
 from chalicelib.storage.dynamodb import entities
 from chalicelib.storage.dynamodb.transactions import Transaction

@@ -20,12 +20,12 @@ from typing import Any, Protocol
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED, Scope
 from chalicelib.access.view_queries import all_rows
-from chalicelib.core.accounts import USER
-from chalicelib.core.commits import Edit
-from chalicelib.core.definitions import TYPE_RECORD, VERSION
-from chalicelib.core.edits import deleted, unseen
 from chalicelib.core.kinds import Kind
-from chalicelib.core.marks import Identity, identity, settled
+from chalicelib.core.log.commits import Edit
+from chalicelib.core.log.edits import deleted, unseen
+from chalicelib.core.models.accounts import USER
+from chalicelib.core.models.definitions import TYPE_RECORD, VERSION
+from chalicelib.core.models.marks import Identity, identity, settled
 from chalicelib.core.permissions import Level
 from chalicelib.core.records import padded
 from chalicelib.core.resource import now

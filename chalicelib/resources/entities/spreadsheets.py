@@ -12,8 +12,8 @@ import msgspec
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
-from chalicelib.core.accounts import USER
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.accounts import USER
 from chalicelib.errors import NotFound
 from chalicelib.query.parsers import filters
 from chalicelib.query.parsers.parameters import MediaQuery

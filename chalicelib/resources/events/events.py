@@ -13,10 +13,10 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core.commits import Change, Commit, Edit
-from chalicelib.core.definitions import DEFINITION_STRUCT
-from chalicelib.core.entities import STRUCT_OF
 from chalicelib.core.kinds import DefinitionKind, Kind
+from chalicelib.core.log.commits import Change, Commit, Edit
+from chalicelib.core.models.definitions import DEFINITION_STRUCT
+from chalicelib.core.models.entities import STRUCT_OF
 from chalicelib.core.resource import Timestamp, answer
 
 IDS_AN_EVENT = 100

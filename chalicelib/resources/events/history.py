@@ -15,10 +15,10 @@ from msgspec import Meta
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED, Scope
 from chalicelib.access.view_queries import all_rows
-from chalicelib.core.commits import Commit, Edit
-from chalicelib.core.edits import of_one
-from chalicelib.core.entities import STRUCT_OF
 from chalicelib.core.kinds import DefinitionKind, Kind
+from chalicelib.core.log.commits import Commit, Edit
+from chalicelib.core.log.edits import of_one
+from chalicelib.core.models.entities import STRUCT_OF
 from chalicelib.core.resource import Resource, Timestamp
 from chalicelib.errors import NotFound
 from chalicelib.query.operators import Op

@@ -8,8 +8,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from chalicelib.core.accounts import Project
 from chalicelib.core.kinds import DefinitionKind, Kind
+from chalicelib.core.models.accounts import Project
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.errors import NotFound

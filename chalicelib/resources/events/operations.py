@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta
 
-from chalicelib.core.accounts import Project
+from chalicelib.core.models.accounts import Project
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource, Timestamp
 from chalicelib.errors import BadInput

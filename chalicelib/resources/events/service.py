@@ -21,7 +21,7 @@ from chalicelib.core.permissions import Level
 from chalicelib.errors import BadInput, Expired
 from chalicelib.resources.events.events import Event, events_of
 from chalicelib.storage.log import log
-from chalicelib.storage.view.snapshot_records import pointer
+from chalicelib.storage.view.snapshot.snapshot_records import pointer
 
 MOST_EVENTS = 1000
 """Events of one page."""

@@ -1,7 +1,8 @@
 """The rows of versions of datasets: Parquet files of their own, which depend on no log, snapshot or definition.
 
-    rows/000012.media.parquet, .localizations.parquet, .states.parquet      one part; `formats/table.py` has the columns
-    plan.json, counts.json                                                  what holds for all, and the counts of parts
+    rows/000012.media.parquet, .localizations.parquet, .states.parquet      one part; `formats/writers/table.py` has the
+columns     plan.json, counts.json                                                  what holds for all, and the counts
+of parts
 
 Labels keep their types and attributes, so that each export of a version maps its own classes. Those that a track has
 between its localizations are there, too, marked as not keyed. In a part of a media's frames, media and states stand
@@ -20,9 +21,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from chalicelib.core.datasets import DATASET, StoredExport, StoredVersion
-from chalicelib.formats import table
+from chalicelib.core.models.datasets import DATASET, StoredExport, StoredVersion
 from chalicelib.formats.model import Dataset, Group, Label, Media, State
+from chalicelib.formats.writers import table
 from chalicelib.resources.exports import places, planning, rows
 from chalicelib.resources.exports.rows import PartPlan
 from chalicelib.resources.exports.schemas import Classes, Conventions, ExportSpec

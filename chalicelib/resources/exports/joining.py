@@ -13,12 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 import msgspec
 from msgspec import Struct
 
-from chalicelib.core.datasets import EXPORT, StoredExport
-from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.keys.object_keys import ObjectKey
+from chalicelib.core.models.datasets import EXPORT, StoredExport
 from chalicelib.errors import NotFound, TooLarge
-from chalicelib.formats import archive
-from chalicelib.formats.archive import Directory, Piece, Range, length_of
 from chalicelib.formats.registry import shared_files
+from chalicelib.formats.writers import archive
+from chalicelib.formats.writers.archive import Directory, Piece, Range, length_of
 from chalicelib.queues import send
 from chalicelib.resources.exports import places, steps
 from chalicelib.resources.exports.messages import JoinExport

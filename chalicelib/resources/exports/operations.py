@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from chalicelib.core.accounts import Project
-from chalicelib.core.datasets import EXPORT, StoredExport
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.datasets import EXPORT, StoredExport
 from chalicelib.core.permissions import Permission
 from chalicelib.core.responses import MessageResponse
 from chalicelib.http.addresses import WITHIN_PROJECT, Own

@@ -13,9 +13,9 @@ from msgspec import Struct
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.core.batches import batched
-from chalicelib.core.datasets import Work
-from chalicelib.core.entities import Media as MediaEntity
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.datasets import Work
+from chalicelib.core.models.entities import Media as MediaEntity
 from chalicelib.errors import BadInput, LimnError, Unavailable
 from chalicelib.formats.model import Group, Label, box_of, picture_name
 from chalicelib.query.operators import Op
@@ -25,7 +25,7 @@ from chalicelib.resources.frames import service as frames_service
 from chalicelib.resources.media import streams
 
 if TYPE_CHECKING:
-    from chalicelib.video.drawing import Part
+    from chalicelib.video.pictures.drawing import Part
 
 FRAMES_AT_ONCE = 24
 CROPS_AT_ONCE = 256
@@ -97,7 +97,7 @@ def _frames_of(spec: ExportSpec, group: Group) -> list[int]:
 
 def _crops(spec: ExportSpec, group: Group, file: Any, count: int, add: Add) -> None:
     """A picture of each box, and of the bounds of each polygon, in a folder for each class."""
-    from chalicelib.video.render import Roi  # noqa: PLC0415 kept off the API's cold start
+    from chalicelib.video.pictures.render import Roi  # noqa: PLC0415 kept off the API's cold start
 
     def roi(label: Label) -> Any:
         x, y, width, height = box_of(label)
@@ -124,7 +124,7 @@ def folder_of(class_name: str) -> str:
 
 
 def _size(resolution: Sequence[int], most: int | None) -> Size:
-    from chalicelib.video.render import MAX_OUTPUT_PIXELS  # noqa: PLC0415
+    from chalicelib.video.pictures.render import MAX_OUTPUT_PIXELS  # noqa: PLC0415
 
     height, width = resolution
     if width * height > MAX_OUTPUT_PIXELS:
@@ -136,14 +136,14 @@ def _size(resolution: Sequence[int], most: int | None) -> Size:
 
 
 def _part(index: int, frame: int, roi: Any) -> Part:
-    from chalicelib.video.drawing import Part  # noqa: PLC0415
+    from chalicelib.video.pictures.drawing import Part  # noqa: PLC0415
 
     return Part(index, frame, roi)
 
 
 def _draw(file: Any, parts: Sequence[Part], form: str, size: Size | None) -> list[bytes]:
     """The pictures of parts of a file, in order, made in a child process."""
-    from chalicelib.video import isolation, tasks  # noqa: PLC0415
+    from chalicelib.video.process import isolation, tasks  # noqa: PLC0415
 
     source, view = frames_service.look_at(file, parts)
     scale = (size.width, size.height) if size else None

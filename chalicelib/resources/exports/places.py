@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from chalicelib.core import object_keys
-from chalicelib.core.datasets import StoredVersion, Work
-from chalicelib.core.object_keys import ObjectKey, ObjectPrefix
+from chalicelib.core.keys import object_keys
+from chalicelib.core.keys.object_keys import ObjectKey, ObjectPrefix
+from chalicelib.core.models.datasets import StoredVersion, Work
 from chalicelib.resources.exports.messages import What
 from chalicelib.resources.exports.schemas import ExportSpec
 from chalicelib.storage.objects import objects

@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
-from chalicelib.core.datasets import Work
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.datasets import Work
 from chalicelib.formats.model import Dataset
 from chalicelib.formats.model import Split as SplitName
 from chalicelib.formats.registry import WRITERS

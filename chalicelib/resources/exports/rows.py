@@ -13,10 +13,10 @@ from msgspec import Struct
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
-from chalicelib.core.definitions import SECTION, Definitions
-from chalicelib.core.entities import Media as MediaEntity
 from chalicelib.core.kinds import Kind
-from chalicelib.core.media_files import TAG_ATTRIBUTE
+from chalicelib.core.models.definitions import SECTION, Definitions
+from chalicelib.core.models.entities import Media as MediaEntity
+from chalicelib.core.models.media_files import TAG_ATTRIBUTE
 from chalicelib.formats.interpolation import interpolate
 from chalicelib.formats.manifest import cell
 from chalicelib.formats.model import Attributes, Group, Label, LabelKind, Media, Split, State

@@ -9,8 +9,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
 
-from chalicelib.core.datasets import WorkStatus
-from chalicelib.core.jobs import JobProgress
+from chalicelib.core.models.datasets import WorkStatus
+from chalicelib.core.models.jobs import JobProgress
 from chalicelib.core.resource import Id, Name, Resource, Timestamp
 from chalicelib.formats.registry import FormatName
 from chalicelib.query.parsers.bodies import Ids

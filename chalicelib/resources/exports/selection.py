@@ -12,10 +12,10 @@ import msgspec
 from chalicelib.access import view_queries
 from chalicelib.access.authentication import Caller
 from chalicelib.access.scope import Scope
-from chalicelib.core.accounts import USER
-from chalicelib.core.datasets import Work
-from chalicelib.core.definitions import Definitions
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.accounts import USER
+from chalicelib.core.models.datasets import Work
+from chalicelib.core.models.definitions import Definitions
 from chalicelib.core.permissions import Level
 from chalicelib.errors import BadInput, Forbidden, NotFound
 from chalicelib.formats.model import Group, Label, Media, State
@@ -31,7 +31,7 @@ from chalicelib.resources.exports.schemas import (
 )
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.log import log
-from chalicelib.storage.view import snapshot_records, snapshots
+from chalicelib.storage.view.snapshot import snapshot_records, snapshots
 from chalicelib.storage.view.view import View
 
 

@@ -11,10 +11,10 @@ import msgspec
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
-from chalicelib.core.accounts import Project
-from chalicelib.core.datasets import DATASET, EXPORT, StoredExport, StoredVersion, Work
-from chalicelib.core.jobs import JobProgress
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.datasets import DATASET, EXPORT, StoredExport, StoredVersion, Work
+from chalicelib.core.models.jobs import JobProgress
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now, timestamp
 from chalicelib.errors import BadInput, Conflict, NotFound, TooMany

@@ -19,14 +19,14 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core.commits import Note
-from chalicelib.core.datasets import DATASET, EXPORT, StoredExport, StoredVersion, Work
+from chalicelib.core.log.commits import Note
+from chalicelib.core.models.datasets import DATASET, EXPORT, StoredExport, StoredVersion, Work
 from chalicelib.core.records import RecordKind
 from chalicelib.errors import LimnError, NotFound
 from chalicelib.formats import manifest, registry
-from chalicelib.formats.archive import Content, PartArchive
 from chalicelib.formats.model import Dataset, Group, Layout, Section
 from chalicelib.formats.registry import WRITERS
+from chalicelib.formats.writers.archive import Content, PartArchive
 from chalicelib.queues import send, send_many
 from chalicelib.resources.exports import frozen, pictures, places, planning
 from chalicelib.resources.exports.frozen import Prepared, Written

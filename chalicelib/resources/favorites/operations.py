@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from chalicelib.core.accounts import Project
-from chalicelib.core.definitions import LOCALIZATION_TYPE, STATE_TYPE
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.definitions import LOCALIZATION_TYPE, STATE_TYPE
+from chalicelib.core.models.personal import FAVORITE, EntityTypeName, Favorite, FavoriteSpec, FavoriteUpdate
 from chalicelib.core.permissions import Permission
-from chalicelib.core.personal import FAVORITE, EntityTypeName, Favorite, FavoriteSpec, FavoriteUpdate
 from chalicelib.core.records import padded
 from chalicelib.errors import NotFound
 from chalicelib.http.addresses import PROJECT, Own

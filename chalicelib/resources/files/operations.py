@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from chalicelib.core.accounts import Project
-from chalicelib.core.entities import File
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.entities import File
 from chalicelib.core.permissions import Permission
 from chalicelib.core.responses import CreateResponse, MessageResponse
 from chalicelib.errors import BadInput

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from chalicelib.core.entities import Attributes
+from chalicelib.core.models.entities import Attributes
 from chalicelib.core.resource import ONE_LINE, Id, Resource, Uuid
 
 FileName = Annotated[str, Meta(min_length=1, max_length=1024, pattern=ONE_LINE)]

@@ -7,16 +7,16 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core import object_keys
-from chalicelib.core.attribute_values import fill, merge
-from chalicelib.core.commits import GONE, Change
-from chalicelib.core.definitions import FileType
-from chalicelib.core.edits import changed, deleted
-from chalicelib.core.entities import File
+from chalicelib.core.keys import object_keys
+from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.kinds import Kind
-from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.log.commits import GONE, Change
+from chalicelib.core.log.edits import changed, deleted
+from chalicelib.core.models.definitions import FileType
+from chalicelib.core.models.entities import File
 from chalicelib.core.resource import now
-from chalicelib.core.revisions import up_to_date
+from chalicelib.core.values.attribute_values import fill, merge
+from chalicelib.core.values.revisions import up_to_date
 from chalicelib.errors import BadInput
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.entities import object_cleanup

@@ -1,7 +1,7 @@
 """Frames as pictures: from the streaming file by byte ranges of its segment file, or an image itself.
 
 Only the header and the fragments that hold the frames are read, whatever the video's length, and a header once. What
-decodes and encodes runs in a child process (`video.isolation`), after its cost was checked.
+decodes and encodes runs in a child process (`video.process.isolation`), after its cost was checked.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
-from chalicelib.core.entities import Media
-from chalicelib.core.media_files import BucketObject, ImageDefinition
-from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.keys.object_keys import ObjectKey
+from chalicelib.core.models.entities import Media
+from chalicelib.core.models.media_files import BucketObject, ImageDefinition
 from chalicelib.errors import BadInput, TooLarge
 from chalicelib.resources.frames.recent import Recent
 from chalicelib.resources.media import streams
 from chalicelib.resources.uploads.fetching import HttpSource, ObjectSource
 
 if TYPE_CHECKING:
-    from chalicelib.video.drawing import Drawing, Part, View
-    from chalicelib.video.render import RenderOptions
-    from chalicelib.video.source import Source
+    from chalicelib.video.files.source import Source
+    from chalicelib.video.pictures.drawing import Drawing, Part, View
+    from chalicelib.video.pictures.render import RenderOptions
 
 MOST_FRAMES = 256
 LARGEST_IMAGE = 128 * 1024 * 1024
@@ -69,8 +69,8 @@ def render(media: Media, request: FrameRequest) -> tuple[bytes, str]:
         BadInput: a frame does not exist, options do not go together, the cost is too high, or the media has nothing to
             show.
     """
-    from chalicelib.video import render as rendering  # noqa: PLC0415 kept off the API's cold start
-    from chalicelib.video.drawing import Drawing, Part  # noqa: PLC0415
+    from chalicelib.video.pictures import render as rendering  # noqa: PLC0415 kept off the API's cold start
+    from chalicelib.video.pictures.drawing import Drawing, Part  # noqa: PLC0415
 
     options = _options(request)
     count = len(request.frames)
@@ -111,15 +111,15 @@ def look_at(file: File, parts: Sequence[Part]) -> tuple[Source, View]:
     Raises:
         BadInput: a frame does not exist.
     """
-    from chalicelib.video import segments  # noqa: PLC0415 kept off the API's cold start
-    from chalicelib.video.drawing import View  # noqa: PLC0415
+    from chalicelib.video.mp4 import segments  # noqa: PLC0415 kept off the API's cold start
+    from chalicelib.video.pictures.drawing import View  # noqa: PLC0415
 
     size = file.resolution[1], file.resolution[0]
     if isinstance(file, Picture):
         return _image_source(file), View(size, tuple(parts))
     _check_frames(file, [part.frame for part in parts])
     if isinstance(file, streams.OriginalVideo):
-        from chalicelib.video.frame import Frames  # noqa: PLC0415
+        from chalicelib.video.decoding.frame import Frames  # noqa: PLC0415
 
         return file.source, View(
             size, tuple(parts), Frames(file.original, tuple(sorted({part.frame for part in parts})))
@@ -135,15 +135,15 @@ def draw(sources: Sequence[Source], drawing: Drawing, what: str) -> tuple[bytes,
     Raises:
         BadInput: it costs too much, for which `what` was asked, or a source cannot be decoded.
     """
-    from chalicelib.video import drawing as drawings  # noqa: PLC0415 kept off the API's cold start
-    from chalicelib.video import isolation, tasks  # noqa: PLC0415
+    from chalicelib.video.pictures import drawing as drawings  # noqa: PLC0415 kept off the API's cold start
+    from chalicelib.video.process import isolation, tasks  # noqa: PLC0415
 
     drawings.check_cost(drawing, what)
     return isolation.run_all(tasks.draw, sources, drawing, limits=isolation.ANSWERING)
 
 
 def _options(request: FrameRequest) -> RenderOptions:
-    from chalicelib.video import render as rendering  # noqa: PLC0415
+    from chalicelib.video.pictures import render as rendering  # noqa: PLC0415
 
     tile = None
     if request.tile is not None:
@@ -174,7 +174,7 @@ def _check_frames(stream: streams.Stream | streams.OriginalVideo, frames: Sequen
 
 def _check_size(stream: streams.Stream | streams.OriginalVideo, count: int, options: RenderOptions) -> None:
     """Refuse what would not fit into memory before anything is decoded."""
-    from chalicelib.video.render import MAX_OUTPUT_PIXELS  # noqa: PLC0415
+    from chalicelib.video.pictures.render import MAX_OUTPUT_PIXELS  # noqa: PLC0415
 
     height, width = stream.resolution
     area = float(height * width)

@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 
 from msgspec import Meta
 
-from chalicelib.core.entities import Media
+from chalicelib.core.models.entities import Media
 from chalicelib.core.resource import Resource
 from chalicelib.errors import BadInput
 from chalicelib.resources.media import streams

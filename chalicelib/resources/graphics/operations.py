@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
-from chalicelib.core.entities import Localization, State
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.entities import Localization, State
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.errors import BadInput

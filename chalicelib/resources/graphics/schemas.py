@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from chalicelib.core.entities import Localization
+from chalicelib.core.models.entities import Localization
 from chalicelib.errors import BadInput
 
 DEFAULT_MARGINS = {"box": (0, 0), "line": (10, 10), "dot": (10, 10), "poly": (0, 0)}

@@ -11,8 +11,8 @@ from msgspec import Struct
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.access.view_queries import all_rows
-from chalicelib.core.entities import Localization, Media, State
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.entities import Localization, Media, State
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Test
@@ -22,8 +22,8 @@ from chalicelib.resources.graphics.schemas import region
 from chalicelib.storage.dynamodb import entities
 
 if TYPE_CHECKING:
-    from chalicelib.video.drawing import View
-    from chalicelib.video.source import Source
+    from chalicelib.video.files.source import Source
+    from chalicelib.video.pictures.drawing import View
 
 LONGEST_STRIP = 65_000
 """Pixels: more than that JPEG and GIF do not hold."""
@@ -73,8 +73,8 @@ def draw(localization: Localization, media: Media, look: Look) -> tuple[bytes, s
     Raises:
         BadInput: the localization has no place, its frame does not exist, or the media has nothing to show.
     """
-    from chalicelib.video.drawing import Drawing  # noqa: PLC0415 kept off the API's cold start
-    from chalicelib.video.render import RenderOptions  # noqa: PLC0415
+    from chalicelib.video.pictures.drawing import Drawing  # noqa: PLC0415 kept off the API's cold start
+    from chalicelib.video.pictures.render import RenderOptions  # noqa: PLC0415
 
     scale = _scale(look.force_scale, 1) if look.force_scale else None
     dtype = type_of(Kind.LOCALIZATION, localization.project, localization.type).dtype
@@ -119,8 +119,8 @@ def draw_track(found: Track, look: TrackLook) -> tuple[bytes, str]:
     Raises:
         BadInput: as `draw`, or the picture would be too large.
     """
-    from chalicelib.video.drawing import Drawing  # noqa: PLC0415 kept off the API's cold start
-    from chalicelib.video.render import RenderOptions  # noqa: PLC0415
+    from chalicelib.video.pictures.drawing import Drawing  # noqa: PLC0415 kept off the API's cold start
+    from chalicelib.video.pictures.render import RenderOptions  # noqa: PLC0415
 
     count = len(found.localizations)
     scale = _scale(look.force_scale, count)
@@ -151,8 +151,8 @@ def _look_at(
     media: Media, shapes: Iterable[tuple[int, Localization]], dtype: str, margins: tuple[int, int] | None
 ) -> tuple[Source, View]:
     """How localizations of a media, each with its place in the picture's order, are drawn; and the media's bytes."""
-    from chalicelib.video.drawing import Part  # noqa: PLC0415
-    from chalicelib.video.render import Roi  # noqa: PLC0415
+    from chalicelib.video.pictures.drawing import Part  # noqa: PLC0415
+    from chalicelib.video.pictures.render import Roi  # noqa: PLC0415
 
     file = frames_service.picture_source(media)
     height, width = file.resolution
@@ -164,7 +164,7 @@ def _look_at(
 
 def _scale(text: str, count: int) -> tuple[int, int]:
     """The size that `force_scale` asks for. Raises BadInput where that is malformed, or so many of it are too large."""
-    from chalicelib.video import render as rendering  # noqa: PLC0415
+    from chalicelib.video.pictures import render as rendering  # noqa: PLC0415
 
     width, height = rendering.parse_size(text, "force_scale")
     if width * height * count > rendering.MAX_OUTPUT_PIXELS:

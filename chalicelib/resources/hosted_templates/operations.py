@@ -6,9 +6,8 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core import http_headers
-from chalicelib.core.accounts import Organization
-from chalicelib.core.integrations import (
+from chalicelib.core.models.accounts import Organization
+from chalicelib.core.models.integrations import (
     HOSTED_TEMPLATE,
     HostedTemplate,
     HostedTemplateSpec,
@@ -16,6 +15,7 @@ from chalicelib.core.integrations import (
     Parameter,
 )
 from chalicelib.core.permissions import Permission
+from chalicelib.core.web import http_headers
 from chalicelib.http.addresses import ORGANIZATION_ADDRESS, record_of_organization
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery

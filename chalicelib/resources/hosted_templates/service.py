@@ -9,10 +9,10 @@ import msgspec
 
 from chalicelib.access import authentication
 from chalicelib.access.authentication import Caller
-from chalicelib.core import http_headers
-from chalicelib.core.algorithms import Algorithm, Applet
-from chalicelib.core.integrations import HOSTED_TEMPLATE, HostedTemplate, Parameter
+from chalicelib.core.models.algorithms import Algorithm, Applet
+from chalicelib.core.models.integrations import HOSTED_TEMPLATE, HostedTemplate, Parameter
 from chalicelib.core.permissions import Level
+from chalicelib.core.web import http_headers
 from chalicelib.errors import BadInput, Forbidden, NotFound
 from chalicelib.resources.hosted_templates import rendering
 from chalicelib.resources.uploads import fetching

@@ -8,11 +8,11 @@ import uuid
 from collections import OrderedDict
 from typing import BinaryIO, cast
 
-from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.errors import BadInput
 from chalicelib.formats.model import Archive
-from chalicelib.formats.reading import Reader
-from chalicelib.formats.unzip import SingleFile, ZipArchive, is_zip
+from chalicelib.formats.readers.reading import Reader
+from chalicelib.formats.readers.unzip import SingleFile, ZipArchive, is_zip
 from chalicelib.resources.imports.schemas import ImportSpec
 from chalicelib.storage.objects import objects
 
@@ -104,14 +104,7 @@ def namespace(archive: ZipArchive | SingleFile, spec: ImportSpec) -> uuid.UUID:
 
 def reader_of(spec: ImportSpec) -> Reader:
     """The reader of a format."""
-    from chalicelib.formats import (  # noqa: PLC0415 kept off the API's cold start
-        read_coco,
-        read_cvat,
-        read_mot,
-        read_table,
-        read_voc,
-        read_yolo,
-    )
+    from chalicelib.formats.readers import read_coco, read_cvat, read_mot, read_table, read_voc, read_yolo  # noqa: PLC0415 kept off the API's cold start
 
     readers: dict[str, Reader] = {
         "coco": read_coco.read,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chalicelib.access.scope import Scope
-from chalicelib.core.accounts import Project
+from chalicelib.core.models.accounts import Project
 from chalicelib.core.permissions import Level, Permission
 from chalicelib.core.responses import MessageResponse
 from chalicelib.http.addresses import WITHIN_PROJECT

@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from chalicelib.core.jobs import JOB
+from chalicelib.core.models.jobs import JOB
 from chalicelib.errors import LimnError, NotFound
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.jobs import status_sync

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core.accounts import Organization
-from chalicelib.core.integrations import JOB_CLUSTER, JobCluster, JobClusterSpec
+from chalicelib.core.models.accounts import Organization
+from chalicelib.core.models.integrations import JOB_CLUSTER, JobCluster, JobClusterSpec
 from chalicelib.core.permissions import Permission
 from chalicelib.errors import BadInput
 from chalicelib.http.addresses import ORGANIZATION_ADDRESS, record_of_organization

@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Meta
 
 from chalicelib.access.scope import Scope
-from chalicelib.core.accounts import Project
-from chalicelib.core.jobs import JOB, Job, JobGroup, JobLog, JobUpdate, StoredJob
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.jobs import JOB, Job, JobGroup, JobLog, JobUpdate, StoredJob
 from chalicelib.core.permissions import Level, Permission
 from chalicelib.core.resource import Resource, answer
 from chalicelib.core.responses import CreateListResponse, MessageResponse

@@ -13,10 +13,10 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from chalicelib.core import object_keys
-from chalicelib.core.algorithms import AlgorithmParameter
-from chalicelib.core.jobs import EmailSpec, Job, JobNode, JobProgress
-from chalicelib.core.object_keys import ObjectPrefix
+from chalicelib.core.keys import object_keys
+from chalicelib.core.keys.object_keys import ObjectPrefix
+from chalicelib.core.models.algorithms import AlgorithmParameter
+from chalicelib.core.models.jobs import EmailSpec, Job, JobNode, JobProgress
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import Resource, Timestamp
 from chalicelib.workflows.nodes import FINISHED

@@ -22,10 +22,10 @@ import msgspec
 
 from chalicelib.access import references, view_queries
 from chalicelib.access.scope import Scope
-from chalicelib.core.accounts import Project
-from chalicelib.core.algorithms import ALGORITHM, Algorithm
-from chalicelib.core.jobs import JOB, Job, JobGroup, JobLog, JobProgress, StoredJob
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.algorithms import ALGORITHM, Algorithm
+from chalicelib.core.models.jobs import JOB, Job, JobGroup, JobLog, JobProgress, StoredJob
 from chalicelib.core.resource import now, options
 from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound, Unavailable
 from chalicelib.query.parsers import filters

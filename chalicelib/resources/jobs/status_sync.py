@@ -19,10 +19,10 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core import object_keys
-from chalicelib.core.commits import Note
-from chalicelib.core.integrations import JOB_CLUSTER
-from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.keys import object_keys
+from chalicelib.core.keys.object_keys import ObjectKey
+from chalicelib.core.log.commits import Note
+from chalicelib.core.models.integrations import JOB_CLUSTER
 from chalicelib.core.resource import now
 from chalicelib.errors import LimnError, NotFound, Unavailable
 from chalicelib.queues import send_many

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chalicelib.core.edits import changed, deleted
-from chalicelib.core.entities import Leaf
 from chalicelib.core.kinds import Kind
+from chalicelib.core.log.edits import changed, deleted
+from chalicelib.core.models.entities import Leaf
 from chalicelib.resources.bulk.service import Handlers, OneByOne
 from chalicelib.resources.entities import bulk as entities_bulk
 from chalicelib.resources.entities.bulk import rewrite_attributes

@@ -12,7 +12,7 @@ from collections.abc import Collection
 import msgspec
 
 from chalicelib.access import authentication
-from chalicelib.core.definitions import LEAF_TYPE, LeafType
+from chalicelib.core.models.definitions import LEAF_TYPE, LeafType
 from chalicelib.core.permissions import Level
 from chalicelib.errors import BadInput
 from chalicelib.resources.entities.service import Writer, types_of

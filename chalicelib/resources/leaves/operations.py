@@ -7,9 +7,9 @@ from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta
 
-from chalicelib.core.accounts import Project
-from chalicelib.core.entities import Leaf
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.entities import Leaf
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.core.responses import CreateListResponse, MessageResponse

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from chalicelib.access import view_queries
-from chalicelib.core.attribute_values import fill
-from chalicelib.core.edits import changed, differences
-from chalicelib.core.entities import Leaf
+from chalicelib.core.log.edits import changed, differences
+from chalicelib.core.models.entities import Leaf
 from chalicelib.core.resource import now
+from chalicelib.core.values.attribute_values import fill
 from chalicelib.errors import BadInput
 from chalicelib.query.operators import Op
 from chalicelib.query.parsers import filters

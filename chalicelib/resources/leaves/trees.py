@@ -15,8 +15,8 @@ import msgspec
 
 from chalicelib.access import authentication, view_queries
 from chalicelib.access.scope import UNRESTRICTED
-from chalicelib.core.entities import Leaf
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.entities import Leaf
 from chalicelib.errors import BadInput, Conflict, NotFound
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test, Tree

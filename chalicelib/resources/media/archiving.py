@@ -13,11 +13,11 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from chalicelib.core import key_forms
-from chalicelib.core.edits import changed
-from chalicelib.core.entities import ArchiveState, Media
+from chalicelib.core.keys import key_forms
+from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.kinds import Kind
-from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.log.edits import changed
+from chalicelib.core.models.entities import ArchiveState, Media
 from chalicelib.core.resource import now, timestamp
 from chalicelib.storage.dynamodb import entities
 from chalicelib.storage.objects import owners, storage_class

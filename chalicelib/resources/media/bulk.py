@@ -8,10 +8,10 @@ import msgspec
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED, Scope
-from chalicelib.core.commits import Edit
-from chalicelib.core.definitions import Definitions
-from chalicelib.core.entities import Media
 from chalicelib.core.kinds import Kind
+from chalicelib.core.log.commits import Edit
+from chalicelib.core.models.definitions import Definitions
+from chalicelib.core.models.entities import Media
 from chalicelib.errors import Forbidden
 from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.bulk.service import Handler, Handlers, Note

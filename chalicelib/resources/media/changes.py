@@ -10,11 +10,11 @@ import msgspec
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
-from chalicelib.core.accounts import Project
-from chalicelib.core.edits import differences
-from chalicelib.core.entities import Media
 from chalicelib.core.kinds import Kind
-from chalicelib.core.media_files import MediaFiles
+from chalicelib.core.log.edits import differences
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.entities import Media
+from chalicelib.core.models.media_files import MediaFiles
 from chalicelib.core.resource import now, timestamp
 from chalicelib.errors import BadInput
 from chalicelib.query.parsers import filters

@@ -11,8 +11,8 @@ from dataclasses import replace
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.access.view_queries import all_rows
-from chalicelib.core.entities import State
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.entities import State
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test
 from chalicelib.resources.entities.service import has_earlier, plan_removal

@@ -9,14 +9,14 @@ import msgspec
 
 from chalicelib.access import authentication, view_queries
 from chalicelib.access.scope import Scope
-from chalicelib.core import key_forms
-from chalicelib.core.accounts import Project
-from chalicelib.core.commits import Change
-from chalicelib.core.definitions import MEDIA_TYPE, Definitions, MediaType, Section
-from chalicelib.core.edits import unseen
-from chalicelib.core.entities import Media
+from chalicelib.core.keys import key_forms
 from chalicelib.core.kinds import Kind
-from chalicelib.core.media_files import TAG_ATTRIBUTE, MediaFiles, keys_of
+from chalicelib.core.log.commits import Change
+from chalicelib.core.log.edits import unseen
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.definitions import MEDIA_TYPE, Definitions, MediaType, Section
+from chalicelib.core.models.entities import Media
+from chalicelib.core.models.media_files import TAG_ATTRIBUTE, MediaFiles, keys_of
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, Forbidden, NotFound

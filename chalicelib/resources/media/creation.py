@@ -11,15 +11,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from chalicelib.access.scope import Scope
-from chalicelib.core import key_forms
-from chalicelib.core.accounts import Project
-from chalicelib.core.attribute_values import fill
-from chalicelib.core.commits import Change
-from chalicelib.core.definitions import MEDIA_TYPE, Definitions, MediaType, Section
-from chalicelib.core.entities import Media
+from chalicelib.core.keys import key_forms
 from chalicelib.core.kinds import Kind
-from chalicelib.core.media_files import TAG_ATTRIBUTE, ImageDefinition, MediaFiles
+from chalicelib.core.log.commits import Change
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.definitions import MEDIA_TYPE, Definitions, MediaType, Section
+from chalicelib.core.models.entities import Media
+from chalicelib.core.models.media_files import TAG_ATTRIBUTE, ImageDefinition, MediaFiles
 from chalicelib.core.resource import now
+from chalicelib.core.values.attribute_values import fill
 from chalicelib.errors import BadInput, LimnError
 from chalicelib.queues import send_many
 from chalicelib.resources.buckets import service as buckets_service

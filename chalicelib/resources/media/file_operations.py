@@ -9,9 +9,14 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from chalicelib.core.entities import Media
 from chalicelib.core.kinds import Kind
-from chalicelib.core.media_files import AudioDefinition, AuxiliaryFileDefinition, ImageDefinition, VideoDefinition
+from chalicelib.core.models.entities import Media
+from chalicelib.core.models.media_files import (
+    AudioDefinition,
+    AuxiliaryFileDefinition,
+    ImageDefinition,
+    VideoDefinition,
+)
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Id, Resource
 from chalicelib.core.responses import MessageResponse

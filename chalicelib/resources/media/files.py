@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core.entities import Media
-from chalicelib.core.media_files import MediaFiles
+from chalicelib.core.models.entities import Media
+from chalicelib.core.models.media_files import MediaFiles
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.entities.service import Writer
 from chalicelib.resources.media.readiness import edit_media

@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core import key_forms, object_keys
-from chalicelib.core.accounts import Project
-from chalicelib.core.entities import Media
-from chalicelib.core.media_files import ROLES, MediaFiles
-from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.keys import key_forms, object_keys
+from chalicelib.core.keys.object_keys import ObjectKey
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.entities import Media
+from chalicelib.core.models.media_files import ROLES, MediaFiles
 from chalicelib.core.resource import Resource
 from chalicelib.errors import BadInput
 from chalicelib.resources.buckets import service as buckets_service

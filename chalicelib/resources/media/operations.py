@@ -10,10 +10,10 @@ import msgspec
 from msgspec import Meta
 
 from chalicelib.access import effective_permission
-from chalicelib.core.accounts import Project
-from chalicelib.core.entities import Media
 from chalicelib.core.kinds import Kind
-from chalicelib.core.media_files import ROLES
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.entities import Media
+from chalicelib.core.models.media_files import ROLES
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource, answer
 from chalicelib.core.responses import CreateListResponse, CreateResponse, MessageResponse

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from chalicelib.core.commits import Note
-from chalicelib.core.edits import changed
-from chalicelib.core.entities import Media
 from chalicelib.core.kinds import Kind
-from chalicelib.core.media_files import is_ready
+from chalicelib.core.log.commits import Note
+from chalicelib.core.log.edits import changed
+from chalicelib.core.models.entities import Media
+from chalicelib.core.models.media_files import is_ready
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.storage.dynamodb.transactions import Transaction
 

@@ -9,9 +9,9 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 from msgspec import Meta
 
-from chalicelib.core.definitions import MediaType
-from chalicelib.core.entities import ArchiveState, Attributes, Dimensions, Media
-from chalicelib.core.media_files import TAG_ATTRIBUTE, ConcatDefinition, LiveDefinition, MediaFiles
+from chalicelib.core.models.definitions import MediaType
+from chalicelib.core.models.entities import ArchiveState, Attributes, Dimensions, Media
+from chalicelib.core.models.media_files import TAG_ATTRIBUTE, ConcatDefinition, LiveDefinition, MediaFiles
 from chalicelib.core.resource import ONE_LINE, Flag, Id, Resource, Uuid
 from chalicelib.errors import BadInput
 

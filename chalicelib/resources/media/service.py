@@ -11,14 +11,15 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core import key_forms, object_keys, origins
-from chalicelib.core.accounts import PROJECT, Project
-from chalicelib.core.attribute_values import merge
-from chalicelib.core.definitions import Definitions, MediaType, Section
-from chalicelib.core.entities import Media
+from chalicelib.core.keys import key_forms, object_keys
 from chalicelib.core.kinds import Kind
-from chalicelib.core.media_files import ROLES, TAG_ATTRIBUTE, MediaFiles, VideoDefinition
-from chalicelib.core.revisions import up_to_date
+from chalicelib.core.models.accounts import PROJECT, Project
+from chalicelib.core.models.definitions import Definitions, MediaType, Section
+from chalicelib.core.models.entities import Media
+from chalicelib.core.models.media_files import ROLES, TAG_ATTRIBUTE, MediaFiles, VideoDefinition
+from chalicelib.core.values.attribute_values import merge
+from chalicelib.core.values.revisions import up_to_date
+from chalicelib.core.web import origins
 from chalicelib.errors import BadInput
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.media.schemas import tag_text, tagged_names, with_tag

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
-from chalicelib.core.entities import Media
 from chalicelib.core.kinds import Kind
-from chalicelib.query.aggregates import Written
+from chalicelib.core.models.entities import Media
 from chalicelib.query.parsers import filters
 from chalicelib.query.parsers.parameters import MediaQuery
+from chalicelib.query.statistics.aggregates import Written
 from chalicelib.query.tree import AfterMedia, Query, both
 from chalicelib.resources.media.statistics_schemas import MediaStats
 

@@ -19,18 +19,18 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from chalicelib.core import key_forms
-from chalicelib.core.entities import Media
-from chalicelib.core.media_files import BucketObject, VideoDefinition
-from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.keys import key_forms
+from chalicelib.core.keys.object_keys import ObjectKey
+from chalicelib.core.models.entities import Media
+from chalicelib.core.models.media_files import BucketObject, VideoDefinition
 from chalicelib.errors import BadInput, Conflict, NotFound
 from chalicelib.resources.uploads import fetching
 from chalicelib.storage.objects import objects, owners
 
 if TYPE_CHECKING:
-    from chalicelib.video.frame import Original
-    from chalicelib.video.segments import SegmentInfo
-    from chalicelib.video.source import Source
+    from chalicelib.video.decoding.frame import Original
+    from chalicelib.video.files.source import Source
+    from chalicelib.video.mp4.segments import SegmentInfo
 
 LARGEST_SEGMENT_FILE = 32 * 1024 * 1024
 """Maximum size of a segment file at a URL, in bytes."""
@@ -248,7 +248,7 @@ def _paths(entry: VideoDefinition) -> Iterator[str]:
 @lru_cache(maxsize=64)
 def segments(path: Place) -> SegmentInfo:
     """A segment file. The content of its key never changes: uploads and transcodes give every file a new key."""
-    from chalicelib.video import segments as reading  # noqa: PLC0415
+    from chalicelib.video.mp4 import segments as reading  # noqa: PLC0415
 
     try:
         document = msgspec.json.decode(_whole(path))
@@ -260,7 +260,7 @@ def segments(path: Place) -> SegmentInfo:
 @lru_cache(maxsize=64)
 def _original(key: ObjectKey) -> Original:
     """A frame table, which the service wrote. Its key names its content."""
-    from chalicelib.video.frame import Original  # noqa: PLC0415 kept off the API's cold start
+    from chalicelib.video.decoding.frame import Original  # noqa: PLC0415 kept off the API's cold start
 
     return msgspec.json.decode(objects.read(key), type=Original)
 

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from chalicelib.access import users
-from chalicelib.core.accounts import AFFILIATION, USER, Affiliation, AffiliationSpec, AffiliationUpdate, Organization
+from chalicelib.core.models.accounts import (
+    AFFILIATION,
+    USER,
+    Affiliation,
+    AffiliationSpec,
+    AffiliationUpdate,
+    Organization,
+)
 from chalicelib.core.permissions import Permission
 from chalicelib.http.addresses import ORGANIZATION_ADDRESS, record_of_organization
 from chalicelib.http.crud import RecordResource, record_operations

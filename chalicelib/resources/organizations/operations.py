@@ -10,8 +10,8 @@ from msgspec import Meta
 
 from chalicelib.access import authentication
 from chalicelib.access.authentication import Caller
-from chalicelib.core import object_keys
-from chalicelib.core.accounts import (
+from chalicelib.core.keys import object_keys
+from chalicelib.core.models.accounts import (
     AFFILIATION,
     ORGANIZATION,
     Affiliation,

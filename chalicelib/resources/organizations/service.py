@@ -8,8 +8,8 @@ import msgspec
 
 from chalicelib.access.groups import GROUP
 from chalicelib.access.row_protections import ROW_PROTECTION, organization_scope
-from chalicelib.core.accounts import AFFILIATION, ORGANIZATION, PROJECT, Organization
-from chalicelib.core.integrations import BUCKET, HOSTED_TEMPLATE, JOB_CLUSTER
+from chalicelib.core.models.accounts import AFFILIATION, ORGANIZATION, PROJECT, Organization
+from chalicelib.core.models.integrations import BUCKET, HOSTED_TEMPLATE, JOB_CLUSTER
 from chalicelib.core.records import RecordKind
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.accounts.invitations import INVITATION

@@ -8,13 +8,14 @@ from msgspec import Meta
 
 from chalicelib.access import authentication
 from chalicelib.access.scope import Scope
-from chalicelib.core import key_forms, origins
-from chalicelib.core.definitions import MEDIA_TYPE
-from chalicelib.core.entities import Media
+from chalicelib.core.keys import key_forms
 from chalicelib.core.kinds import Kind
-from chalicelib.core.media_files import ImageDefinition, VideoDefinition
+from chalicelib.core.models.definitions import MEDIA_TYPE
+from chalicelib.core.models.entities import Media
+from chalicelib.core.models.media_files import ImageDefinition, VideoDefinition
 from chalicelib.core.permissions import Level, Permission
 from chalicelib.core.resource import Resource
+from chalicelib.core.web import origins
 from chalicelib.errors import BadInput, Forbidden, NotFound, Unauthenticated
 from chalicelib.http.addresses import plain
 from chalicelib.http.operation import Answer, Call, Operation

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from chalicelib.access.groups import GROUP, Group, GroupSpec, GroupUpdateSpec
-from chalicelib.core.accounts import USER, Organization
+from chalicelib.core.models.accounts import USER, Organization
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Id, Resource
 from chalicelib.http.addresses import ORGANIZATION_ADDRESS, record_of_organization

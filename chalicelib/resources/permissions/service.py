@@ -27,11 +27,11 @@ from chalicelib.access.row_protections import (
     project_scope,
 )
 from chalicelib.access.scope import mask_on
-from chalicelib.core.accounts import AFFILIATION, MEMBERSHIP, ORGANIZATION, USER
-from chalicelib.core.algorithms import ALGORITHM
-from chalicelib.core.definitions import SECTION, VERSION
-from chalicelib.core.integrations import BUCKET, HOSTED_TEMPLATE, JOB_CLUSTER
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.accounts import AFFILIATION, MEMBERSHIP, ORGANIZATION, USER
+from chalicelib.core.models.algorithms import ALGORITHM
+from chalicelib.core.models.definitions import SECTION, VERSION
+from chalicelib.core.models.integrations import BUCKET, HOSTED_TEMPLATE, JOB_CLUSTER
 from chalicelib.core.permissions import Level
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import given, now

@@ -9,9 +9,9 @@ import msgspec
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED, Scope
-from chalicelib.core import key_forms
-from chalicelib.core.accounts import PROJECT, Project
+from chalicelib.core.keys import key_forms
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.accounts import PROJECT, Project
 from chalicelib.core.permissions import Level
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.query.tree import Query, Sort

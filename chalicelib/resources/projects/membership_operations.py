@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from chalicelib.access import users
-from chalicelib.core.accounts import MEMBERSHIP, USER, Membership, MembershipSpec, MembershipUpdate, Project
-from chalicelib.core.commits import Note
-from chalicelib.core.definitions import VERSION
+from chalicelib.core.log.commits import Note
+from chalicelib.core.models.accounts import MEMBERSHIP, USER, Membership, MembershipSpec, MembershipUpdate, Project
+from chalicelib.core.models.definitions import VERSION
 from chalicelib.core.permissions import Permission
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.http.addresses import PROJECT, record_of_project

@@ -7,9 +7,9 @@ from msgspec import UNSET
 
 from chalicelib.access import authentication, users
 from chalicelib.access.authentication import Caller
-from chalicelib.core.accounts import MEMBERSHIP, ORGANIZATION, Project, ProjectSpec, ProjectUpdate
-from chalicelib.core.accounts import PROJECT as PROJECT_RECORD
-from chalicelib.core.integrations import BUCKET
+from chalicelib.core.models.accounts import MEMBERSHIP, ORGANIZATION, Project, ProjectSpec, ProjectUpdate
+from chalicelib.core.models.accounts import PROJECT as PROJECT_RECORD
+from chalicelib.core.models.integrations import BUCKET
 from chalicelib.core.permissions import LEVEL_OF, Level, Permission
 from chalicelib.core.resource import Id, Resource, Uuid, answer, given
 from chalicelib.core.responses import CreateResponse, MessageResponse

@@ -22,13 +22,15 @@ from typing import Any
 import msgspec
 
 from chalicelib.access.row_protections import ROW_PROTECTION, project_scope
-from chalicelib.core import object_keys
-from chalicelib.core.accounts import MEMBERSHIP, PROJECT, Project
-from chalicelib.core.algorithms import ALGORITHM, ANALYSIS, APPLET
 from chalicelib.core.batches import batched
-from chalicelib.core.commits import Commit
-from chalicelib.core.datasets import DATASET, EXPORT
-from chalicelib.core.definitions import (
+from chalicelib.core.keys import object_keys
+from chalicelib.core.keys.object_keys import ObjectPrefix
+from chalicelib.core.kinds import Kind
+from chalicelib.core.log.commits import Commit
+from chalicelib.core.models.accounts import MEMBERSHIP, PROJECT, Project
+from chalicelib.core.models.algorithms import ALGORITHM, ANALYSIS, APPLET
+from chalicelib.core.models.datasets import DATASET, EXPORT
+from chalicelib.core.models.definitions import (
     FILE_TYPE,
     LEAF_TYPE,
     LOCALIZATION_TYPE,
@@ -37,11 +39,9 @@ from chalicelib.core.definitions import (
     STATE_TYPE,
     VERSION,
 )
-from chalicelib.core.integrations import BUCKET
-from chalicelib.core.jobs import JOB
-from chalicelib.core.kinds import Kind
-from chalicelib.core.object_keys import ObjectPrefix
-from chalicelib.core.personal import BOOKMARK, FAVORITE
+from chalicelib.core.models.integrations import BUCKET
+from chalicelib.core.models.jobs import JOB
+from chalicelib.core.models.personal import BOOKMARK, FAVORITE
 from chalicelib.core.records import RecordKind
 from chalicelib.errors import LimnError, NotFound
 from chalicelib.queues import SETTLED, send
@@ -60,7 +60,7 @@ from chalicelib.storage.dynamodb import records, retired
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.log import archive, log, scheduled_tasks, tickets
 from chalicelib.storage.objects import objects, owners, placement, references
-from chalicelib.storage.view import snapshot_records
+from chalicelib.storage.view.snapshot import snapshot_records
 
 logger = logging.getLogger("limn.purging")
 

@@ -7,12 +7,20 @@ from collections.abc import Callable
 
 import msgspec
 
-from chalicelib.core.accounts import AFFILIATION, MEMBERSHIP, ORGANIZATION, PROJECT, Membership, Project, ProjectSpec
-from chalicelib.core.commits import Note
-from chalicelib.core.definitions import VERSION, Version
+from chalicelib.core.log.commits import Note
+from chalicelib.core.models.accounts import (
+    AFFILIATION,
+    MEMBERSHIP,
+    ORGANIZATION,
+    PROJECT,
+    Membership,
+    Project,
+    ProjectSpec,
+)
+from chalicelib.core.models.definitions import VERSION, Version
 from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.core.resource import now
-from chalicelib.core.retry import CONFLICTS
+from chalicelib.core.time.retry import CONFLICTS
 from chalicelib.errors import BadInput, Conflict, Forbidden, LimnError, NotFound
 from chalicelib.resources.projects import purging
 from chalicelib.resources.versions import service as versions_service

@@ -6,14 +6,14 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core.attribute_values import merge
-from chalicelib.core.commits import Edit
-from chalicelib.core.definitions import Definitions
-from chalicelib.core.edits import changed
-from chalicelib.core.entities import Media
 from chalicelib.core.kinds import Kind
-from chalicelib.core.media_files import ROLES, MediaFiles
-from chalicelib.core.revisions import up_to_date
+from chalicelib.core.log.commits import Edit
+from chalicelib.core.log.edits import changed
+from chalicelib.core.models.definitions import Definitions
+from chalicelib.core.models.entities import Media
+from chalicelib.core.models.media_files import ROLES, MediaFiles
+from chalicelib.core.values.attribute_values import merge
+from chalicelib.core.values.revisions import up_to_date
 from chalicelib.resources.annotations import tracks
 from chalicelib.resources.annotations.segments import segments
 from chalicelib.resources.bulk.changes import BulkChange

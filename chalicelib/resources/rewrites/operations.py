@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.core.accounts import Project
+from chalicelib.core.models.accounts import Project
 from chalicelib.core.permissions import Permission
 from chalicelib.http.addresses import WITHIN_PROJECT
 from chalicelib.http.operation import Call, Operation

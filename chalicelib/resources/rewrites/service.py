@@ -17,12 +17,12 @@ import msgspec
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.access.view_queries import all_rows
-from chalicelib.core import deadline
-from chalicelib.core.definitions import Definitions
-from chalicelib.core.entities import media_of
 from chalicelib.core.kinds import Kind
-from chalicelib.core.names import nearest
+from chalicelib.core.models.definitions import Definitions
+from chalicelib.core.models.entities import media_of
 from chalicelib.core.permissions import Level
+from chalicelib.core.text.names import nearest
+from chalicelib.core.time import deadline
 from chalicelib.errors import BadInput, Forbidden
 from chalicelib.http.encoding import unescaped
 from chalicelib.query.operators import Op

@@ -1,8 +1,8 @@
 """Attributes of annotations from the telemetry of their media.
 
-The telemetry is an attachment of the media, a CSV of times and values (`core/telemetry.py`). The time of an annotation
-is its frame divided by the frames per second. Values become attributes, so every list, filter, statistic and export has
-them; the join is repeated when the telemetry changes.
+The telemetry is an attachment of the media, a CSV of times and values (`core/values/telemetry.py`). The time of an
+annotation is its frame divided by the frames per second. Values become attributes, so every list, filter, statistic and
+export has them; the join is repeated when the telemetry changes.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chalicelib.access import view_queries
-from chalicelib.core import telemetry
-from chalicelib.core.entities import Media, media_of
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.entities import Media, media_of
 from chalicelib.core.permissions import Level
-from chalicelib.core.telemetry import Series, Table, instant_seconds
+from chalicelib.core.values import telemetry
+from chalicelib.core.values.telemetry import Series, Table, instant_seconds
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.query.parsers import entities as entity_queries
 from chalicelib.resources.annotations.bulk_edits import find_ids

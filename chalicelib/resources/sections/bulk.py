@@ -10,11 +10,11 @@ import msgspec
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED, Scope
-from chalicelib.core.commits import Edit
-from chalicelib.core.definitions import SECTION, Section
-from chalicelib.core.entities import Media
 from chalicelib.core.kinds import Kind
-from chalicelib.core.media_files import TAG_ATTRIBUTE
+from chalicelib.core.log.commits import Edit
+from chalicelib.core.models.definitions import SECTION, Section
+from chalicelib.core.models.entities import Media
+from chalicelib.core.models.media_files import TAG_ATTRIBUTE
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test

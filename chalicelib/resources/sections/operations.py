@@ -7,14 +7,14 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from chalicelib.core.accounts import PROJECT as PROJECT_RECORD
-from chalicelib.core.accounts import Project
-from chalicelib.core.attribute_values import merge
-from chalicelib.core.definition_specs import SectionBulkUpdate, SectionSpec, SectionUpdate
-from chalicelib.core.definitions import SECTION, Section
+from chalicelib.core.models.accounts import PROJECT as PROJECT_RECORD
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.definition_specs import SectionBulkUpdate, SectionSpec, SectionUpdate
+from chalicelib.core.models.definitions import SECTION, Section
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource, Uuid, given
 from chalicelib.core.responses import MessageResponse
+from chalicelib.core.values.attribute_values import merge
 from chalicelib.errors import BadInput
 from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT, record_of_project
 from chalicelib.http.crud import RecordResource, record_operations

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chalicelib.core.attributes import AttributeType
-from chalicelib.core.definitions import Definitions, FileType, Section
-from chalicelib.core.entities import File
 from chalicelib.core.kinds import DefinitionKind, Kind
+from chalicelib.core.models.definitions import Definitions, FileType, Section
+from chalicelib.core.models.entities import File
+from chalicelib.core.values.attributes import AttributeType
 from chalicelib.query import evaluate
 from chalicelib.query.check import check
 from chalicelib.query.cost import check_cost

@@ -11,14 +11,14 @@ import msgspec
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED, Scope
-from chalicelib.core.accounts import PROJECT
-from chalicelib.core.attribute_values import fill
-from chalicelib.core.definition_specs import SectionSpec
-from chalicelib.core.definitions import SECTION, Definitions, Section
 from chalicelib.core.kinds import Kind
-from chalicelib.core.media_files import TAG_ATTRIBUTE
+from chalicelib.core.models.accounts import PROJECT
+from chalicelib.core.models.definition_specs import SectionSpec
+from chalicelib.core.models.definitions import SECTION, Definitions, Section
+from chalicelib.core.models.media_files import TAG_ATTRIBUTE
 from chalicelib.core.records import padded
 from chalicelib.core.resource import now
+from chalicelib.core.values.attribute_values import fill
 from chalicelib.errors import BadInput
 from chalicelib.query.check import check_saved_search
 from chalicelib.resources.bulk import service as bulk_service

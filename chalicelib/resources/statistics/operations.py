@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from chalicelib.access import view_queries
-from chalicelib.core.accounts import Project
+from chalicelib.core.models.accounts import Project
 from chalicelib.core.permissions import Permission
 from chalicelib.http.addresses import WITHIN_PROJECT
 from chalicelib.http.operation import Answer, Call, Documents, Operation

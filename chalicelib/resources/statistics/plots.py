@@ -11,7 +11,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from chalicelib.errors import BadInput
-from chalicelib.query.aggregates import Aggregate, Group
+from chalicelib.query.statistics.aggregates import Aggregate, Group
 
 HEADERS = {
     "Content-Disposition": 'inline; filename="statistics.svg"',

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from chalicelib.query.aggregates import MOST_ROWS
 from chalicelib.query.parsers.entities import EntityQuery
+from chalicelib.query.statistics.aggregates import MOST_ROWS
 
 Plot = Literal["bars", "lines", "heat"]
 

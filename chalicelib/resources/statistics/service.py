@@ -13,9 +13,9 @@ from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput
-from chalicelib.query.aggregates import MOST_ROWS, Aggregate, Group, Statistics, Written
 from chalicelib.query.operators import Op
 from chalicelib.query.parsers.entities import EntityIdQuery, parse
+from chalicelib.query.statistics.aggregates import MOST_ROWS, Aggregate, Group, Statistics, Written
 from chalicelib.query.tree import Query, Test
 from chalicelib.resources.entities.spreadsheets import Presenter
 from chalicelib.resources.statistics.schemas import Facet, FacetValue, StatisticsAnswer, StatisticsQuery

@@ -9,9 +9,9 @@ import uuid
 from datetime import UTC, datetime, timedelta
 
 from chalicelib.access.scope import Scope
-from chalicelib.core import key_forms, object_keys
+from chalicelib.core.keys import key_forms, object_keys
+from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.kinds import Kind
-from chalicelib.core.object_keys import ObjectKey
 from chalicelib.core.resource import now, timestamp
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE, ClipOrder, TemporaryFile, TemporaryFileSpec

@@ -11,11 +11,11 @@ import uuid
 import msgspec
 
 from chalicelib.access.scope import UNRESTRICTED
-from chalicelib.core.entities import Media
-from chalicelib.core.jobs import JOB, StoredJob, TranscodeSpec
+from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.kinds import Kind
-from chalicelib.core.media_files import ImageDefinition, MediaFiles
-from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.models.entities import Media
+from chalicelib.core.models.jobs import JOB, StoredJob, TranscodeSpec
+from chalicelib.core.models.media_files import ImageDefinition, MediaFiles
 from chalicelib.core.resource import now
 from chalicelib.errors import NotFound
 from chalicelib.resources.buckets import service as buckets_service
@@ -29,8 +29,9 @@ from chalicelib.resources.uploads import fetching
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects
-from chalicelib.video import images, isolation, tasks
-from chalicelib.video.source import BytesSource
+from chalicelib.video.files.source import BytesSource
+from chalicelib.video.pictures import images
+from chalicelib.video.process import isolation, tasks
 
 
 def import_image(message: ImportImage) -> None:

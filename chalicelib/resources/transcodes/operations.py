@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from chalicelib.core.accounts import Project
-from chalicelib.core.jobs import JOB, StoredJob, Transcode, TranscodeCreated, TranscodeSpec
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.jobs import JOB, StoredJob, Transcode, TranscodeCreated, TranscodeSpec
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.core.responses import CreateResponse, MessageResponse

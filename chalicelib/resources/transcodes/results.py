@@ -15,25 +15,28 @@ from typing import Any, cast
 
 import msgspec
 
-from chalicelib.core import key_forms, object_keys
-from chalicelib.core.definitions import MediaType, S3StorageConfig
-from chalicelib.core.entities import Media
-from chalicelib.core.jobs import StoredJob
+from chalicelib.core.keys import key_forms, object_keys
+from chalicelib.core.keys.object_keys import ObjectKey, ObjectPrefix
 from chalicelib.core.kinds import Kind
-from chalicelib.core.media_files import AudioDefinition, ImageDefinition, MediaFiles, VideoDefinition
-from chalicelib.core.object_keys import ObjectKey, ObjectPrefix
+from chalicelib.core.models.definitions import MediaType, S3StorageConfig
+from chalicelib.core.models.entities import Media
+from chalicelib.core.models.jobs import StoredJob
+from chalicelib.core.models.media_files import AudioDefinition, ImageDefinition, MediaFiles, VideoDefinition
 from chalicelib.resources.media.service import project_with
 from chalicelib.resources.types import archive_keys
 from chalicelib.resources.uploads.fetching import Fetched, ObjectSource
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import external_buckets, objects, owners
-from chalicelib.video import archival, audio, isolation, tasks, thumbnails
-from chalicelib.video.assemble import Assembly, assemble, assemble_sound
-from chalicelib.video.encode import PieceResult
+from chalicelib.video.encoding import archival
+from chalicelib.video.encoding.assemble import Assembly, assemble, assemble_sound
+from chalicelib.video.encoding.encode import PieceResult
+from chalicelib.video.files.source import SourceFile
+from chalicelib.video.mp4.segments import clock_of
+from chalicelib.video.pictures import thumbnails
+from chalicelib.video.pictures.thumbnails import Thumbnail
 from chalicelib.video.plan import Rendition, TranscodePlan
-from chalicelib.video.segments import clock_of
-from chalicelib.video.source import SourceFile
-from chalicelib.video.thumbnails import Thumbnail
+from chalicelib.video.process import isolation, tasks
+from chalicelib.video.sound import audio
 from chalicelib.video.timing import FrameTable
 
 _DESCRIPTIONS = {

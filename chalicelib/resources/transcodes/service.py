@@ -11,14 +11,14 @@ import msgspec
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
-from chalicelib.core import object_keys
-from chalicelib.core.accounts import Project
-from chalicelib.core.commits import Note
-from chalicelib.core.definitions import Definitions
-from chalicelib.core.entities import Media
-from chalicelib.core.jobs import JOB, Job, JobProgress, StoredJob, Transcode, TranscodeSpec
+from chalicelib.core.keys import object_keys
 from chalicelib.core.kinds import Kind
-from chalicelib.core.media_files import MediaFiles
+from chalicelib.core.log.commits import Note
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.definitions import Definitions
+from chalicelib.core.models.entities import Media
+from chalicelib.core.models.jobs import JOB, Job, JobProgress, StoredJob, Transcode, TranscodeSpec
+from chalicelib.core.models.media_files import MediaFiles
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, LimnError, NotFound
 from chalicelib.query.parsers import filters
@@ -39,7 +39,7 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, pieces, records
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects
-from chalicelib.video import naming
+from chalicelib.video.files import naming
 
 ANY_TYPE = -1
 _ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".gz", ".7z", ".rar")

@@ -28,13 +28,13 @@ import msgspec
 from msgspec import Struct
 
 from chalicelib.access.scope import UNRESTRICTED
-from chalicelib.core import object_keys
-from chalicelib.core.definitions import MediaType
-from chalicelib.core.entities import Media
-from chalicelib.core.jobs import JOB, EmailSpec, StoredJob
+from chalicelib.core.keys import object_keys
+from chalicelib.core.keys.object_keys import ObjectPrefix
 from chalicelib.core.kinds import Kind
-from chalicelib.core.media_files import MediaFiles
-from chalicelib.core.object_keys import ObjectPrefix
+from chalicelib.core.models.definitions import MediaType
+from chalicelib.core.models.entities import Media
+from chalicelib.core.models.jobs import JOB, EmailSpec, StoredJob
+from chalicelib.core.models.media_files import MediaFiles
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, Conflict, LimnError, NotFound
 from chalicelib.queues import send, send_many
@@ -49,10 +49,10 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, pieces, records
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects
-from chalicelib.video import isolation, tasks
 from chalicelib.video import plan as video_plan
-from chalicelib.video.encode import PieceResult
+from chalicelib.video.encoding.encode import PieceResult
 from chalicelib.video.plan import TranscodePlan
+from chalicelib.video.process import isolation, tasks
 from chalicelib.video.timing import FrameTable
 
 _ROLES = ("streaming", "archival", "audio", "thumbnail", "thumbnail_gif")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from chalicelib.core.definitions import ArchiveConfig, S3StorageConfig
+from chalicelib.core.models.definitions import ArchiveConfig, S3StorageConfig
 from chalicelib.storage import sealing
 
 _PURPOSE = "archive"

@@ -11,8 +11,8 @@ from typing import Any
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED
-from chalicelib.core.attributes import AttributeType
 from chalicelib.core.kinds import Kind
+from chalicelib.core.values.attributes import AttributeType
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Compare, Query, Test, Tree, both, either
 from chalicelib.storage.dynamodb import records

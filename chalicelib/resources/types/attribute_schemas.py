@@ -6,8 +6,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from chalicelib.core.attributes import AttributeType, AutocompleteService, Dtype
 from chalicelib.core.resource import ONE_LINE, Resource
+from chalicelib.core.values.attributes import AttributeType, AutocompleteService, Dtype
 
 EntityType = Literal["FileType", "MediaType", "LocalizationType", "StateType", "LeafType", "Section"]
 AttributeName = Annotated[str, Meta(min_length=1, pattern=ONE_LINE)]

@@ -1,8 +1,8 @@
 """Add, change and remove attributes of types, with the values of existing entities.
 
 The definition changes in one commit, together with the type's list of revisions. Readers apply the missing revisions to
-an entity's values (`core/revisions.py`), so the change takes equally long for one entity and for a million. Sections,
-which are few, are rewritten one by one; an interrupted request can be repeated.
+an entity's values (`core/values/revisions.py`), so the change takes equally long for one entity and for a million.
+Sections, which are few, are rewritten one by one; an interrupted request can be repeated.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any, TypeVar
 import msgspec
 
 from chalicelib.access import authentication
-from chalicelib.core.accounts import PROJECT
-from chalicelib.core.attribute_values import check_definition, convert
-from chalicelib.core.attributes import AttributeType
-from chalicelib.core.definitions import SECTION, TYPE_RECORD, AnyType
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.accounts import PROJECT
+from chalicelib.core.models.definitions import SECTION, TYPE_RECORD, AnyType
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import given
-from chalicelib.core.revisions import Added, Recast, Removed, Renamed, Revision, revised
+from chalicelib.core.values.attribute_values import check_definition, convert
+from chalicelib.core.values.attributes import AttributeType
+from chalicelib.core.values.revisions import Added, Recast, Removed, Renamed, Revision, revised
 from chalicelib.errors import BadInput
 from chalicelib.resources.types import attribute_effects
 from chalicelib.resources.types.attribute_schemas import AttributeTypeChange

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from chalicelib.core.definitions import TYPE_RECORD
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.definitions import TYPE_RECORD
 from chalicelib.core.records import RecordKind, padded
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.storage.dynamodb import records

@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core.accounts import Project
-from chalicelib.core.attribute_values import check_definitions
-from chalicelib.core.definition_specs import (
+from chalicelib.core.kinds import Kind
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.definition_specs import (
     FileTypeSpec,
     FileTypeUpdate,
     LeafTypeSpec,
@@ -23,11 +23,11 @@ from chalicelib.core.definition_specs import (
     StateTypeSpec,
     StateTypeUpdate,
 )
-from chalicelib.core.definitions import TYPE_RECORD, AnyType
-from chalicelib.core.kinds import Kind
+from chalicelib.core.models.definitions import TYPE_RECORD, AnyType
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Id, Resource, Uuid, given
 from chalicelib.core.responses import CreateResponse, MessageResponse
+from chalicelib.core.values.attribute_values import check_definitions
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.http.addresses import PROJECT, record_of_project
 from chalicelib.http.operation import Call, NoQuery, Operation

@@ -25,11 +25,11 @@ import msgspec
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED, Scope
-from chalicelib.core.accounts import MEMBERSHIP
-from chalicelib.core.commits import Commit
-from chalicelib.core.definitions import TYPE_RECORD, VERSION
-from chalicelib.core.edits import deleted
 from chalicelib.core.kinds import TYPE_OF, DefinitionKind, Kind
+from chalicelib.core.log.commits import Commit
+from chalicelib.core.log.edits import deleted
+from chalicelib.core.models.accounts import MEMBERSHIP
+from chalicelib.core.models.definitions import TYPE_RECORD, VERSION
 from chalicelib.core.permissions import Level
 from chalicelib.core.records import RecordKind
 from chalicelib.errors import NotFound, Unavailable

@@ -21,10 +21,11 @@ import urllib3
 from msgspec import Struct
 
 from chalicelib.access.scope import Scope
-from chalicelib.core import object_keys, origins
-from chalicelib.core.accounts import ORGANIZATION
-from chalicelib.core.object_keys import ObjectKey
-from chalicelib.core.origins import Address
+from chalicelib.core.keys import object_keys
+from chalicelib.core.keys.object_keys import ObjectKey
+from chalicelib.core.models.accounts import ORGANIZATION
+from chalicelib.core.web import origins
+from chalicelib.core.web.origins import Address
 from chalicelib.errors import BadInput, Forbidden, LimnError, TooLarge
 from chalicelib.resources.uploads import service as uploads_service
 from chalicelib.resources.uploads import tus

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from chalicelib.core.accounts import Project
+from chalicelib.core.models.accounts import Project
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import ONE_LINE, Id, Resource
 from chalicelib.core.responses import MessageResponse

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 
 from chalicelib.access import authentication
 from chalicelib.access.scope import Scope
-from chalicelib.core import key_forms, object_keys
-from chalicelib.core.accounts import Project
+from chalicelib.core.keys import key_forms, object_keys
+from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.kinds import Kind
-from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.models.accounts import Project
 from chalicelib.errors import BadInput, Forbidden, NotFound
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.entities import object_cleanup

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from chalicelib.core import key_forms, object_keys
-from chalicelib.core.accounts import Organization, Project
-from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.keys import key_forms, object_keys
+from chalicelib.core.keys.object_keys import ObjectKey
+from chalicelib.core.models.accounts import Organization, Project
 from chalicelib.errors import BadInput, Forbidden, NotFound
 from chalicelib.storage.objects import objects, owners, presigned
 

@@ -15,11 +15,12 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from chalicelib.core import key_forms, object_keys, tus
-from chalicelib.core.accounts import Project
-from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.keys import key_forms, object_keys
+from chalicelib.core.keys.object_keys import ObjectKey
+from chalicelib.core.models.accounts import Project
 from chalicelib.core.resource import now, timestamp
-from chalicelib.core.tus import Chunk, Upload
+from chalicelib.core.web import tus
+from chalicelib.core.web.tus import Chunk, Upload
 from chalicelib.errors import BadInput, Conflict, Gone, LimnError, NotFound
 from chalicelib.storage.objects import objects, owners
 from chalicelib.storage.objects import tus_uploads as rows

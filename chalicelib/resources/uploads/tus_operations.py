@@ -17,9 +17,9 @@ from typing import Any
 from chalicelib.access import authentication
 from chalicelib.access.authentication import Caller
 from chalicelib.access.scope import Scope
-from chalicelib.core import tus
 from chalicelib.core.permissions import Level, Permission, Verdict, decide
-from chalicelib.core.tus import Upload
+from chalicelib.core.web import tus
+from chalicelib.core.web.tus import Upload
 from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound
 from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT
 from chalicelib.http.operation import Answer, Call, Found, NoQuery, Operation, ReadsNothingAhead

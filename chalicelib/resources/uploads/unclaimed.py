@@ -11,9 +11,9 @@ from __future__ import annotations
 import logging
 from datetime import UTC, datetime, timedelta
 
-from chalicelib.core import key_forms, object_keys
-from chalicelib.core.accounts import ORGANIZATION
-from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.keys import key_forms, object_keys
+from chalicelib.core.keys.object_keys import ObjectKey
+from chalicelib.core.models.accounts import ORGANIZATION
 from chalicelib.core.resource import now, timestamp
 from chalicelib.errors import LimnError
 from chalicelib.resources.entities import object_cleanup

@@ -5,12 +5,12 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from chalicelib.core.accounts import Project
-from chalicelib.core.definition_specs import VersionSpec, VersionUpdate
-from chalicelib.core.definitions import VERSION, Version
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.definition_specs import VersionSpec, VersionUpdate
+from chalicelib.core.models.definitions import VERSION, Version
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
-from chalicelib.core.retry import CONFLICTS
+from chalicelib.core.time.retry import CONFLICTS
 from chalicelib.errors import BadInput, Conflict, NotFound
 from chalicelib.http.addresses import PROJECT, record_of_project
 from chalicelib.http.crud import RecordResource, record_operations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 
-from chalicelib.core.definitions import VERSION, Version
+from chalicelib.core.models.definitions import VERSION, Version
 from chalicelib.storage.dynamodb import ids
 
 BASELINE = "Baseline"

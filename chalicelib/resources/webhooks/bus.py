@@ -14,7 +14,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from chalicelib.access.scope import UNRESTRICTED, Scope
-from chalicelib.core.accounts import PROJECT
+from chalicelib.core.models.accounts import PROJECT
 from chalicelib.errors import Gone
 from chalicelib.resources.events import service as events_service
 from chalicelib.resources.events.events import Event

@@ -19,7 +19,7 @@ import msgspec
 from chalicelib.access import authentication
 from chalicelib.access.authentication import Caller
 from chalicelib.access.scope import Scope
-from chalicelib.core.accounts import PROJECT, USER, User
+from chalicelib.core.models.accounts import PROJECT, USER, User
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now, timestamp
 from chalicelib.errors import Gone, NotFound

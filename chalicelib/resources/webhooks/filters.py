@@ -14,10 +14,10 @@ import msgspec
 
 from chalicelib.access import users
 from chalicelib.access.scope import UNRESTRICTED, Scope
-from chalicelib.core.definitions import Definitions
-from chalicelib.core.entities import media_of
 from chalicelib.core.kinds import Kind
-from chalicelib.core.names import nearest
+from chalicelib.core.models.definitions import Definitions
+from chalicelib.core.models.entities import media_of
+from chalicelib.core.text.names import nearest
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.query import evaluate
 from chalicelib.query.check import check

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core.accounts import Organization, Project
+from chalicelib.core.models.accounts import Organization, Project
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import given
 from chalicelib.core.responses import MessageResponse

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chalicelib.core.accounts import Project
+from chalicelib.core.models.accounts import Project
 from chalicelib.core.permissions import Permission
 from chalicelib.http.addresses import PROJECT, record_of_project
 from chalicelib.http.crud import RecordResource, record_operations

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from chalicelib.core.integrations import Url
+from chalicelib.core.models.integrations import Url
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import Id, Name, Resource, Timestamp
 

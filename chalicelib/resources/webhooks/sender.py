@@ -12,9 +12,9 @@ import msgspec
 import urllib3
 
 from chalicelib import __version__
-from chalicelib.core import origins
-from chalicelib.core.numbers import natural
 from chalicelib.core.resource import now
+from chalicelib.core.text.numbers import natural
+from chalicelib.core.web import origins
 from chalicelib.errors import Forbidden
 from chalicelib.resources.webhooks import signing
 from chalicelib.storage import outbound

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from chalicelib.access.authentication import Caller
-from chalicelib.core.numbers import natural
 from chalicelib.core.resource import now, timestamp
+from chalicelib.core.text.numbers import natural
 from chalicelib.errors import BadInput, NotFound, TooMany
 from chalicelib.queues import send
 from chalicelib.resources.events import service as events_service

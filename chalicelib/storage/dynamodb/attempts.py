@@ -13,7 +13,7 @@ from pynamodb.exceptions import UpdateError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
-from chalicelib.core.retry import CONFLICTS
+from chalicelib.core.time.retry import CONFLICTS
 from chalicelib.errors import Unavailable
 from chalicelib.storage.dynamodb.tables import CounterRow
 

@@ -17,12 +17,12 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core.commits import Change, Edit
-from chalicelib.core.edits import unlogged
-from chalicelib.core.entities import Entity
 from chalicelib.core.kinds import Kind
+from chalicelib.core.log.commits import Change, Edit
+from chalicelib.core.log.edits import unlogged
+from chalicelib.core.models.entities import Entity
 from chalicelib.core.resource import Timestamp, now
-from chalicelib.core.retry import CONFLICTS
+from chalicelib.core.time.retry import CONFLICTS
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.storage.dynamodb import ahead, entity_rows, retired
 from chalicelib.storage.dynamodb.entity_rows import ROWS_A_READ, Reading, Stored

@@ -1,8 +1,8 @@
 """Which rows of the table of entities are visible, and their documents.
 
-Rows are read with their attributes as the type defines them now (`core/revisions.py`). A row is hidden where one of its
-definitions was deleted (`storage/dynamodb/retired.py`): its type, its version or, for annotations, the type of its
-media. Rows are read first, then, in one call, their types and the deleted definitions: so a row is never newer than
+Rows are read with their attributes as the type defines them now (`core/values/revisions.py`). A row is hidden where one
+of its definitions was deleted (`storage/dynamodb/retired.py`): its type, its version or, for annotations, the type of
+its media. Rows are read first, then, in one call, their types and the deleted definitions: so a row is never newer than
 either.
 """
 
@@ -16,12 +16,12 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from chalicelib.core.definitions import TYPE_RECORD
-from chalicelib.core.entities import STRUCT_OF, Entity, media_of
 from chalicelib.core.kinds import TYPE_OF, DefinitionKind, Kind
+from chalicelib.core.models.definitions import TYPE_RECORD
+from chalicelib.core.models.entities import STRUCT_OF, Entity, media_of
 from chalicelib.core.records import padded
-from chalicelib.core.retry import BUSY
-from chalicelib.core.revisions import Revision, up_to_date
+from chalicelib.core.time.retry import BUSY
+from chalicelib.core.values.revisions import Revision, up_to_date
 from chalicelib.errors import Unavailable
 from chalicelib.storage.dynamodb import ahead, record_rows, retired
 from chalicelib.storage.dynamodb.retired import Retired

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from chalicelib.core.records import RecordKind
-from chalicelib.core.retry import CONFLICTS
+from chalicelib.core.time.retry import CONFLICTS
 from chalicelib.errors import Conflict, LimnError
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.dynamodb.tables import CounterRow

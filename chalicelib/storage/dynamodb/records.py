@@ -10,11 +10,11 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core.commits import GONE, Change
-from chalicelib.core.definitions import DEFINITION_STRUCT, Definitions
 from chalicelib.core.kinds import DefinitionKind
+from chalicelib.core.log.commits import GONE, Change
+from chalicelib.core.models.definitions import DEFINITION_STRUCT, Definitions
 from chalicelib.core.records import RecordKind
-from chalicelib.core.retry import CONFLICTS
+from chalicelib.core.time.retry import CONFLICTS
 from chalicelib.errors import BadInput, Conflict, LimnError, NotFound
 from chalicelib.storage.dynamodb.record_rows import (
     ALONE,

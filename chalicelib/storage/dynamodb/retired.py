@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import msgspec
 
 from chalicelib.core.kinds import DefinitionKind
-from chalicelib.core.retry import CONFLICTS
+from chalicelib.core.time.retry import CONFLICTS
 from chalicelib.errors import Conflict
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction

@@ -22,11 +22,11 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from chalicelib.core.commits import GONE, Change, Edit
-from chalicelib.core.edits import with_olds
-from chalicelib.core.entities import Entity
 from chalicelib.core.kinds import Kind
-from chalicelib.core.retry import CONFLICTS
+from chalicelib.core.log.commits import GONE, Change, Edit
+from chalicelib.core.log.edits import with_olds
+from chalicelib.core.models.entities import Entity
+from chalicelib.core.time.retry import CONFLICTS
 from chalicelib.errors import Conflict
 from chalicelib.storage.dynamodb import entities
 from chalicelib.storage.dynamodb.entities import Stored

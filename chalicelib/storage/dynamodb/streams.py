@@ -20,7 +20,7 @@ from msgspec import Struct
 from pynamodb.exceptions import PutError
 
 from chalicelib.core.records import padded
-from chalicelib.core.retry import CONFLICTS
+from chalicelib.core.time.retry import CONFLICTS
 from chalicelib.errors import Conflict, Unavailable
 from chalicelib.storage.dynamodb.tables import CounterRow
 from chalicelib.storage.dynamodb.transactions import Transaction

@@ -25,7 +25,7 @@ from pynamodb.constants import NUMBER
 from pynamodb.expressions.condition import Condition
 from pynamodb.models import Model
 
-from chalicelib.core.retry import BUSY
+from chalicelib.core.time.retry import BUSY
 from chalicelib.errors import Unavailable
 from chalicelib.settings import settings
 

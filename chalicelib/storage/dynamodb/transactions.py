@@ -18,8 +18,8 @@ from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
 from chalicelib import errors
-from chalicelib.core.commits import Change, Edit, Note
-from chalicelib.core.retry import LOG
+from chalicelib.core.log.commits import Change, Edit, Note
+from chalicelib.core.time.retry import LOG
 from chalicelib.errors import BadInput, Conflict, LimnError, Unavailable
 from chalicelib.storage.dynamodb import ahead
 from chalicelib.storage.dynamodb.tables import LogRow, Row, connection

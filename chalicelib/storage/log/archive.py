@@ -1,7 +1,7 @@
 """The archive of commits older than the snapshot, as far as the change log needs them, in Parquet.
 
 A segment holds consecutive commits, each with its entries, the entities it created or deleted without an entry
-(`core/edits.py`), and its definitions before and after; commits without any are left out. Segments are immutable: a
+(`core/log/edits.py`), and its definitions before and after; commits without any are left out. Segments are immutable: a
 compaction adds one, which repeats the last segment while that is small.
 
     for commit in history(project):              all commits, oldest first, archived or still in the log
@@ -17,12 +17,12 @@ from pathlib import Path
 
 import msgspec
 
-from chalicelib.core.commits import Change, Commit, Edit, Operation
+from chalicelib.core.log.commits import Change, Commit, Edit, Operation
 from chalicelib.errors import NotFound
 from chalicelib.settings import settings
 from chalicelib.storage.log import log
 from chalicelib.storage.objects import objects
-from chalicelib.storage.view.snapshot_records import Segment, current, folder, stamp
+from chalicelib.storage.view.snapshot.snapshot_records import Segment, current, folder, stamp
 
 LARGEST_SEGMENT = 50_000
 """Rows and changes from which on a segment is full."""

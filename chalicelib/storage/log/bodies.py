@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import msgspec
 from isal import isal_zlib
 
-from chalicelib.core.commits import Commit
+from chalicelib.core.log.commits import Commit
 from chalicelib.storage.dynamodb.tables import LogRow
 from chalicelib.storage.objects import view_objects
 

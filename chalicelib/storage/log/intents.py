@@ -14,8 +14,8 @@ import uuid
 import zlib
 from dataclasses import dataclass
 
-from chalicelib.core import object_keys
-from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.keys import object_keys
+from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.tables import CounterRow

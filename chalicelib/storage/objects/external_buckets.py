@@ -10,7 +10,7 @@ from boto3.exceptions import Boto3Error
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from chalicelib.core.definitions import S3StorageConfig
+from chalicelib.core.models.definitions import S3StorageConfig
 from chalicelib.errors import BadInput
 
 _CODE = re.compile(r"An error occurred \((\w+)\)")

@@ -19,9 +19,10 @@ from xml.sax.saxutils import escape
 
 import urllib3
 
-from chalicelib.core import object_keys, origins
-from chalicelib.core.object_keys import ObjectKey, ObjectPrefix
+from chalicelib.core.keys import object_keys
+from chalicelib.core.keys.object_keys import ObjectKey, ObjectPrefix
 from chalicelib.core.resource import timestamp
+from chalicelib.core.web import origins
 from chalicelib.errors import BadInput, Conflict, NotFound, Unavailable
 from chalicelib.settings import settings
 from chalicelib.storage import outbound

@@ -19,9 +19,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from chalicelib.core import key_forms
-from chalicelib.core import object_keys as naming
-from chalicelib.core.object_keys import ObjectKey, ObjectPrefix
+from chalicelib.core.keys import key_forms
+from chalicelib.core.keys import object_keys as naming
+from chalicelib.core.keys.object_keys import ObjectKey, ObjectPrefix
 from chalicelib.errors import BadInput, Forbidden, LimnError, NotFound
 from chalicelib.settings import settings
 from chalicelib.storage.objects import placement, s3
@@ -262,7 +262,7 @@ def _writable(key: ObjectKey, bucket: Place = None) -> ObjectStore:
 
 def _store(key: ObjectKey | ObjectPrefix, bucket: Place = None) -> ObjectStore:
     if not isinstance(key, ObjectKey | ObjectPrefix):
-        message = f"{key!r} is text; an ObjectKey is needed (core/object_keys.py)"  # type: ignore[unreachable]
+        message = f"{key!r} is text; an ObjectKey is needed (core/keys/object_keys.py)"  # type: ignore[unreachable]
         raise TypeError(message)
     if isinstance(bucket, str) and bucket:
         return s3.own(bucket)

@@ -20,11 +20,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from chalicelib.core import key_forms, object_keys
-from chalicelib.core.accounts import PROJECT
-from chalicelib.core.entities import STRUCT_OF, File, Media
+from chalicelib.core.keys import key_forms, object_keys
+from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.kinds import Kind
-from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.models.accounts import PROJECT
+from chalicelib.core.models.entities import STRUCT_OF, File, Media
 from chalicelib.core.records import padded
 from chalicelib.core.resource import Timestamp, now
 from chalicelib.errors import BadInput, Forbidden

@@ -1,7 +1,8 @@
 """The bucket of an object, and the store of that bucket (docs/decisions/017).
 
-The key of an object in a bucket that an organization registered ends with the bucket's number (`core/object_keys.py`),
-so the key alone determines it, in every container and forever. All other objects are in the buckets of this deployment.
+The key of an object in a bucket that an organization registered ends with the bucket's number
+(`core/keys/object_keys.py`), so the key alone determines it, in every container and forever. All other objects are in
+the buckets of this deployment.
 
     stores#<project>, <bucket>    the project may have objects in that bucket; written before the first one
 """
@@ -14,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from chalicelib.core import key_forms
-from chalicelib.core.integrations import BUCKET, Bucket
-from chalicelib.core.object_keys import ObjectKey, ObjectPrefix
+from chalicelib.core.keys import key_forms
+from chalicelib.core.keys.object_keys import ObjectKey, ObjectPrefix
+from chalicelib.core.models.integrations import BUCKET, Bucket
 from chalicelib.core.records import padded
 from chalicelib.errors import BadInput, LimnError, NotFound
 from chalicelib.settings import settings
@@ -27,7 +28,7 @@ from chalicelib.storage.objects import s3
 from chalicelib.storage.objects.gcs import GcsStore
 
 if TYPE_CHECKING:
-    from chalicelib.core.origins import Address
+    from chalicelib.core.web.origins import Address
     from chalicelib.storage.objects.protocol import ObjectStore
 
 PURPOSE = "bucket"

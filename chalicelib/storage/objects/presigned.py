@@ -15,7 +15,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.objects import objects
 

@@ -1,6 +1,6 @@
 """The interface of object stores: S3 and Google Cloud Storage implement it.
 
-Keys are authorized ones (`core/object_keys.py`). Errors are LimnErrors: NotFound where the object does not exist,
+Keys are authorized ones (`core/keys/object_keys.py`). Errors are LimnErrors: NotFound where the object does not exist,
 Conflict where it was replaced, BadInput where the store refuses to complete an upload, Unavailable for all other
 failures.
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
-from chalicelib.core.object_keys import ObjectKey, ObjectPrefix
+from chalicelib.core.keys.object_keys import ObjectKey, ObjectPrefix
 
 PART = 16 * 1024 * 1024
 """Bytes of a part where the service itself splits uploads and downloads."""

@@ -14,7 +14,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from chalicelib.core.object_keys import ObjectPrefix
+from chalicelib.core.keys.object_keys import ObjectPrefix
 from chalicelib.core.resource import Timestamp
 from chalicelib.errors import Conflict
 from chalicelib.storage.dynamodb import record_rows

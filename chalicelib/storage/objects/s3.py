@@ -14,9 +14,10 @@ from botocore.awsrequest import AWSPreparedRequest, AWSResponse, HeadersDict
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, EndpointConnectionError
 
-from chalicelib.core import object_keys, origins
-from chalicelib.core.object_keys import ObjectKey, ObjectPrefix
+from chalicelib.core.keys import object_keys
+from chalicelib.core.keys.object_keys import ObjectKey, ObjectPrefix
 from chalicelib.core.resource import timestamp
+from chalicelib.core.web import origins
 from chalicelib.errors import BadInput, Conflict, NotFound, Unavailable
 from chalicelib.settings import settings
 from chalicelib.storage import outbound

@@ -11,8 +11,8 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from chalicelib.core import key_forms
-from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.keys import key_forms
+from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.errors import Unavailable
 from chalicelib.storage.objects import objects, placement
 

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from chalicelib.core.resource import Timestamp
-from chalicelib.core.tus import Upload
+from chalicelib.core.web.tus import Upload
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction

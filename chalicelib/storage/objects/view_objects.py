@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import uuid
 
-from chalicelib.core import object_keys
-from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.keys import object_keys
+from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.errors import Unavailable
 from chalicelib.settings import settings
 from chalicelib.storage.objects import s3

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.core.entities import media_of
 from chalicelib.core.kinds import TYPE_OF, DefinitionKind, Kind
+from chalicelib.core.models.entities import media_of
 from chalicelib.query import sql
 
 KIND_OF_TYPE = {definition: kind for kind, definition in TYPE_OF.items()}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from chalicelib.core.definitions import Definitions
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.definitions import Definitions
 from chalicelib.query.layout import Layout
 from chalicelib.storage.view.deleted_definitions import Lost
 from chalicelib.storage.view.rows import Rows

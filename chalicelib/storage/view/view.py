@@ -7,7 +7,7 @@ would.
 
     view.apply(commits)              the commits after `view.seq`, atomically
     view.count(query), .ids(query), .documents(query)       of checked queries (`query/check.py`)
-    view.statistics(query, aggregate)                       of a checked query, bound (`query/aggregates.py`)
+    view.statistics(query, aggregate)                       of a checked query, bound (`query/statistics/aggregates.py`)
 
 Readers in any number of threads see the view at a commit, never between two. `views.py` keeps the views of a
 container current.
@@ -20,24 +20,25 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
-from chalicelib.core.commits import Change, Commit
-from chalicelib.core.commits_read import note_commit
-from chalicelib.core.definitions import Definitions
 from chalicelib.core.kinds import DefinitionKind, Kind
-from chalicelib.query import aggregate_sql, sql
-from chalicelib.query.aggregates import Aggregate, Statistics
+from chalicelib.core.log.commits import Change, Commit
+from chalicelib.core.log.commits_read import note_commit
+from chalicelib.core.models.definitions import Definitions
+from chalicelib.query import sql
+from chalicelib.query.statistics import aggregate_sql
+from chalicelib.query.statistics.aggregates import Aggregate, Statistics
 from chalicelib.query.tree import Query
-from chalicelib.storage.view import matrices as view_matrices
-from chalicelib.storage.view import vectors as view_vectors
 from chalicelib.storage.view.apply_log import LogApplier
+from chalicelib.storage.view.database.documents import Document
+from chalicelib.storage.view.database.store import Store
 from chalicelib.storage.view.deleted_definitions import Lost, id_queries
-from chalicelib.storage.view.documents import Document
 from chalicelib.storage.view.locks import Gate
 from chalicelib.storage.view.rows import DOCUMENT, create_table, revise, with_all_names, with_incident
 from chalicelib.storage.view.state import Gap, State
-from chalicelib.storage.view.store import Store
 from chalicelib.storage.view.vector_column import VectorColumn
-from chalicelib.storage.view.vectors import AnyDistances, Vectors
+from chalicelib.storage.view.vector_search import matrices as view_matrices
+from chalicelib.storage.view.vector_search import vectors as view_vectors
+from chalicelib.storage.view.vector_search.vectors import AnyDistances, Vectors
 
 __all__ = ["Gap", "View"]
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from chalicelib.storage.log import log
 from chalicelib.storage.view.cache import Views
-from chalicelib.storage.view.renewals import Renewals
+from chalicelib.storage.view.snapshot.renewals import Renewals
 
 _renewals = Renewals()
 _views = Views(log.read_after, begin=_renewals.begin)
 
 current = _views.current
+follow = _views.follow
 loaded = _views.is_loaded
 look_ahead = _views.look_ahead
 

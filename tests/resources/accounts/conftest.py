@@ -8,7 +8,7 @@ from contextlib import ExitStack
 import pytest
 
 from chalicelib.access import passwords
-from chalicelib.core.accounts import UserSpec
+from chalicelib.core.models.accounts import UserSpec
 from chalicelib.resources.accounts import creation
 from chalicelib.settings import override
 from tests.resources.accounts.mails import PASSWORD

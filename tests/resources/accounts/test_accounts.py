@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from chalicelib.access import passwords
-from chalicelib.core.accounts import USER
+from chalicelib.core.models.accounts import USER
 from chalicelib.settings import override
 from chalicelib.storage.dynamodb import records
 from infra.local import aws

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.core.accounts import PROJECT
-from chalicelib.core.datasets import EXPORT
-from chalicelib.core.jobs import EmailSpec
+from chalicelib.core.models.accounts import PROJECT
+from chalicelib.core.models.datasets import EXPORT
+from chalicelib.core.models.jobs import EmailSpec
 from chalicelib.errors import Forbidden
 from chalicelib.resources.email import project_emails
 from chalicelib.resources.imports.schemas import IMPORT

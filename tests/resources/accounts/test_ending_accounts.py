@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.core.object_keys import media_key
+from chalicelib.core.keys.object_keys import media_key
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.objects import presigned
 from tests.resources.accounts.mails import PASSWORD, link_in, mails_to, newest_mail_to, spec, token_in

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from chalicelib.access import passwords
-from chalicelib.core.accounts import UNLOCK
+from chalicelib.core.models.accounts import UNLOCK
 from chalicelib.errors import BadInput, Unavailable
 from chalicelib.storage.dynamodb import records
 from tests import service

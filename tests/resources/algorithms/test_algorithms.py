@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from chalicelib.core.accounts import ProjectSpec
+from chalicelib.core.models.accounts import ProjectSpec
 from chalicelib.errors import BadInput, TooLarge
 from chalicelib.resources.hosted_templates import rendering
 from chalicelib.resources.projects import service as projects_service

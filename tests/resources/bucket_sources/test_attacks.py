@@ -10,8 +10,8 @@ import zlib
 import pytest
 from PIL import Image
 
-from chalicelib.core.key_forms import is_referable
-from chalicelib.core.object_keys import source_prefix
+from chalicelib.core.keys.key_forms import is_referable
+from chalicelib.core.keys.object_keys import source_prefix
 from chalicelib.errors import BadInput
 from chalicelib.resources.bucket_sources import listing
 from chalicelib.resources.bucket_sources.messages import LookAtObjects

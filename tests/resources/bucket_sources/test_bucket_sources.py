@@ -367,7 +367,7 @@ class TestWhatIsRefused:
         assert api.get(f"GetFrame/{media}").status == 400
 
     def test_the_service_neither_writes_nor_removes_what_it_refers_to(self, api, project, spec, lake):
-        from chalicelib.core.object_keys import reference_key
+        from chalicelib.core.keys.object_keys import reference_key
         from chalicelib.errors import Forbidden
 
         lake.put("survey/two.jpg", picture())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import boto3
 import pytest
 
-from chalicelib.core.integrations import BUCKET
+from chalicelib.core.models.integrations import BUCKET
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import requests
 
-from chalicelib.core import key_forms, object_keys
+from chalicelib.core.keys import key_forms, object_keys
 from chalicelib.core.resource import timestamp
 from chalicelib.resources.projects import purging
 from chalicelib.resources.projects.messages import PurgeProject

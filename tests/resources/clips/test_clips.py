@@ -9,15 +9,15 @@ import boto3
 import msgspec
 import pytest
 
-from chalicelib.core.definitions import ResolutionConfig
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.definitions import ResolutionConfig
 from chalicelib.core.resource import timestamp
 from chalicelib.resources.clips import service as clips_service
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.objects import objects
-from chalicelib.video import clip
+from chalicelib.video.encoding import clip
 from tests.resources.media.samples import media_type, transcode, uploaded, video
 from tests.service import join, new_user
 

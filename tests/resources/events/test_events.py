@@ -6,7 +6,7 @@ import time
 import pytest
 
 from chalicelib.access.masks import EXIST, READ, mask_of
-from chalicelib.core.commits import Note
+from chalicelib.core.log.commits import Note
 from chalicelib.core.permissions import Level
 from chalicelib.resources.events import operations as events_operations
 from chalicelib.storage.dynamodb.transactions import Transaction

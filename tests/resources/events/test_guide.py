@@ -14,7 +14,7 @@ import duckdb
 import pytest
 import requests
 
-from chalicelib.core.commits import Note
+from chalicelib.core.log.commits import Note
 from chalicelib.resources.events import service as events_service
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.log import log

@@ -6,7 +6,7 @@ import io
 import json
 import zipfile
 
-from chalicelib.core.definitions import ResolutionConfig
+from chalicelib.core.models.definitions import ResolutionConfig
 from tests import objects
 from tests.resources.media.samples import media_type, picture, transcode, uploaded, video
 

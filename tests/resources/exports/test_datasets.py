@@ -2,7 +2,7 @@
 
 import pytest
 
-from chalicelib.core.datasets import DATASET
+from chalicelib.core.models.datasets import DATASET
 from chalicelib.resources.exports import planning
 from chalicelib.storage.dynamodb import records
 from tests import objects

@@ -6,7 +6,7 @@ import uuid
 
 import msgspec
 
-from chalicelib.core.datasets import EXPORT
+from chalicelib.core.models.datasets import EXPORT
 from chalicelib.core.resource import now
 from chalicelib.maintenance import upkeep
 from chalicelib.queues import encode

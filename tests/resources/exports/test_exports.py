@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from PIL import Image
 
-from chalicelib.core.datasets import EXPORT
+from chalicelib.core.models.datasets import EXPORT
 from chalicelib.formats.registry import WRITERS
 from chalicelib.maintenance import compaction
 from chalicelib.resources.exports import joining, planning, steps

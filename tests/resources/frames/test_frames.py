@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 from PIL import Image
 
-from chalicelib.core.definitions import ResolutionConfig
+from chalicelib.core.models.definitions import ResolutionConfig
 from chalicelib.resources.frames import recent
 from chalicelib.storage.objects import objects as service_objects
-from chalicelib.video import drawing, isolation
+from chalicelib.video.pictures import drawing
+from chalicelib.video.process import isolation
 from tests import objects
 from tests.resources.media.samples import frame_shown, media_type, picture, transcode, uploaded, video
 

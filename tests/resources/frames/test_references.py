@@ -10,7 +10,7 @@ from PIL import Image
 from chalicelib.errors import Forbidden
 from chalicelib.resources.frames import service as frames_service
 from chalicelib.resources.uploads import fetching
-from chalicelib.video.source import BytesSource, FileSource
+from chalicelib.video.files.source import BytesSource, FileSource
 from tests.resources.media.samples import frame_shown, media_type, video
 from tests.video.made import transcode
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chalicelib.core.definitions import ResolutionConfig
+from chalicelib.core.models.definitions import ResolutionConfig
 from tests.resources.media.samples import media_type, transcode, video
 from tests.video.test_sound import uneven
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from PIL import Image
 
-from chalicelib.core.definitions import ResolutionConfig
+from chalicelib.core.models.definitions import ResolutionConfig
 from tests.resources.media.samples import frame_shown, media_type, picture, shade, transcode, uploaded, video
 
 WIDTH, HEIGHT, FRAMES = 200, 100, 50

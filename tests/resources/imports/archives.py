@@ -6,7 +6,7 @@ import io
 import json
 import zipfile
 
-from chalicelib.core import object_keys
+from chalicelib.core.keys import object_keys
 from chalicelib.storage.objects import objects
 
 

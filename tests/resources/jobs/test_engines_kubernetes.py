@@ -13,7 +13,7 @@ import msgspec
 import pytest
 import yaml
 
-from chalicelib.core.integrations import JobCluster
+from chalicelib.core.models.integrations import JobCluster
 from chalicelib.resources.jobs.engines import kubernetes
 from chalicelib.resources.jobs.engines.base import EngineUnavailable, Submission, WorkflowRefused
 from chalicelib.resources.jobs.runs import Run

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from chalicelib.access.scope import UNRESTRICTED
-from chalicelib.core.accounts import PROJECT
-from chalicelib.core.jobs import JOB, StoredJob, TranscodeSpec
+from chalicelib.core.models.accounts import PROJECT
+from chalicelib.core.models.jobs import JOB, StoredJob, TranscodeSpec
 from chalicelib.core.resource import now
 from chalicelib.resources.jobs import cleanup, status_sync
 from chalicelib.resources.jobs import service as jobs_service

@@ -7,7 +7,7 @@ import uuid
 
 import pytest
 
-from chalicelib.core.jobs import JOB, StoredJob, TranscodeSpec
+from chalicelib.core.models.jobs import JOB, StoredJob, TranscodeSpec
 from chalicelib.core.resource import now
 from chalicelib.errors import Unavailable
 from chalicelib.resources.jobs import status_sync

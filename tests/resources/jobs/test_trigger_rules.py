@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.access.authentication import hash_of
-from chalicelib.core.accounts import TOKEN
+from chalicelib.core.models.accounts import TOKEN
 from chalicelib.resources.webhooks import rules
 from chalicelib.storage.dynamodb import records, streams
 from tests.resources.media.samples import media_type

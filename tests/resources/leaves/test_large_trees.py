@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.core import deadline
+from chalicelib.core.time import deadline
 from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.resources.leaves import bulk as leaves_bulk
 

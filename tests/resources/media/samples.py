@@ -13,7 +13,7 @@ from typing import Any
 
 from PIL import Image
 
-from chalicelib.core.definitions import (
+from chalicelib.core.models.definitions import (
     LOCALIZATION_TYPE,
     MEDIA_TYPE,
     STATE_TYPE,
@@ -21,8 +21,8 @@ from chalicelib.core.definitions import (
     MediaType,
     StateType,
 )
-from chalicelib.core.entities import Media
-from chalicelib.core.media_files import TAG_ATTRIBUTE
+from chalicelib.core.models.entities import Media
+from chalicelib.core.models.media_files import TAG_ATTRIBUTE
 from chalicelib.core.resource import now
 from chalicelib.storage.dynamodb import ids, records
 from tests import objects

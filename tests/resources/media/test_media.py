@@ -5,10 +5,10 @@ import uuid
 import pytest
 from PIL import Image
 
-from chalicelib.core.attributes import AttributeType
-from chalicelib.core.definitions import SECTION, Section
 from chalicelib.core.kinds import Kind
-from chalicelib.core.media_files import ImageDefinition, MediaFiles, VideoDefinition
+from chalicelib.core.models.definitions import SECTION, Section
+from chalicelib.core.models.media_files import ImageDefinition, MediaFiles, VideoDefinition
+from chalicelib.core.values.attributes import AttributeType
 from chalicelib.storage.dynamodb import entities, ids, records
 from tests import objects
 from tests.resources.media.samples import box_type, media_type, picture, state_type, uploaded

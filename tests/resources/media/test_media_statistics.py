@@ -7,8 +7,8 @@ from base64 import b64encode
 
 import pytest
 
-from chalicelib.core.attributes import AttributeType
 from chalicelib.core.kinds import Kind
+from chalicelib.core.values.attributes import AttributeType
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.projects import purging
 from chalicelib.resources.projects.messages import PurgeProject

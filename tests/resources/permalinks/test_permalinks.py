@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from chalicelib.core.accounts import USER
 from chalicelib.core.kinds import Kind
-from chalicelib.core.media_files import MediaFiles
+from chalicelib.core.models.accounts import USER
+from chalicelib.core.models.media_files import MediaFiles
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records
 from tests.service import join, new_user

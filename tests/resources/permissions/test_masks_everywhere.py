@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from chalicelib.access.masks import BITS_OF, DEPTHS, FULL, mask_of
-from chalicelib.core.accounts import AFFILIATION, Affiliation
+from chalicelib.core.models.accounts import AFFILIATION, Affiliation
 from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.storage.dynamodb import ids, records
 from tests.service import Api, join, new_user

@@ -7,8 +7,8 @@ import pytest
 
 from chalicelib.access.authentication import ANONYMOUS
 from chalicelib.access.masks import EXIST, READ, mask_of
-from chalicelib.core.accounts import USER
-from chalicelib.core.jobs import JOB, StoredJob, TranscodeSpec
+from chalicelib.core.models.accounts import USER
+from chalicelib.core.models.jobs import JOB, StoredJob, TranscodeSpec
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now
 from chalicelib.resources.jobs.runs import RUN, Run

@@ -13,7 +13,7 @@ import zipfile
 import pytest
 
 from chalicelib.access.masks import mask_of
-from chalicelib.core.accounts import MEMBERSHIP
+from chalicelib.core.models.accounts import MEMBERSHIP
 from chalicelib.core.permissions import Level
 from chalicelib.core.records import padded
 from chalicelib.resources.imports.schemas import IMPORT

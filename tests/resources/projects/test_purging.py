@@ -10,8 +10,8 @@ import boto3
 import pytest
 
 import chalicelib
-from chalicelib.core.accounts import AFFILIATION, MEMBERSHIP, PROJECT
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.accounts import AFFILIATION, MEMBERSHIP, PROJECT
 from chalicelib.core.records import RecordKind
 from chalicelib.errors import NotFound, Unavailable
 from chalicelib.resources.organizations import service as organizations_service

@@ -26,7 +26,7 @@ def attach(here: Here, text: str, name: str = "ctd.csv") -> str:
 
 
 def _key(here: Here, key: str):
-    from chalicelib.core import object_keys
+    from chalicelib.core.keys import object_keys
 
     organization = here.api.get(f"Project/{here.project}").json["organization"]
     return object_keys.authorize_media_key(key, organization, here.project, here.media)

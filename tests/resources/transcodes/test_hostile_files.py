@@ -21,7 +21,7 @@ import av
 import pytest
 from PIL import Image
 
-from chalicelib.core.definitions import ArchiveConfig, EncodeConfig, ResolutionConfig
+from chalicelib.core.models.definitions import ArchiveConfig, EncodeConfig, ResolutionConfig
 from chalicelib.errors import BadInput
 from chalicelib.resources.media.messages import ImportImage
 from chalicelib.resources.transcodes import images

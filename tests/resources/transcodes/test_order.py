@@ -2,11 +2,12 @@
 
 import pytest
 
-from chalicelib.core.definitions import ResolutionConfig
+from chalicelib.core.models.definitions import ResolutionConfig
 from chalicelib.resources.transcodes import steps
 from chalicelib.resources.transcodes.results import Workshop
 from chalicelib.settings import override, settings
-from chalicelib.video import isolation, plan
+from chalicelib.video import plan
+from chalicelib.video.process import isolation
 from functions import transcode as function
 from tests.queue_runner import run_once
 from tests.resources.media.samples import media_type, transcode, video

@@ -5,10 +5,10 @@ import uuid
 import boto3
 import pytest
 
-from chalicelib.core import object_keys
-from chalicelib.core.accounts import PROJECT
-from chalicelib.core.definitions import ArchiveConfig, EncodeConfig, ResolutionConfig, S3StorageConfig
+from chalicelib.core.keys import object_keys
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.accounts import PROJECT
+from chalicelib.core.models.definitions import ArchiveConfig, EncodeConfig, ResolutionConfig, S3StorageConfig
 from chalicelib.resources.transcodes import steps
 from chalicelib.resources.transcodes.results import Workshop
 from chalicelib.resources.types import archive_keys
@@ -17,7 +17,7 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, pieces, records
 from chalicelib.storage.log import log
 from chalicelib.video import plan
-from chalicelib.video.source import BytesSource
+from chalicelib.video.files.source import BytesSource
 from tests import objects
 from tests.resources.media.samples import media_type, transcode, uploaded, video
 

@@ -14,7 +14,8 @@ from chalicelib.storage.dynamodb import entities, retired
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.log import log
 from chalicelib.storage.objects import owners
-from chalicelib.storage.view import snapshots, views
+from chalicelib.storage.view import views
+from chalicelib.storage.view.snapshot import snapshots
 from tests.resources.annotations.boxes import EVERYTHING
 from tests.resources.types.retired_world import CASES, COUNT, SINGULAR, World, build, check, number_of, split
 from tests.roles import RECORDER

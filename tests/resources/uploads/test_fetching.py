@@ -9,7 +9,7 @@ import pytest
 from urllib3 import HTTPResponse
 
 from chalicelib.access.scope import UNRESTRICTED
-from chalicelib.core import origins
+from chalicelib.core.web import origins
 from chalicelib.errors import BadInput, Forbidden, TooLarge
 from chalicelib.resources.uploads import fetching
 from chalicelib.settings import settings

@@ -7,7 +7,7 @@ import uuid
 import pytest
 
 from chalicelib.access.masks import EXIST, READ
-from chalicelib.core.accounts import ORGANIZATION
+from chalicelib.core.models.accounts import ORGANIZATION
 from chalicelib.resources.uploads import thumbs
 from chalicelib.storage.dynamodb import records
 from tests import objects

@@ -12,7 +12,7 @@ import pytest
 from chalicelib.access.masks import BITS_OF
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import timestamp
-from chalicelib.core.tus import LARGEST, LARGEST_CHUNK
+from chalicelib.core.web.tus import LARGEST, LARGEST_CHUNK
 from chalicelib.resources.uploads import tus
 from chalicelib.settings import override, settings
 from chalicelib.storage.objects import tus_uploads as rows

@@ -9,7 +9,7 @@ import threading
 import pytest
 from tusclient.client import TusClient
 
-from chalicelib.core.tus import LARGEST_CHUNK
+from chalicelib.core.web.tus import LARGEST_CHUNK
 from chalicelib.settings import settings
 from infra.local.http.gateway import Server
 from tests import objects

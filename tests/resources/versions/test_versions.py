@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.core.definitions import VERSION
+from chalicelib.core.models.definitions import VERSION
 from chalicelib.resources.sections import service as sections_service
 from chalicelib.resources.versions import operations as version_operations
 from chalicelib.storage.dynamodb import records

@@ -8,7 +8,7 @@ import time
 import msgspec
 import pytest
 
-from chalicelib.core.accounts import MEMBERSHIP, USER
+from chalicelib.core.models.accounts import MEMBERSHIP, USER
 from chalicelib.core.records import padded
 from chalicelib.resources.events import service as events_service
 from chalicelib.resources.webhooks import delivery

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 from botocore.exceptions import BotoCoreError, ClientError
 
-from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.resource import Timestamp, timestamp
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.jobs.engines import batch_calls, batch_jobs

@@ -16,7 +16,7 @@ import posixpath
 from dataclasses import dataclass
 from typing import Any
 
-from chalicelib.core.object_keys import ObjectKey
+from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.resources.jobs.engines.base import WorkflowRefused
 from chalicelib.resources.jobs.runs import Run
 from chalicelib.settings import settings

@@ -23,10 +23,10 @@ from urllib.parse import quote, urlencode
 import msgspec
 import urllib3
 
-from chalicelib.core import origins
-from chalicelib.core.integrations import JobCluster
-from chalicelib.core.origins import Address
+from chalicelib.core.models.integrations import JobCluster
 from chalicelib.core.resource import Timestamp, timestamp
+from chalicelib.core.web import origins
+from chalicelib.core.web.origins import Address
 from chalicelib.errors import Forbidden
 from chalicelib.resources.jobs.engines.base import (
     EngineUnavailable,

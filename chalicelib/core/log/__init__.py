@@ -1,0 +1,1 @@
+"""Commits of a project's log, and entries of the change log."""

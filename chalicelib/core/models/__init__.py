@@ -1,0 +1,1 @@
+"""Stored documents: Structs of users, projects, definitions, entities, media files, jobs and others."""

@@ -1,0 +1,383 @@
+"""Users, organizations and projects, with their members."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from msgspec import UNSET, Meta, UnsetType
+
+from chalicelib.core.permissions import DefaultLevelName, OrganizationLevelName, ProjectLevelName
+from chalicelib.core.records import RecordKind, padded
+from chalicelib.core.resource import ONE_LINE, Flag, Id, Name, Resource, Summary, Timestamp, Uuid
+from chalicelib.core.values.attributes import AttributeType
+
+Username = Annotated[str, Meta(min_length=1, max_length=150, pattern=ONE_LINE)]
+Email = Annotated[str, Meta(min_length=3, max_length=254)]
+PersonName = Annotated[str, Meta(max_length=150, pattern=ONE_LINE)]
+Password = Annotated[str, Meta(min_length=1, max_length=1024)]
+MailedToken = Annotated[str, Meta(max_length=200)]
+TokenName = Annotated[str, Meta(max_length=100, pattern=ONE_LINE)]
+UNLOCK_HOURS = 24
+AddressStanding = Literal["declared", "vouched", "confirmed"]
+"""How a user's address was verified: declared by the user, set by staff, or confirmed by a link in an email."""
+_BACKUP = Meta(description="Stored and returned; no files are copied there (docs/decisions/017).")
+EncodedPicture = Annotated[str, Meta(max_length=2_000_000)]
+"""Base64; the handler limits the size of the picture."""
+
+
+class Credentials(Resource, kw_only=True):
+    """The body that creates a token."""
+
+    username: Username
+    password: Password
+    refresh: Annotated[bool, Meta(description="Whether to revoke all earlier tokens of the user.")] = False
+    unlock_token: Annotated[
+        MailedToken | None,
+        Meta(
+            description=(
+                "The token of the email that reported a lock: with it, the password is accepted although the account "
+                "is locked."
+            )
+        ),
+    ] = None
+    name: Annotated[TokenName, Meta(description="What the token is for, such as `laptop`; its list shows it.")] = ""
+
+
+class Token(Resource, kw_only=True):
+    """An API token as it is shown, once."""
+
+    token: str
+
+
+class TokenSummary(Resource, kw_only=True):
+    """A token of the caller as the list shows it: never the token itself."""
+
+    id: Annotated[str, Meta(description="The first 16 digits of the SHA-256 of the token.")]
+    name: Annotated[str, Meta(description="As it was given when the token was created; may be empty.")]
+    created_datetime: Timestamp
+    is_present: Annotated[bool, Meta(description="Whether it is the token of this request.")]
+
+
+class StoredToken(Resource, kw_only=True):
+    """A token as it is stored: its hash, and the data of its user that every request needs."""
+
+    id: str
+    """SHA-256 of the token, in hex."""
+    user: int
+    username: str
+    is_staff: bool = False
+    is_active: bool = True
+    name: str = ""
+    created_datetime: Timestamp
+
+
+class Unlock(Resource, kw_only=True):
+    """A bypass of an account's lock, emailed to its user; its id is the hash of the token in the email's link."""
+
+    id: str
+    user: int
+    created: float
+    """Seconds since the epoch."""
+
+
+class UserUpdate(Resource, kw_only=True):
+    """The body of a PATCH of a user."""
+
+    username: Annotated[
+        Username | None,
+        Meta(description="Sent by older clients; it must be the user's own, since a user name does not change."),
+    ] = None
+    first_name: PersonName | None = None
+    last_name: PersonName | None = None
+    email: Email | None = None
+    password: Password | None = None
+    reset_token: MailedToken | None = None
+    current_password: Annotated[
+        Password | None,
+        Meta(description="The user's present password, which sets a new `password`; no other member beside the two."),
+    ] = None
+    new_avatar: EncodedPicture | None = None
+    clear_avatar: Flag | None = None
+    set_profile_keys: dict[str, Any] | None = None
+    clear_profile_keys: list[str] | None = None
+    elemental_id: Uuid | None = None
+    is_active: Annotated[
+        bool | None,
+        Meta(description="For staff: false deactivates the account and revokes its tokens, true activates it again."),
+    ] = None
+
+
+class UserSpec(Resource, kw_only=True):
+    """The body that creates a user."""
+
+    username: Username
+    first_name: PersonName
+    last_name: PersonName
+    email: Email
+    password: Password
+    registration_token: MailedToken | None = None
+    new_avatar: EncodedPicture | None = None
+    elemental_id: Uuid | None = None
+    profile: dict[str, Any] | None = None
+
+
+class User(Resource, kw_only=True):
+    """A person or program with an account."""
+
+    hidden: ClassVar = frozenset(
+        {
+            "password_hash",
+            "is_active",
+            "password_changed",
+            "email_standing",
+            "pending_email",
+            "pending_email_token",
+            "pending_email_since",
+            "confirmation_token",
+            "tokens",
+            "created_datetime",
+        }
+    )
+
+    id: int
+    username: Username
+    first_name: PersonName = ""
+    last_name: PersonName = ""
+    email: str = ""
+    is_staff: bool = False
+    elemental_id: str
+    profile: dict[str, Any] = {}
+    is_active: bool = True
+    password_hash: str = ""
+    password_changed: Annotated[
+        float,
+        Meta(description="When it was last replaced, in seconds since the epoch; resets emailed before are void."),
+    ] = 0.0
+    email_standing: AddressStanding = "vouched"
+    pending_email: Annotated[
+        str | None,
+        Meta(description="An address that becomes the user's once its link is opened."),
+    ] = None
+    pending_email_token: Annotated[str | None, Meta(description="The hash of the token in that link.")] = None
+    pending_email_since: Annotated[float, Meta(description="Seconds since the epoch.")] = 0.0
+    confirmation_token: Annotated[
+        str | None,
+        Meta(description="The hash of the token in the confirmation link of a registration."),
+    ] = None
+    tokens: Annotated[list[str], Meta(description="The hashes of the user's tokens, oldest first.")] = []
+    created_datetime: Timestamp
+
+    @property
+    def email_key(self) -> str:
+        """The key that lists users by address; several may share one until one of them confirmed it."""
+        return self.email.casefold()
+
+    @property
+    def display_name(self) -> str:
+        """The user's full name."""
+        return f"{self.first_name} {self.last_name}".strip() or self.username
+
+
+class OrganizationUpdate(Resource, kw_only=True):
+    """The body of a PATCH of an organization."""
+
+    unused: ClassVar = {"effective_permission": "it is computed"}
+
+    name: Name | None = None
+    default_membership_permission: DefaultLevelName | None = None
+    thumb: str | UnsetType | None = UNSET
+    allowed_origins: Annotated[
+        Annotated[list[Annotated[str, Meta(max_length=300)]], Meta(max_length=100)] | None,
+        Meta(
+            description="Origins, such as `https://media.example.org`, from which the service may read files that "
+            "members name by URL, beside those that its operator allows. https at public addresses only.",
+        ),
+    ] = None
+
+
+class OrganizationSpec(OrganizationUpdate, kw_only=True):
+    """The body that creates an organization."""
+
+    name: Name
+    thumb: str | None = None
+
+
+class Organization(Resource, kw_only=True):
+    """A group of users that owns projects, buckets and clusters. `permission` is the caller's own."""
+
+    hidden: ClassVar = frozenset({"created_by", "closing"})
+
+    id: int
+    name: Name
+    default_membership_permission: DefaultLevelName = "No Access"
+    thumb: Annotated[str | None, Meta(description="The key of its picture; in responses a URL.")] = None
+    allowed_origins: list[str] = []
+    created_by: int = 0
+    closing: Annotated[bool, Meta(description="Whether it is being deleted: no project may be added to it.")] = False
+    permission: str | None = None
+    effective_permission: int = 0
+
+
+class AffiliationUpdate(Resource, kw_only=True):
+    """The body of a PATCH of an affiliation."""
+
+    permission: OrganizationLevelName | None = None
+
+
+class AffiliationSpec(Resource, kw_only=True):
+    """The body that creates an affiliation."""
+
+    user: Id
+    permission: OrganizationLevelName
+
+
+class Affiliation(Resource, kw_only=True):
+    """A user's membership of an organization."""
+
+    also: ClassVar = {"organization_id": "organization", "user_id": "user"}
+
+    id: int
+    organization: Id
+    user: Id
+    permission: OrganizationLevelName
+    username: str | None = None
+    first_name: str | None = None
+    last_name: str | None = None
+    email: str | None = None
+
+
+class ProjectUpdate(Resource, kw_only=True):
+    """The body of a PATCH of a project."""
+
+    name: Name | None = None
+    summary: Summary | None = None
+    enable_downloads: bool | None = None
+    bucket: Id | UnsetType | None = UNSET
+    upload_bucket: Id | UnsetType | None = UNSET
+    backup_bucket: Annotated[Id | UnsetType | None, _BACKUP] = UNSET
+    elemental_id: Uuid | None = None
+    thumb: str | UnsetType | None = UNSET
+
+
+class ProjectSpec(ProjectUpdate, kw_only=True):
+    """The body that creates a project."""
+
+    unused: ClassVar = {"effective_permission": "it is computed"}
+
+    name: Name
+    organization: Id
+    bucket: Id | None = None
+    upload_bucket: Id | None = None
+    backup_bucket: Annotated[Id | None, _BACKUP] = None
+    thumb: str | None = None
+
+
+class Project(Resource, kw_only=True):
+    """The container of all data. `permission` is the caller's own."""
+
+    hidden: ClassVar = frozenset({"created_by", "deleted", "first_thumb", "first_thumb_media"})
+
+    id: int
+    name: Name
+    summary: str = ""
+    organization: Id
+    enable_downloads: bool = True
+    bucket: Id | None = None
+    upload_bucket: Id | None = None
+    backup_bucket: Id | None = None
+    elemental_id: str
+    thumb: Annotated[str | None, Meta(description="The key of its picture; in responses a URL.")] = None
+    first_thumb_media: int | None = None
+    first_thumb: Annotated[
+        str | None,
+        Meta(description="The key of the thumbnail of its first media that has one: its picture until another is set."),
+    ] = None
+    created: Timestamp
+    created_by: int
+    attribute_types: Annotated[list[AttributeType], Meta(description="Definitions of the attributes of sections.")] = []
+    extended_info: dict[str, Any] = {}
+    deleted: Annotated[
+        Timestamp | None,
+        Meta(description="When it was deleted; a queue function purges its content."),
+    ] = None
+    num_files: int = 0
+    size: Annotated[int, Meta(description="Bytes of all files.")] = 0
+    duration: Annotated[int, Meta(description="Seconds of all videos.")] = 0
+    usernames: list[str] = []
+    permission: str | None = None
+    effective_permission: int = 0
+
+
+class MembershipUpdate(Resource, kw_only=True):
+    """The body of a PATCH of a membership."""
+
+    permission: ProjectLevelName | None = None
+    default_version: Id | UnsetType | None = UNSET
+
+
+class MembershipSpec(Resource, kw_only=True):
+    """The body that creates a membership."""
+
+    user: Id
+    permission: ProjectLevelName
+    default_version: Id | None = None
+
+
+class Membership(Resource, kw_only=True):
+    """A user's membership of a project."""
+
+    id: int
+    project: int
+    user: Id
+    permission: ProjectLevelName
+    default_version: Id | None = None
+    username: str | None = None
+    first_name: str | None = None
+    last_name: str | None = None
+    email: str | None = None
+
+
+USER = RecordKind(
+    name="user",
+    struct=User,
+    title="User",
+    claims=lambda user: {
+        "username": user.username.casefold(),
+        "elemental_id": user.elemental_id,
+        **({"confirmation": user.confirmation_token} if user.confirmation_token else {}),
+        **({"address_change": user.pending_email_token} if user.pending_email_token else {}),
+        **({"email": user.email_key} if user.email_standing == "confirmed" else {}),
+    },
+    links={"email_key": "email"},
+)
+UNLOCK = RecordKind(name="unlock", struct=Unlock, title="Unlock")
+TOKEN = RecordKind(name="token", struct=StoredToken, title="Token")
+ORGANIZATION = RecordKind(
+    name="organization",
+    struct=Organization,
+    title="Organization",
+    claims=lambda organization: {"name": f"{organization.created_by}|{organization.name.casefold()}"},
+)
+AFFILIATION = RecordKind(
+    name="affiliation",
+    struct=Affiliation,
+    title="Affiliation",
+    parent=("organization", "organization"),
+    key=lambda affiliation: f"{padded(affiliation.user)}|{padded(affiliation.id)}",
+    links={"user": "user"},
+)
+PROJECT = RecordKind(
+    name="project",
+    struct=Project,
+    title="Project",
+    links={"organization": "organization"},
+    claims=lambda project: {} if project.deleted else {"name": f"{project.organization}|{project.name.casefold()}"},
+)
+MEMBERSHIP = RecordKind(
+    name="membership",
+    struct=Membership,
+    title="Membership",
+    parent=("project", "project"),
+    key=lambda membership: padded(membership.user),
+    links={"user": "user"},
+)

@@ -1,0 +1,305 @@
+"""The entities: media, annotations, leaves and files.
+
+Each is three nested Structs: members that a PATCH may change, members given at creation, members that the service adds.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from msgspec import Meta
+
+from chalicelib.core.kinds import Kind
+from chalicelib.core.models.media_files import MediaFiles
+from chalicelib.core.resource import Flag, Id, Resource, Timestamp, Uuid
+
+Unit = Annotated[float, Meta(ge=0, le=1, description="relative to the width or height of the media")]
+SignedUnit = Annotated[float, Meta(ge=-1, le=1, description="relative to the width or height of the media")]
+Point = Annotated[list[Unit], Meta(min_length=2, max_length=2)]
+Frame = Annotated[int, Meta(ge=0, description="number of the frame in presentation order; 0 for an image")]
+Parent = Annotated[int, Meta(extra_json_schema={"x-type": "number"})]
+"""An id. Clients read it as a number with decimals, so the schema says number."""
+ArchiveState = Literal["live", "to_archive", "archived", "to_live"]
+Attributes = dict[str, Any]
+Revisions = Annotated[int, Meta(ge=0)]
+"""The number of its type's revisions (`revisions.py`) that were applied to an entity's attributes."""
+
+
+class AttributeChange(Resource, kw_only=True):
+    """Members of every PATCH of an entity that change its attributes, applied in this order."""
+
+    attributes: Attributes | None = None
+    reset_attributes: list[str] | None = None
+    null_attributes: list[str] | None = None
+    user_elemental_id: Uuid | None = None
+
+
+class Geometry(Resource, kw_only=True):
+    """The shape of a localization: box x, y, width, height; line x, y, u, v; dot x, y; poly points. All relative."""
+
+    x: Unit | None = None
+    y: Unit | None = None
+    width: Unit | None = None
+    height: Unit | None = None
+    u: SignedUnit | None = None
+    v: SignedUnit | None = None
+    points: list[Point] | None = None
+
+
+class LocalizationUpdate(Geometry, kw_only=True):
+    """What a PATCH of one localization may carry.
+
+    The members of AttributeChange are repeated here: a Struct cannot have two bases with members.
+    """
+
+    names: ClassVar = {"version": "version", "parent": "localization"}
+
+    attributes: Attributes | None = None
+    reset_attributes: list[str] | None = None
+    null_attributes: list[str] | None = None
+    user_elemental_id: Uuid | None = None
+    frame: Frame | None = None
+    version: Id | None = None
+    parent: float | None = None
+    elemental_id: Uuid | None = None
+    mark: int | None = None
+    in_place: Flag | None = None
+    pedantic: Flag | None = None
+
+
+class LocalizationSpec(Geometry, kw_only=True):
+    """The body that creates a localization; older clients send `attributes` at base level."""
+
+    gathers: ClassVar[str | None] = "attributes"
+    names: ClassVar = {"media_id": "media", "version": "version", "parent": "localization"}
+
+    media_id: Id
+    type: Id
+    frame: Frame
+    version: Id | None = None
+    parent: float | None = None
+    elemental_id: Uuid | None = None
+    mark: int | None = None
+    attributes: Attributes | None = None
+    user_elemental_id: Uuid | None = None
+
+
+class Localization(Geometry, kw_only=True):
+    """A shape on an image or a video frame."""
+
+    also: ClassVar = {"meta": "type", "user": "created_by"}
+    hidden: ClassVar = frozenset({"latest", "revision"})
+
+    id: int
+    project: int
+    type: int
+    media: int
+    frame: int
+    version: int
+    parent: Parent | None = None
+    attributes: Attributes = {}
+    revision: Revisions = 0
+    elemental_id: str
+    mark: int = 0
+    latest: Annotated[
+        bool,
+        Meta(description="Whether this is the newest mark of its element, which ordinary queries see."),
+    ] = True
+    variant_deleted: bool = False
+    created_by: int | None
+    created_datetime: Timestamp
+    modified_by: int | None
+    modified_datetime: Timestamp
+    thumbnail_image: str | None = None
+    master_section: Annotated[int | None, Meta(description="Always null: an annotation is where its media is.")] = None
+    effective_permission: int = 0
+
+
+class StateUpdate(AttributeChange, kw_only=True):
+    """The body of a PATCH of one state."""
+
+    names: ClassVar = {
+        "parent": "state",
+        "media_ids": "media",
+        "localization_ids": "localization",
+        "localization_ids_add": "localization",
+        "localization_ids_remove": "localization",
+    }
+    drops_unknown: ClassVar = frozenset({"localization_ids_add", "localization_ids_remove"})
+
+    frame: Frame | None = None
+    parent: float | None = None
+    elemental_id: Uuid | None = None
+    mark: int | None = None
+    localization_ids_add: list[int] | None = None
+    localization_ids_remove: list[int] | None = None
+    localization_ids: list[int] | None = None
+    media_ids: list[int] | None = None
+    in_place: Flag | None = None
+    pedantic: Flag | None = None
+
+
+class StateSpec(Resource, kw_only=True):
+    """The body that creates a state."""
+
+    gathers: ClassVar[str | None] = "attributes"
+    names: ClassVar = {
+        "media_ids": "media", "localization_ids": "localization", "version": "version", "parent": "state"
+    }  # fmt: skip
+
+    type: Id
+    media_ids: Annotated[list[Id], Meta(min_length=1)]
+    localization_ids: list[Id] | None = None
+    frame: Frame | None = None
+    version: Id | None = None
+    parent: float | None = None
+    elemental_id: Uuid | None = None
+    mark: int | None = None
+    attributes: Attributes | None = None
+    user_elemental_id: Uuid | None = None
+
+
+class State(Resource, kw_only=True):
+    """An annotation of a media, of a frame, or of localizations (then it is a track)."""
+
+    also: ClassVar = {"meta": "type", "user": "created_by"}
+    hidden: ClassVar = frozenset({"latest", "revision"})
+
+    id: int
+    project: int
+    type: int
+    media: list[int]
+    localizations: list[int] = []
+    segments: Annotated[
+        list[list[int]] | None,
+        Meta(description="Maximal runs of consecutive frames of its localizations, each `[first, last]`."),
+    ] = None
+    frame: int | None = None
+    version: int
+    parent: Parent | None = None
+    attributes: Attributes = {}
+    revision: Revisions = 0
+    elemental_id: str
+    mark: int = 0
+    latest: bool = True
+    variant_deleted: bool = False
+    created_by: int | None
+    created_datetime: Timestamp
+    modified_by: int | None
+    modified_datetime: Timestamp
+    master_section: Annotated[int | None, Meta(description="Always null: an annotation is where its media is.")] = None
+    effective_permission: int = 0
+
+
+class Leaf(Resource, kw_only=True):
+    """A node of a label hierarchy."""
+
+    also: ClassVar = {"meta": "type"}
+    hidden: ClassVar = frozenset({"revision"})
+
+    id: int
+    project: int
+    type: int
+    name: str
+    parent: int | None = None
+    path: str
+    depth: Annotated[int, Meta(description="0 for a root.")] = 0
+    attributes: Attributes = {}
+    revision: Revisions = 0
+    created_by: int | None
+    created_datetime: Timestamp
+    modified_by: int | None
+    modified_datetime: Timestamp
+
+
+class File(Resource, kw_only=True):
+    """A permanent file that is not part of a media."""
+
+    also: ClassVar = {"meta": "type"}
+    hidden: ClassVar = frozenset({"revision"})
+
+    id: int
+    project: int
+    type: int
+    name: str
+    description: str = ""
+    path: str = ""
+    attributes: Attributes = {}
+    revision: Revisions = 0
+    elemental_id: str
+    created_by: int | None
+    created_datetime: Timestamp
+    modified_by: int | None
+    modified_datetime: Timestamp
+
+
+class Dimensions(Resource, kw_only=True):
+    """Metadata of an image or video; for an image it is read from the file."""
+
+    accepts: ClassVar = {"summaryLevel": "summary_level"}
+
+    num_frames: Annotated[int, Meta(ge=0)] | None = None
+    fps: float | None = None
+    codec: Annotated[str, Meta(max_length=256)] | None = None
+    width: int | None = None
+    height: int | None = None
+    summary_level: int | None = None
+
+
+class Media(Dimensions, kw_only=True):
+    """An image or a video."""
+
+    also: ClassVar = {"meta": "type", "summaryLevel": "summary_level"}
+    also_attributes: ClassVar = {"svc_user_sections": "tator_user_sections"}
+    hidden: ClassVar = frozenset({"source_url", "deleted", "revision"})
+    opened: ClassVar = ("media_files",)
+
+    id: int
+    project: int
+    type: int
+    name: str
+    md5: str = ""
+    gid: str | None = None
+    uid: str | None = None
+    created_datetime: Timestamp
+    created_by: int | None
+    modified_datetime: Timestamp
+    modified_by: int | None
+    attributes: Attributes = {}
+    revision: Revisions = 0
+    primary_section: int | None = None
+    master_section: Annotated[
+        int | None, Meta(description="The section that its folder belongs to; it gives no permission.")
+    ] = None
+    last_edit_start: Timestamp | None = None
+    last_edit_end: Timestamp | None = None
+    elemental_id: str
+    archive_state: ArchiveState = "live"
+    archive_status_date: Timestamp | None = None
+    media_files: MediaFiles | None = None
+    import_error: Annotated[
+        str | None,
+        Meta(description="Why the file of its last upload could not be read or transcoded; null where it was."),
+    ] = None
+    source_url: str | None = None
+    deleted: bool = False
+    incident: int | None = None
+    effective_permission: int = 0
+
+
+Entity = Media | Localization | State | Leaf | File
+
+
+def media_of(annotation: Any) -> list[int]:
+    """The ids of the media that a localization or a state, whole or partly read, is on."""
+    media = annotation.media
+    return media if isinstance(media, list) else [media]
+
+
+STRUCT_OF: dict[Kind, type[Resource]] = {
+    Kind.MEDIA: Media,
+    Kind.LOCALIZATION: Localization,
+    Kind.STATE: State,
+    Kind.LEAF: Leaf,
+    Kind.FILE: File,
+}

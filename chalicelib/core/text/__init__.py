@@ -1,0 +1,1 @@
+"""Reading text from outside: numbers, dates, email addresses, suggestions for names."""

@@ -1,0 +1,1 @@
+"""Time limits of requests, and pauses between retries."""

@@ -1,0 +1,1 @@
+"""Values of attributes: their types, their validation, revisions, and tables of telemetry."""

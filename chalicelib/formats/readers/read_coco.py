@@ -1,0 +1,226 @@
+"""Read COCO: detection, segmentation, keypoints of one point, and videos with tracks (TAO, CocoVID).
+
+Each document is read twice: first images, videos, categories and tracks, whose order is free, then the annotations. An
+annotation with one polygon is a polygon, else its `bbox` is a box. Masks (RLE), several polygons and several keypoints
+are not held: such an annotation becomes its box, with a note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, get_args
+
+from chalicelib.errors import BadInput
+from chalicelib.formats.model import Archive, Attributes, Label, LabelKind, State
+from chalicelib.formats.readers.reading import (
+    MediaTable,
+    Placed,
+    Rows,
+    base,
+    json_members,
+    matching,
+    members_of,
+    numbers,
+    refusal,
+)
+
+MOST_IMAGES = 2_000_000
+"""Images of one document."""
+_KINDS = get_args(LabelKind)
+_TRIPLE = 3
+_LEAST = 6
+"""Numbers of a polygon of three points."""
+
+
+def read(archive: Archive) -> Rows:
+    """The rows of an archive. Raises BadInput where it is not of the format at all."""
+    found = matching(archive, r"(.*/)?annotations/[^/]+\.json") or matching(archive, r".*\.json")
+    if not found:
+        raise BadInput("COCO: the archive has no .json file.")
+    table = MediaTable(archive)
+    pictures = {base(name): name for name in archive.names()}
+    for path in found:
+        yield from _Document(archive, path, table, pictures).rows()
+    yield from table.rest()
+
+
+class _Document:
+    """One document."""
+
+    def __init__(self, archive: Archive, path: str, table: MediaTable, pictures: Mapping[str, str]) -> None:
+        self._archive, self._path, self._table, self._pictures = archive, path, table, pictures
+        self._classes: dict[Any, str] = {}
+        self._videos: dict[Any, tuple[str, Mapping[str, Any]]] = {}
+        self._images: dict[Any, tuple[str, int]] = {}
+        """The key of the media, and the frame, by the id of the image."""
+        self._tracks: set[str] = set()
+
+    def rows(self) -> Rows:
+        """Its rows."""
+        is_coco = False
+        for name, index, value in json_members(self._archive, self._path):
+            is_coco = is_coco or name in ("images", "annotations")
+            if index is None or name not in ("images", "videos", "categories", "tracks"):
+                continue
+            place = f"{self._path} {name}[{index}]"
+            try:
+                yield from getattr(self, f"_{name}_row")(place, members_of(value))
+            except (ValueError, KeyError, TypeError) as error:
+                yield refusal(place, _reason(error))
+        if not is_coco:
+            message = f"{self._path} has neither images nor annotations: it is not COCO."
+            raise BadInput(message)
+        for name, index, value in json_members(self._archive, self._path):
+            if name == "annotations" and index is not None:
+                place = f"{self._path} annotations[{index}]"
+                try:
+                    yield from self._annotation(place, members_of(value))
+                except (ValueError, KeyError, TypeError) as error:
+                    yield refusal(place, _reason(error))
+
+    def _categories_row(self, _: str, value: Mapping[str, Any]) -> Rows:
+        self._classes[_key(value["id"])] = str(value["name"])
+        return iter(())
+
+    def _videos_row(self, place: str, value: Mapping[str, Any]) -> Rows:
+        key = _more(value).get("media") or str(value["name"])
+        self._videos[_key(value["id"])] = (key, value)
+        yield from self._table.new(
+            place,
+            key,
+            name=base(str(value["name"])),
+            is_video=True,
+            width=_count(value.get("width")),
+            height=_count(value.get("height")),
+            frames=_count(value.get("length")) or 1,
+            path=self._pictures.get(base(str(value["name"])), ""),
+        )
+
+    def _images_row(self, place: str, value: Mapping[str, Any]) -> Rows:
+        if len(self._images) >= MOST_IMAGES:
+            message = f"{self._path} has more than {MOST_IMAGES} images. Import it in parts."
+            raise BadInput(message)
+        number, more, file_name = _key(value["id"]), _more(value), str(value["file_name"])
+        size = {"width": _count(value.get("width")), "height": _count(value.get("height"))}
+        if value.get("video_id") is not None:
+            # A document may list videos after images; the frame is the number within the video.
+            frame = _count(more.get("frame", value.get("frame_id", value.get("frame_index"))))
+            key = more.get("media") or self._key_of_video(value["video_id"])
+            self._images[number] = (key, frame)
+            yield from self._table.new(place, key, is_video=True, **size)
+            return
+        key = more.get("media") or file_name
+        self._images[number] = (key, 0)
+        path = self._pictures.get(base(file_name), "")
+        yield from self._table.new(place, key, name=base(file_name), path=path, **size)
+
+    def _key_of_video(self, number: Any) -> str:
+        if (found := self._videos.get(_key(number))) is None:
+            message = f"video_id: {number!r} is not among the videos before the images"
+            raise ValueError(message)
+        return found[0]
+
+    def _tracks_row(self, place: str, value: Mapping[str, Any]) -> Rows:
+        more = _more(value)
+        key = more.get("media") or (self._videos[_key(value["video_id"])][0] if "video_id" in value else None)
+        if key is None:
+            return  # its annotations name the media
+        yield Placed(place, self._state(str(value["id"]), key, self._class(value.get("category_id")), more))
+
+    def _state(self, track: str, media: str, class_name: str, more: Mapping[str, Any]) -> State:
+        self._tracks.add(track)
+        return State(media=media, key=track, class_name=class_name, **_kept(more))
+
+    def _class(self, number: Any) -> str:
+        return self._classes.get(_key(number), "") if number is not None else ""
+
+    def _annotation(self, place: str, value: Mapping[str, Any]) -> Rows:
+        if (image := self._images.get(_key(value.get("image_id")))) is None:
+            message = f"image_id: {value.get('image_id')!r} is not among the images"
+            raise ValueError(message)
+        if _key(value.get("category_id")) not in self._classes:
+            message = f"category_id: {value.get('category_id')!r} is not among the categories"
+            raise ValueError(message)
+        (media, frame), more = image, _more(value)
+        class_name = self._class(value["category_id"])
+        track = value.get("track_id", value.get("instance_id"))
+        if track is not None and str(track) not in self._tracks:
+            yield Placed(place, self._state(str(track), media, class_name, {}))
+        kind, shape, note = _shape(value, more)
+        yield Placed(
+            place,
+            Label(
+                media=media,
+                kind=kind,
+                shape=shape,
+                frame=frame,
+                unit="pixel",
+                class_name=class_name,
+                track=None if track is None else str(track),
+                keyed=more.get("keyed", True) is not False,
+                **_kept(more),
+            ),
+            note,
+        )
+
+
+def _shape(value: Mapping[str, Any], more: Mapping[str, Any]) -> tuple[LabelKind, tuple[float, ...], str]:
+    """The kind and numbers of an annotation, and what of it is not taken."""
+    given = more.get("kind")
+    if given is not None and given not in _KINDS:
+        message = f"limn.kind: {given!r} is not one of {', '.join(_KINDS)}"
+        raise ValueError(message)
+    outline, points = value.get("segmentation"), value.get("keypoints")
+    note = ""
+    if given in (None, "poly") and isinstance(outline, list) and outline:
+        if len(outline) == 1:
+            polygon = numbers(outline[0])
+            if len(polygon) < _LEAST or len(polygon) % 2:
+                message = f"segmentation: {len(polygon)} numbers are not a polygon"
+                raise ValueError(message)
+            return "poly", polygon, ""
+        note = "several polygons became their box"
+    elif given is None and isinstance(outline, dict):
+        note = "a mask became its box"
+    if given in (None, "dot") and isinstance(points, list) and points:
+        if len(points) == _TRIPLE and (given == "dot" or not value.get("bbox")):
+            return "dot", numbers(points)[:2], ""
+        note = note or "keypoints were left out"
+    return "box", numbers(value.get("bbox"), 4), note
+
+
+def _kept(more: Mapping[str, Any]) -> dict[str, Any]:
+    """The members of `limn` that rows have."""
+    attributes = more.get("attributes") or {}
+    if not isinstance(attributes, dict):
+        message = "limn.attributes is not an object"
+        raise ValueError(message)  # noqa: TRY004 one error for all that is wrong with a row
+    kept: Attributes = {name: str(more.get(name) or "") for name in ("type", "version", "elemental_id")}
+    return {**kept, "attributes": attributes, "id": _count(more.get("id")) or None}
+
+
+def _more(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = value.get("limn") or {}
+    return members_of(found)
+
+
+def _key(value: Any) -> Any:
+    """An id, which must be a number or text."""
+    if isinstance(value, int | str) or (isinstance(value, float) and value == int(value)):
+        return value
+    message = f"{value!r} is not an id"
+    raise ValueError(message)
+
+
+def _count(value: Any) -> int:
+    """A whole number that is not negative; 0 for none."""
+    if value is None:
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value) or value < 0:
+        message = f"{value!r} is not a whole number from 0 on"
+        raise ValueError(message)
+    return int(value)
+
+
+def _reason(error: Exception) -> str:
+    return f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)

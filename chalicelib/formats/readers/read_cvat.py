@@ -1,0 +1,182 @@
+"""Read CVAT 1.1, for video and for images: `annotations.xml`, in any folder.
+
+A `track` is a track with the label of each shape that is not `outside`. In archives of Limn, which have a `media.csv`,
+the track is its `group_id`, and a `track` without one is a label on its own. `image` elements hold labels of pictures.
+Shapes with `keyframe="0"` were interpolated (`Label.keyed`). Ellipses, cuboids, skeletons, masks and tags are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from chalicelib.errors import BadInput
+from chalicelib.formats.model import Archive, Label, LabelKind, State
+from chalicelib.formats.readers.reading import MediaTable, Placed, Rows, base, matching, number, refusal, whole
+from chalicelib.formats.readers.xml import Element, elements
+
+KIND: dict[str, LabelKind] = {"box": "box", "polygon": "poly", "polyline": "line", "points": "dot"}
+"""The kind of each element that is read."""
+_SHAPES = frozenset({*KIND, "ellipse", "cuboid", "skeleton", "mask", "tag"})
+_STREAMED = frozenset({*_SHAPES, "track", "image", "task", "job"})
+_EDGES = ("xtl", "ytl", "xbr", "ybr")
+_ENDS = 2
+"""Points of a polyline that is a line."""
+
+
+def read(archive: Archive) -> Rows:
+    """The rows of an archive. Raises BadInput where it is not of the format at all."""
+    paths = matching(archive, r"(.*/)?annotations\.xml") or matching(archive, r".+\.xml")
+    table = MediaTable(archive)
+    if not paths and not table.is_ours:
+        raise BadInput("CVAT: the archive has no annotations.xml.")
+    for path in paths:
+        yield from _Document(archive, path, table).rows()
+    yield from table.rest()
+
+
+class _Document:
+    """One document: a video with tracks, or images."""
+
+    def __init__(self, archive: Archive, path: str, table: MediaTable) -> None:
+        self._archive, self._path, self._table = archive, path, table
+        folder = path.rpartition("/")[0]
+        self._key = base(folder) if folder else ""
+        self._size = (0, 0)
+        self._pictures: dict[str, str] | None = None
+        self._known: set[str] = set()
+
+    def rows(self) -> Rows:
+        """Its rows. Tracks and images may be large, so their shapes are taken one by one."""
+        is_cvat = False
+        for owner, shape in _items(self._archive, self._path):
+            if owner.name in ("task", "job"):
+                is_cvat = True
+                yield from self._task(owner)
+            elif owner.name == "track" and shape is not None:
+                is_cvat = True
+                yield from self._of_track(owner, shape)
+            elif owner.name == "image":
+                is_cvat = True
+                yield from self._of_image(owner, shape)
+        if not is_cvat:
+            message = f"{self._path} is not CVAT 1.1: it has no task, track or image."
+            raise BadInput(message)
+
+    def _task(self, task: Element) -> Rows:
+        try:
+            sides = (whole(task.text_of("original_size", side) or "0") for side in ("width", "height"))
+            self._size = next(sides), next(sides)
+            frames = whole(task.text_of("size") or "1")
+        except (ValueError, OverflowError) as error:
+            yield refusal(f"{self._path}:{task.line}", str(error))
+            return
+        name = task.text_of("name") or base(self._path.rpartition("/")[0]) or "video"
+        self._key = self._key or name
+        if task.text_of("mode") != "interpolation" and not self._table.is_ours:
+            return  # a task of images: each names itself
+        width, height = self._size
+        yield from self._table.new(
+            self._path,
+            self._key,
+            name=task.text_of("source") or name,
+            is_video=True,
+            width=width,
+            height=height,
+            frames=max(frames, 1),
+        )
+
+    def _of_track(self, track: Element, shape: Element) -> Rows:
+        place = f"{self._path}:{shape.line}"
+        if shape.attributes.get("outside") == "1":
+            return
+        # Other programs number the tracks of each document on its own.
+        key = track.attributes.get("group_id") if self._table.is_ours else f"{self._path}/{track.attributes.get('id')}"
+        try:
+            label = self._label(shape, self._key, track.attributes.get("label", ""), whole(shape.attributes["frame"]))
+        except (ValueError, KeyError, OverflowError) as error:
+            yield refusal(place, f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error))
+            return
+        if key is not None and key not in self._known:
+            self._known.add(key)
+            yield Placed(
+                place, State(media=self._key, key=key, class_name=label.class_name, attributes=label.attributes)
+            )
+        keyed = shape.attributes.get("keyframe", "1") != "0"
+        yield Placed(place, msgspec.structs.replace(label, track=key, keyed=keyed), _note(shape))
+
+    def _of_image(self, image: Element, shape: Element | None) -> Rows:
+        name = image.attributes.get("name", "")
+        if self._pictures is None:
+            self._pictures = {base(path): path for path in self._archive.names()}
+        place = f"{self._path}:{(shape or image).line}"
+        try:
+            width, height = (whole(image.attributes.get(side, "0")) for side in ("width", "height"))
+            yield from self._table.new(
+                place,
+                name,
+                name=base(name),
+                width=width,
+                height=height,
+                path=self._pictures.get(base(name), ""),
+            )
+            if shape is not None:
+                label = self._label(shape, name, shape.attributes.get("label", ""), 0)
+                yield Placed(place, label, _note(shape))
+        except (ValueError, KeyError, OverflowError) as error:
+            yield refusal(place, f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error))
+
+    def _label(self, shape: Element, media: str, class_name: str, frame: int) -> Label:
+        if shape.name not in KIND:
+            message = f"{shape.name} is not held; boxes, polygons, polylines of two points and single points are"
+            raise ValueError(message)
+        if frame < 0:
+            message = f"frame {frame} is below 0"
+            raise ValueError(message)
+        attributes = {child.attributes["name"]: child.text for child in shape.children if child.name == "attribute"}
+        return Label(
+            media=media,
+            kind=KIND[shape.name],
+            shape=_shape(shape),
+            frame=frame,
+            unit="pixel",
+            class_name=class_name,
+            attributes=dict(attributes),
+        )
+
+
+def _items(archive: Archive, path: str) -> Iterator[tuple[Element, Element | None]]:
+    """The tasks; the shapes with the track or image around them; each image once more, with None."""
+    for element in elements(archive, path, _STREAMED):
+        if element.name in _SHAPES:
+            if element.owner is not None and element.owner.name in ("track", "image"):
+                yield element.owner, element
+        elif element.name in ("task", "job", "image"):
+            yield element, None
+
+
+def _shape(shape: Element) -> tuple[float, ...]:
+    if shape.name == "box":
+        left, top, right, bottom = (number(shape.attributes[edge]) for edge in _EDGES)
+        return left, top, right - left, bottom - top
+    points = [number(each) for point in shape.attributes["points"].split(";") for each in point.split(",")]
+    if len(points) % 2 or not points:
+        message = "points is not a list of x,y"
+        raise ValueError(message)
+    count = len(points) // 2
+    if shape.name == "polyline":
+        if count != _ENDS:
+            message = f"a polyline of {count} points is not a line of two"
+            raise ValueError(message)
+        x, y, u, v = points
+        return x, y, u - x, v - y
+    if shape.name == "points" and count != 1:
+        message = f"{count} points are not one"
+        raise ValueError(message)
+    return tuple(points)
+
+
+def _note(shape: Element) -> str:
+    turned = shape.attributes.get("rotation", "0")
+    return "its rotation was left out" if turned not in ("0", "0.0", "0.00", "") else ""

@@ -1,0 +1,126 @@
+"""Read MOT Challenge: `<sequence>/gt/gt.txt` or `det/det.txt`, with `seqinfo.ini`, `gt/labels.txt` and `img1/`.
+
+Frames in the files count from 1. Track -1 is a detection without a track. A line whose confidence is 0 is one that the
+benchmark ignores: it is left out, with a note.
+"""
+
+from __future__ import annotations
+
+import configparser
+import re
+
+import msgspec
+
+from chalicelib.core.text.numbers import natural
+from chalicelib.errors import BadInput
+from chalicelib.formats.model import Archive, Label, State
+from chalicelib.formats.readers.picture_video import numbered_pictures
+from chalicelib.formats.readers.reading import MediaTable, Placed, Rows, matching, number, refusal, text_lines, whole
+
+LARGEST_INI = 64 * 1024
+_LEAST, _CLASS = 6, 7
+"""Fields of a line, and the position of the class."""
+_BASE = re.compile(r"(?P<base>(?:.*/)?(?P<key>[^/]+))/(?:gt/gt|det/det)\.txt", re.IGNORECASE)
+
+
+def read(archive: Archive) -> Rows:
+    """The rows of an archive. Raises BadInput where it is not of the format at all."""
+    paths = matching(archive, r".+/(gt/gt|det/det)\.txt")
+    names, table = set(archive.names()), MediaTable(archive)
+    if not paths and not table.is_ours:
+        raise BadInput("MOT: the archive has no <sequence>/gt/gt.txt or <sequence>/det/det.txt.")
+    tracks: set[tuple[str, str]] = set()
+    folders = numbered_pictures(archive)
+    for path in paths:
+        found = _BASE.fullmatch(path)
+        folder, key = (found["base"], found["key"]) if found else ("", path)
+        info = _info(archive, f"{folder}/seqinfo.ini") if f"{folder}/seqinfo.ini" in names else {}
+        pictures = f"{folder}/{info.get('imdir') or 'img1'}/"
+        labels = f"{folder}/gt/labels.txt"
+        classes = [line for _, line in text_lines(archive, labels)] if labels in names else []
+        # Other programs number the tracks of each sequence on its own.
+        prefix = "" if table.is_ours else f"{key}/"
+        yield from table.new(
+            path,
+            key,
+            name=info.get("name") or key,
+            is_video=True,
+            path=pictures if pictures in folders else "",
+            fps=_rate(info),
+            **{
+                member: size
+                for member, name in (("width", "imwidth"), ("height", "imheight"), ("frames", "seqlength"))
+                if (size := natural(info.get(name, ""))) is not None
+            },
+        )
+        for place, line in text_lines(archive, path):
+            try:
+                label = _label(line, key, classes)
+            except (ValueError, OverflowError) as error:
+                yield refusal(place, str(error))
+                continue
+            if label is None:
+                yield refusal(place, "its confidence is 0: the benchmark ignores it")
+                continue
+            if label.track is not None:
+                label = msgspec.structs.replace(label, track=prefix + label.track)
+                if (key, label.track) not in tracks:
+                    tracks.add((key, label.track or ""))
+                    yield Placed(place, State(media=key, key=label.track or "", class_name=label.class_name))
+            yield Placed(place, label)
+    yield from table.rest()
+
+
+def _label(line: str, media: str, classes: list[str]) -> Label | None:
+    fields = [field.strip() for field in line.split(",")]
+    if len(fields) < _LEAST:
+        message = f"{len(fields)} fields are fewer than {_LEAST}"
+        raise ValueError(message)
+    frame, left, top, width, height = whole(fields[0]), *map(number, fields[2:6])
+    if frame < 1:
+        message = f"frame {frame}: frames count from 1"
+        raise ValueError(message)
+    if len(fields) > _LEAST and number(fields[_LEAST]) == 0:
+        return None
+    class_name = ""
+    if len(fields) > _CLASS and (numbered := whole(fields[_CLASS])) > 0:
+        if classes and numbered > len(classes):
+            message = f"class {numbered} is not one of the {len(classes)} in labels.txt"
+            raise ValueError(message)
+        class_name = classes[numbered - 1] if classes else str(numbered)
+    is_tracked = fields[1] and number(fields[1]) != -1 if _is_number(fields[1]) else bool(fields[1])
+    return Label(
+        media=media,
+        kind="box",
+        shape=(left, top, width, height),
+        frame=frame - 1,
+        unit="pixel",
+        class_name=class_name,
+        track=fields[1] if is_tracked else None,
+    )
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"[+-]?\d+(\.0*)?", text) is not None
+
+
+def _rate(info: dict[str, str]) -> float | None:
+    """Frames a second, if `seqinfo.ini` says so."""
+    try:
+        return number(info["framerate"])
+    except (KeyError, ValueError):
+        return None
+
+
+def _info(archive: Archive, path: str) -> dict[str, str]:
+    if archive.size(path) > LARGEST_INI:
+        message = f"{path} has more than {LARGEST_INI} bytes."
+        raise BadInput(message)
+    parser = configparser.ConfigParser(interpolation=None)
+    with archive.open(path) as file:
+        try:
+            parser.read_string(file.read().decode("utf-8-sig"))
+        except (configparser.Error, UnicodeDecodeError) as error:
+            message = f"{path}: {str(error)[:200]}"
+            raise BadInput(message) from None
+    return dict(parser["Sequence"]) if parser.has_section("Sequence") else {}

@@ -1,0 +1,115 @@
+"""Read YOLO as Ultralytics writes it: `data.yaml` (or `classes.txt`), `labels/**/*.txt`, `images/**`.
+
+A line of five numbers is a detection, an odd number from seven on a segmentation. A label file belongs to the picture
+of the same name.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chalicelib.core.text.numbers import natural
+from chalicelib.errors import BadInput
+from chalicelib.formats.model import Archive, Label
+from chalicelib.formats.readers.reading import (
+    MediaTable,
+    Placed,
+    Rows,
+    base,
+    matching,
+    number,
+    refusal,
+    stem,
+    text_lines,
+)
+
+LARGEST_YAML = 1024 * 1024
+_BOX = 5
+_LEAST = 7
+"""The class and three points."""
+_PICTURES = ("jpg", "jpeg", "png", "webp", "bmp", "tif", "tiff", "heic", "avif")
+_NOT_LABELS = ("classes.txt", "train.txt", "val.txt", "test.txt", "obj.names")
+
+
+def read(archive: Archive) -> Rows:
+    """The rows of an archive. Raises BadInput where it is not of the format at all."""
+    classes = _classes(archive)
+    pictures = {stem(name): name for name in matching(archive, rf".+\.({'|'.join(_PICTURES)})")}
+    paths = matching(archive, r"(.*/)?labels/.+\.txt") or [
+        path for path in matching(archive, r".+\.txt") if base(path) not in _NOT_LABELS
+    ]
+    table = MediaTable(archive)
+    if not paths and not pictures and not table.is_ours:
+        raise BadInput("YOLO: the archive has neither label files (.txt) nor pictures.")
+    for path in paths:
+        key, frame = table.locate(stem(path))
+        yield from _media(table, path, key, pictures)
+        for place, line in text_lines(archive, path):
+            try:
+                yield Placed(place, _label(line, key, frame, classes))
+            except ValueError as error:
+                yield refusal(place, str(error))
+    for name, path in sorted(pictures.items()):  # pictures without a label file are background
+        yield from _media(table, path, table.locate(name)[0], pictures)
+    yield from table.rest()
+
+
+def _media(table: MediaTable, place: str, key: str, pictures: dict[str, str]) -> Rows:
+    picture = pictures.get(key, "")
+    return table.new(place, key, name=base(picture) or key, path=picture)
+
+
+def _label(line: str, media: str, frame: int, classes: dict[int, str]) -> Label:
+    head, *rest = line.split()
+    place = natural(head)
+    if place is None or place not in classes:
+        message = f"class {head[:20]!r} is not one of the classes 0 to {len(classes) - 1}"
+        raise ValueError(message)
+    found = tuple(map(number, rest))
+    members: dict[str, Any] = {"media": media, "frame": frame, "class_name": classes[place]}
+    if len(found) + 1 == _BOX:
+        x, y, width, height = found
+        return Label(kind="box", shape=(x - width / 2, y - height / 2, width, height), **members)
+    if len(found) + 1 >= _LEAST and len(found) % 2 == 0:
+        return Label(kind="poly", shape=found, **members)
+    message = f"{len(found) + 1} numbers are neither a box (5) nor a polygon (an odd number from 7 on)"
+    raise ValueError(message)
+
+
+def _classes(archive: Archive) -> dict[int, str]:
+    """The names of the classes by number: of `data.yaml`, or the lines of `classes.txt`."""
+    found = matching(archive, r"(.*/)?[^/]+\.ya?ml")
+    for path in sorted(found, key=lambda path: (base(path) != "data.yaml", path)):
+        if (names := _yaml_names(archive, path)) is not None:
+            return names
+    for path in matching(archive, r"(.*/)?(classes\.txt|obj\.names)"):
+        return {index: line for index, (_, line) in enumerate(text_lines(archive, path))}
+    raise BadInput("YOLO: the archive has neither a data.yaml with names nor a classes.txt.")
+
+
+def _yaml_names(archive: Archive, path: str) -> dict[int, str] | None:
+    import yaml  # noqa: PLC0415 kept off the API's cold start
+
+    if archive.size(path) > LARGEST_YAML:
+        message = f"{path} has more than {LARGEST_YAML} bytes."
+        raise BadInput(message)
+    with archive.open(path) as file:
+        text = file.read()
+    try:
+        # Aliases make a small document large; names need none.
+        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
+            message = f"{path}: YAML aliases are not read."
+            raise BadInput(message)
+        document = yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        message = f"{path} is not YAML: {str(error)[:200]}"
+        raise BadInput(message) from None
+    names = document.get("names") if isinstance(document, dict) else None
+    if isinstance(names, list):
+        names = dict(enumerate(names))
+    if not isinstance(names, dict):
+        return None
+    if not all(isinstance(number, int) and isinstance(name, str | int | float) for number, name in names.items()):
+        message = f"{path}: names must be a list of names, or names by number."
+        raise BadInput(message)
+    return {number: str(name) for number, name in names.items()}

@@ -1,0 +1,393 @@
+"""What all readers share: the place of each row, streams of JSON and CSV, the media of `media.csv`.
+
+Archives are untrusted. A reader holds one value or line in memory, and one entry for each media and picture; what is
+larger than the limits here ends the import with BadInput.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, BinaryIO
+
+import msgspec
+from msgspec import Struct
+
+from chalicelib.errors import BadInput
+from chalicelib.formats.model import MANIFEST, Archive, Media, Refusal, Row
+
+LARGEST_VALUE = 16 * 1024 * 1024
+"""Characters of one value of a JSON document: an element of an array, or a member that is not an array."""
+LONGEST_LINE = 4 * 1024 * 1024
+"""Characters of one row of CSV with all its lines, or of one line of text."""
+MOST_MEDIA = 200_000
+"""Media of one archive."""
+BLOCK = 1024 * 1024
+_PICTURE = re.compile(r"(?P<key>.+)_(?P<frame>\d{6,9})", re.DOTALL)
+_blanks = re.compile(r"[ \t\r\n]*")
+_number = (int, float)
+
+
+class Placed(Struct, frozen=True):
+    """A row with its place in the archive: `labels/a.txt:3`, `instances.json annotations[17]`."""
+
+    place: str
+    row: Row
+    note: str = ""
+    """What of the row could not be taken, if anything."""
+
+
+Rows = Iterator[Placed]
+Reader = Callable[[Archive], Rows]
+
+
+def refusal(place: str, reason: str) -> Placed:
+    """A row that cannot be taken."""
+    return Placed(place, Refusal(place=place, reason=reason))
+
+
+def matching(archive: Archive, pattern: str) -> list[str]:
+    """The files whose whole path matches a regular expression without regard to case, sorted."""
+    found = re.compile(pattern, re.IGNORECASE)
+    return sorted(name for name in archive.names() if found.fullmatch(name))
+
+
+def base(path: str) -> str:
+    """The last part of a path."""
+    return path.replace("\\", "/").rpartition("/")[2]
+
+
+def stem(path: str) -> str:
+    """The last part of a path without its extension."""
+    name = base(path)
+    return name.rpartition(".")[0] or name
+
+
+# --- media ---------------------------------------------------------------------------------------------------------
+
+
+class MediaTable:
+    """The media of an archive: those of `media.csv`, and those that a reader finds."""
+
+    def __init__(self, archive: Archive) -> None:
+        self.listed = _manifest(archive)
+        """The media of `media.csv` by key; empty in archives that another program wrote."""
+        self._yielded: set[str] = set()
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the archive has a `media.csv`."""
+        return bool(self.listed)
+
+    def locate(self, picture: str) -> tuple[str, int]:
+        """The key of the media and the frame that a picture's name stands for, without extension."""
+        if picture in self.listed:
+            return picture, 0
+        found = _PICTURE.fullmatch(picture)
+        if found and (media := self.listed.get(found["key"])) and media.is_video:
+            return found["key"], int(found["frame"])
+        return picture, 0
+
+    def new(self, place: str, key: str, **members: Any) -> Rows:
+        """The row of a media, the first time that it is named. Raises BadInput beyond `MOST_MEDIA`."""
+        if key in self._yielded:
+            return
+        self._yielded.add(key)
+        if len(self._yielded) > MOST_MEDIA:
+            message = f"The archive names more than {MOST_MEDIA} media. Import it in parts."
+            raise BadInput(message)
+        listed = self.listed.get(key)
+        if listed is None:
+            yield Placed(place, Media(key=key, **{"name": key, **members}))
+        else:  # the picture in the archive is found by the format; what media.csv says of the media counts
+            yield Placed(place, msgspec.structs.replace(listed, path=members.get("path") or listed.path))
+
+    def rest(self) -> Rows:
+        """The media of `media.csv` that no row named: those without annotations."""
+        for number, key in enumerate(self.listed, 2):
+            yield from self.new(f"{MANIFEST}:{number}", key)
+
+
+def _manifest(archive: Archive) -> dict[str, Media]:
+    if MANIFEST not in archive.names():
+        return {}
+    found: dict[str, Media] = {}
+    for place, line in csv_lines(archive, MANIFEST):
+        key = line.get("key") or ""
+        try:
+            media = msgspec.convert(
+                {
+                    **{name: line.get(name) or "" for name in ("key", "name", "elemental_id", "type", "md5")},
+                    **{name: line.get(name) or "" for name in ("section", "path")},
+                    "is_video": line.get("is_video") == "true",
+                    **{name: int(line.get(name) or 0) for name in ("width", "height")},
+                    "frames": int(line.get("frames") or 1),
+                    "fps": float(line["fps"]) if line.get("fps") else None,
+                    "id": int(line["id"]) if line.get("id") else None,
+                    "split": line.get("split") or None,
+                    "attributes": json_value(line["attributes"]) if line.get("attributes") else {},
+                },
+                Media,
+            )
+        except (ValueError, msgspec.ValidationError) as error:
+            message = f"{place}: {error}"
+            raise BadInput(message) from None
+        if not key or key in found:
+            message = f"{place}: the key {key!r} is empty or stands twice."
+            raise BadInput(message)
+        found[key] = media
+        if len(found) > MOST_MEDIA:
+            message = f"{MANIFEST} has more than {MOST_MEDIA} media. Import it in parts."
+            raise BadInput(message)
+    return found
+
+
+# --- numbers -------------------------------------------------------------------------------------------------------
+
+
+def numbers(values: Any, count: int | None = None) -> tuple[float, ...]:
+    """A list of finite numbers, of a length if it is given. Raises ValueError."""
+    if not isinstance(values, list | tuple) or (count is not None and len(values) != count):
+        message = f"{_short(values)} is not a list of {count or 'some'} numbers"
+        raise ValueError(message)
+    if not all(isinstance(value, _number) and not isinstance(value, bool) and math.isfinite(value) for value in values):
+        message = f"{_short(values)} has a value that is not a finite number"
+        raise ValueError(message)
+    return tuple(map(float, values))
+
+
+def number(text: str) -> float:
+    """A finite number in text. Raises ValueError."""
+    found = float(text)
+    if not math.isfinite(found) or "_" in text:
+        message = f"{_short(text)} is not a finite number"
+        raise ValueError(message)
+    return found
+
+
+def whole(text: str) -> int:
+    """A whole number in text, which may have a fraction of zeros. Raises ValueError."""
+    found = number(text)
+    if found != int(found):
+        message = f"{_short(text)} is not a whole number"
+        raise ValueError(message)
+    return int(found)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."  # noqa: PLR2004 of a message
+
+
+# --- text ----------------------------------------------------------------------------------------------------------
+
+
+def text_lines(archive: Archive, path: str) -> Iterator[tuple[str, str]]:
+    """The lines of a text file in UTF-8 that are not blank, with their places. Raises BadInput."""
+    with archive.open(path) as raw:
+        buffered = io.BufferedReader(raw, BLOCK)  # type: ignore[type-var]
+        line_number = 0
+        while line := buffered.readline(LONGEST_LINE + 1):
+            line_number += 1
+            if len(line) > LONGEST_LINE:
+                message = f"{path}:{line_number}: the line has more than {LONGEST_LINE} bytes."
+                raise BadInput(message)
+            try:
+                text = line.decode("utf-8-sig" if line_number == 1 else "utf-8").strip()
+            except UnicodeDecodeError:
+                message = f"{path}:{line_number}: the line is not UTF-8."
+                raise BadInput(message) from None
+            if text:
+                yield f"{path}:{line_number}", text
+
+
+def csv_lines(archive: Archive, path: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """The lines of a CSV file by the names in its first line, with their places. Raises BadInput."""
+    csv.field_size_limit(LONGEST_LINE)
+    with archive.open(path) as raw:
+        text = io.TextIOWrapper(io.BufferedReader(raw, BLOCK), "utf-8-sig", newline="")  # type: ignore[type-var]
+        lines = _Lines(text, path)
+        rows = csv.reader(lines)
+        try:
+            header = next(rows, [])
+            if len(set(header)) != len(header):
+                message = f"{path}: a column stands twice in the header."
+                raise BadInput(message)
+            for values in rows:
+                lines.held = 0
+                if not values:
+                    continue
+                if len(values) != len(header):
+                    message = f"{path}:{rows.line_num}: {len(values)} fields, and the header has {len(header)}."
+                    raise BadInput(message)
+                yield f"{path}:{rows.line_num}", dict(zip(header, values, strict=True))
+        except (csv.Error, UnicodeDecodeError) as error:
+            message = f"{path}:{rows.line_num}: {error}"
+            raise BadInput(message) from None
+
+
+class _Lines:
+    """The lines of a text, which csv joins to rows: quoted fields may have line ends."""
+
+    def __init__(self, text: io.TextIOWrapper, path: str) -> None:
+        self._text, self._path = text, path
+        self.held = 0
+        """Characters since the last whole row."""
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        """The next line. Raises BadInput where the row becomes too long."""
+        line = self._text.readline(LONGEST_LINE + 1)
+        self.held += len(line)
+        if self.held > LONGEST_LINE:
+            message = f"{self._path}: a row has more than {LONGEST_LINE} characters."
+            raise BadInput(message)
+        if not line:
+            raise StopIteration
+        return line
+
+
+# --- JSON ----------------------------------------------------------------------------------------------------------
+
+
+def _refuse_constant(name: str) -> Any:
+    message = f"{name} is not JSON"
+    raise ValueError(message)
+
+
+_decoder = json.JSONDecoder(parse_constant=_refuse_constant)
+
+
+def json_value(text: str) -> Any:
+    """A JSON value. Raises ValueError, also where it is nested too deeply."""
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError:
+        message = "the JSON is nested too deeply"
+        raise ValueError(message) from None
+
+
+def json_members(archive: Archive, path: str) -> Iterator[tuple[str, int | None, Any]]:
+    """The members of a JSON document, in order: an array element by element.
+
+    Yields:
+        the name, the position in the array (None for a member that is not an array, or is empty), the value.
+
+    Raises:
+        BadInput: it is not a JSON object, or a value is too large or nested too deeply.
+    """
+    with archive.open(path) as file:
+        scanner = _Scanner(file, path)
+        yield from scanner.members()
+
+
+class _Scanner:
+    """Reads a JSON document value by value."""
+
+    def __init__(self, file: BinaryIO, path: str) -> None:
+        self._file, self._path = file, path
+        self._decode = codecs.getincrementaldecoder("utf-8-sig")().decode
+        self._text, self._at, self._is_over = "", 0, False
+
+    def members(self) -> Iterator[tuple[str, int | None, Any]]:
+        self._expect("{")
+        if self._next() == "}":
+            return
+        while True:
+            name = self._value()
+            if not isinstance(name, str):
+                raise self._malformed()
+            self._expect(":")
+            if self._next() == "[":
+                self._at += 1
+                yield from self._elements(name)
+            else:
+                yield name, None, self._value()
+            if self._separator("}"):
+                return
+
+    def _elements(self, name: str) -> Iterator[tuple[str, int | None, Any]]:
+        index = 0
+        if self._next() == "]":
+            self._at += 1
+            yield name, None, []
+            return
+        while True:
+            yield name, index, self._value()
+            index += 1
+            if self._separator("]"):
+                return
+
+    def _separator(self, end: str) -> bool:
+        sign = self._next()
+        if sign not in (",", end):
+            raise self._malformed()
+        self._at += 1
+        return sign == end
+
+    def _expect(self, sign: str) -> None:
+        if self._next() != sign:
+            raise self._malformed()
+        self._at += 1
+
+    def _next(self) -> str:
+        """The next character that is not blank; empty at the end."""
+        while True:
+            self._at = _blanks.match(self._text, self._at).end()  # type: ignore[union-attr]  # it matches anywhere
+            if self._at < len(self._text):
+                return self._text[self._at]
+            if not self._more():
+                return ""
+
+    def _value(self) -> Any:
+        self._next()
+        while True:
+            try:
+                value, end = _decoder.raw_decode(self._text, self._at)
+            except RecursionError:
+                message = f"{self._path}: a value is nested too deeply."
+                raise BadInput(message) from None
+            except ValueError:
+                if not self._more():
+                    raise self._malformed() from None
+                continue
+            if end == len(self._text) and self._more():  # a number may go on in the next block
+                continue
+            self._at = end
+            return value
+
+    def _more(self) -> bool:
+        """Read another block, as large as what is held, so that a value is tried few times; whether there was one."""
+        if self._is_over:
+            return False
+        held = len(self._text) - self._at
+        if held > LARGEST_VALUE:
+            message = f"{self._path}: a value has more than {LARGEST_VALUE} characters, or the JSON is malformed."
+            raise BadInput(message)
+        block = self._file.read(max(BLOCK, min(held, LARGEST_VALUE + 1 - held)))
+        self._is_over = not block
+        try:
+            self._text = self._text[self._at :] + self._decode(block, final=not block)
+        except UnicodeDecodeError:
+            message = f"{self._path} is not UTF-8."
+            raise BadInput(message) from None
+        self._at = 0
+        return bool(block)
+
+    def _malformed(self) -> BadInput:
+        return BadInput(f"{self._path} is not a JSON object, or is cut off.")
+
+
+def members_of(value: Any) -> Mapping[str, Any]:
+    """An element of an array as an object. Raises ValueError."""
+    if not isinstance(value, dict):
+        message = f"{_short(value)} is not an object"
+        raise ValueError(message)  # noqa: TRY004 one error for all that is wrong with a row
+    return value

@@ -1,0 +1,1 @@
+"""Statistics of a query: as bound, in plain Python, and as SQL."""

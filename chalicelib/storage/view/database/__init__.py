@@ -1,0 +1,1 @@
+"""DuckDB, devices over files in S3, and packs of documents."""

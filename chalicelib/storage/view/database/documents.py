@@ -1,0 +1,230 @@
+"""The JSON documents of a view: in packs, compressed, on disk or in S3; recently read ones in memory.
+
+`add` returns the place of a document, which its row stores; `get` takes places. The file is append-only: documents
+without a row are dropped when a compaction rewrites the file. A pack holds neighbours, which are usually read together.
+
+    pack     length of the rest (4 bytes), the rest deflated:
+             count (2 bytes), then for each document its length (4), its type (8), the revisions applied to it (4)
+             then the documents
+    place    offset of the pack × 64 + number of the document in it
+"""
+
+from __future__ import annotations
+
+import itertools
+import struct
+import threading
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+from isal import isal_zlib
+
+from chalicelib.storage.view.database.devices import CHUNK, Device
+from chalicelib.storage.view.database.shares import SHARE, Shares
+
+PACK = 32
+"""Most documents of a pack."""
+PACK_BYTES = 48_000
+"""Bytes from which on a pack is full."""
+_SLOTS = 64
+_LEVEL = 1
+_LENGTH = struct.Struct("<I")
+_COUNT = struct.Struct("<H")
+_ENTRY = struct.Struct("<IQI")
+
+
+class Document(msgspec.Struct, frozen=True, gc=False):
+    """A document as it was written."""
+
+    body: bytes
+    type: int
+    seen: int
+    """The number of its type's revisions that were applied to it."""
+
+
+Pack = tuple[Document, ...]
+
+
+class PackCache:
+    """Unpacked packs of all views, the least recently used dropped first (`shares.py`)."""
+
+    def __init__(self, budget: int) -> None:
+        self._budget = budget
+        self._packs = Shares[Pack]()
+        self._memory: Counter[int] = Counter()
+        """Bytes by file."""
+        self._lock = threading.Lock()
+        self.memory = 0
+
+    def get(self, key: tuple[int, int]) -> Pack | None:
+        """A pack, None where it is not cached."""
+        with self._lock:
+            return self._packs.use(*key)
+
+    def put(self, key: tuple[int, int], pack: Pack) -> None:
+        """Keep a pack."""
+        owner = key[0]
+        with self._lock:
+            if key not in self._packs:
+                self._packs.put(*key, pack)
+                self._count(owner, _memory(pack))
+            while self.memory > self._budget and self._packs:
+                self._count(*self._drop(owner))
+
+    def replace(self, key: tuple[int, int], slot: int, document: Document) -> None:
+        """Add a document to a cached pack."""
+        with self._lock:
+            pack = self._packs.use(*key)
+            if pack is not None:
+                self._packs.put(*key, (*pack[:slot], document, *pack[slot + 1 :]))
+                self._count(key[0], len(document.body) - len(pack[slot].body))
+
+    def resize(self, budget: int) -> None:
+        """Keep at most this many bytes."""
+        with self._lock:
+            self._budget = budget
+            while self.memory > budget and self._packs:
+                self._count(*self._drop(None))
+
+    def shrink(self) -> None:
+        """Drop all packs."""
+        with self._lock:
+            self._packs = Shares[Pack]()
+            self._memory.clear()
+            self.memory = 0
+
+    def _drop(self, owner: int | None) -> tuple[int, int]:
+        """Drop a pack; returns its file and the bytes that were freed, as a negative number."""
+        is_over = owner is not None and self._memory[owner] > SHARE * self._budget and self._packs.number_of(owner) > 1
+        dropped, pack = self._packs.drop(owner if is_over else None)
+        return dropped, -_memory(pack)
+
+    def _count(self, owner: int, size: int) -> None:
+        self.memory += size
+        self._memory[owner] += size
+        if not self._memory[owner]:
+            del self._memory[owner]
+
+
+def _memory(pack: Pack) -> int:
+    """Memory of a pack in bytes, including Python's overhead for each document."""
+    return 200 + 100 * len(pack) + sum([len(document.body) for document in pack])
+
+
+_numbers = itertools.count()
+
+
+class Documents:
+    """The documents of one view. `add` and `seal` are called by one thread at a time, `get` by any."""
+
+    def __init__(self, device: Device, cache: PackCache) -> None:
+        self.device = device
+        self.added = 0
+        """The number of documents in the file, including those without a row."""
+        self._cache = cache
+        self._number = next(_numbers)
+        self._open: list[Document] = []
+        self._open_bytes = 0
+        self._start = device.size
+        self._lock = threading.Lock()
+
+    def add(self, body: bytes, type_: int, seen: int) -> int:
+        """Add a document; returns its place."""
+        if len(self._open) >= PACK or self._open_bytes >= PACK_BYTES:
+            self.seal()
+        with self._lock:
+            self._open.append(Document(body, type_, seen))
+            self._open_bytes += len(body)
+            self.added += 1
+            return self._start * _SLOTS + len(self._open) - 1
+
+    def add_all(self, bodies: Sequence[bytes], type_: int, seen: int) -> list[int]:
+        """Add documents of one type; returns their places."""
+        places: list[int] = []
+        while len(places) < len(bodies):
+            if len(self._open) >= PACK or self._open_bytes >= PACK_BYTES:
+                self.seal()
+            some, size = [], self._open_bytes
+            for body in bodies[len(places) : len(places) + PACK - len(self._open)]:
+                some.append(Document(body, type_, seen))
+                size += len(body)
+                if size >= PACK_BYTES:
+                    break
+            with self._lock:
+                first = self._start * _SLOTS + len(self._open)
+                self._open += some
+                self._open_bytes = size
+                self.added += len(some)
+            places += range(first, first + len(some))
+        return places
+
+    def get(self, places: Sequence[int]) -> list[Document]:
+        """The documents at places, in order."""
+        packs = self._packs_of(places)
+        return [packs[place // _SLOTS][place % _SLOTS] for place in places]
+
+    def bodies(self, places: Sequence[int]) -> list[bytes]:
+        """The bodies of the documents at places, in order."""
+        packs = self._packs_of(places)
+        return [packs[place // _SLOTS][place % _SLOTS].body for place in places]
+
+    def _packs_of(self, places: Sequence[int]) -> dict[int, Pack]:
+        """The packs with the documents at places, by their offsets."""
+        packs: dict[int, Pack] = {}
+        missing: list[int] = []
+        for start in dict.fromkeys([place // _SLOTS for place in places]):
+            pack = self._here(start)
+            if pack is None:
+                missing.append(start)
+            else:
+                packs[start] = pack
+        if missing:
+            missing.sort()
+            self.device.prefetch((start, CHUNK // 4) for start in missing)
+            for start in missing:
+                packs[start] = self._unpack(start)
+        return packs
+
+    def remember(self, place: int, document: Document) -> None:
+        """Let `get` return the revised document while its pack is in memory."""
+        start, slot = divmod(place, _SLOTS)
+        with self._lock:
+            if start == self._start:
+                self._open[slot] = document
+                return
+        self._cache.replace((self._number, start), slot, document)
+
+    def seal(self) -> None:
+        """Write the pack that is waiting in memory to become full."""
+        if not self._open:
+            return
+        pack = tuple(self._open)
+        heads = b"".join([_ENTRY.pack(len(each.body), each.type, each.seen) for each in pack])
+        body = isal_zlib.compress(_COUNT.pack(len(pack)) + heads + b"".join([each.body for each in pack]), _LEVEL)
+        self.device.append(_LENGTH.pack(len(body)) + body)
+        self._cache.put((self._number, self._start), pack)
+        with self._lock:
+            self._open, self._open_bytes = [], 0
+            self._start = self.device.size
+
+    def _here(self, start: int) -> Pack | None:
+        pack = self._cache.get((self._number, start))
+        if pack is not None:
+            return pack
+        with self._lock:
+            return tuple(self._open) if start == self._start else None
+
+    def _unpack(self, start: int) -> Pack:
+        (length,) = _LENGTH.unpack(self.device.read(start, _LENGTH.size))
+        data = isal_zlib.decompress(self.device.read(start + _LENGTH.size, length))
+        (count,) = _COUNT.unpack_from(data)
+        heads = list(_ENTRY.iter_unpack(data[_COUNT.size : _COUNT.size + count * _ENTRY.size]))
+        place = _COUNT.size + count * _ENTRY.size
+        pack = []
+        for size, type_, seen in heads:
+            pack.append(Document(data[place : place + size], type_, seen))
+            place += size
+        whole = tuple(pack)
+        self._cache.put((self._number, start), whole)
+        return whole

@@ -1,0 +1,1 @@
+"""Columns of vectors in memory, and nearest neighbours."""

@@ -1,0 +1,1 @@
+"""Renditions: pieces, their assembly, archival copies and clips."""

@@ -1,0 +1,1 @@
+"""Callers' files: byte sources, names of formats, opening with FFmpeg, and what FFmpeg reads wrongly."""

@@ -1,0 +1,131 @@
+"""Boxes of MP4 and MOV files that FFmpeg reads wrongly."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+
+from chalicelib.errors import BadInput
+from chalicelib.video.files.source import SourceFile
+from chalicelib.video.mp4 import boxes
+from chalicelib.video.mp4.boxes import Box
+
+Read = Callable[[int, int], bytes]
+
+_MOST_BOXES = 64
+_LARGEST_TABLE = 64 * 1024
+_LARGEST_FRAGMENT = 4 * 1024 * 1024
+_STARTS = frozenset({b"ftyp", b"styp", b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot"})
+_DESCRIPTIONS = ("trak", "mdia", "minf", "stbl", "stsd")
+# From this number of channels on, FFmpeg 8 writes beyond the list that it makes of a layout's number.
+_UNSAFE_CHANNELS = 7
+_SHIFT = 0x800
+_FIELDS_BEFORE_SHIFT = (0x100, 0x200, 0x400)
+
+
+def hide_layouts(file: SourceFile) -> None:
+    """Hide the channel layouts (`chan`) of seven and more channels, which corrupt FFmpeg's memory.
+
+    The layout is then the usual one of that number of channels.
+    """
+    read = _reader(file)
+    try:
+        index = _first(read, file.size, "moov")
+        for table in _inside(read, index, *_DESCRIPTIONS) if index else ():
+            data = read(table.offset, min(table.size, _LARGEST_TABLE))
+            file.patches += [(table.offset + at, b"free") for at in _unsafe_layouts(data)]
+    except BadInput:
+        return
+
+
+def _unsafe_layouts(data: bytes) -> Iterator[int]:
+    at = data.find(b"chan")
+    while at >= 0:
+        layout = data[at + 8 : at + 12]
+        if len(layout) == 4 and int.from_bytes(layout[2:], "big") >= _UNSAFE_CHANNELS:  # noqa: PLR2004 - bytes of an integer
+            yield at
+        at = data.find(b"chan", at + 4)
+
+
+def shift_of(file: SourceFile, track: int, position: int, delay: int) -> int:
+    """Units of its clock by which FFmpeg presents a track later than the file says.
+
+    Fragments may have negative composition offsets. FFmpeg adds the largest of them to the times of that track, and to
+    no other track. Any fragment may have it; the track's first packet, at byte `position`, shows it: FFmpeg presents
+    the packet `delay` units after its decoding time.
+    """
+    read = _reader(file)
+    try:
+        if read(0, 8)[4:] not in _STARTS:
+            return 0
+        for fragment in _named(read, 0, file.size, "moof"):
+            data = read(fragment.offset, min(fragment.size, _LARGEST_FRAGMENT))
+            if offsets := list(_composition_offsets(data, fragment.body - fragment.offset, track)):
+                # Packets before the fragments are described elsewhere.
+                return max(0, delay - offsets[0] if position > fragment.offset else -min(offsets))
+    except (BadInput, struct.error):
+        pass
+    return 0
+
+
+def _track_of(data: bytes, traf: Box) -> int:
+    for box in boxes.children(data, traf.body, traf.end):
+        if box.name == "tfhd":
+            return int(struct.unpack_from(">I", data, box.body + 4)[0])
+    return 0
+
+
+def _composition_offsets(data: bytes, start: int, track: int) -> Iterator[int]:
+    """By how many units a fragment's samples of a track are presented after they are decoded."""
+    for traf in boxes.children(data, start, len(data)):
+        if traf.name != "traf" or _track_of(data, traf) != track:
+            continue
+        for box in boxes.children(data, traf.body, traf.end):
+            if box.name != "trun":
+                continue
+            flags, count = struct.unpack_from(">II", data, box.body)
+            at = box.body + 8 + 4 * bool(flags & 1) + 4 * bool(flags & 4)
+            before = 4 * sum(bool(flags & field) for field in _FIELDS_BEFORE_SHIFT)
+            if not flags & _SHIFT:
+                yield from [0] * bool(count)
+                continue
+            for number in range(min(count, (box.end - at) // (before + 4))):
+                yield int(struct.unpack_from(">i", data, at + number * (before + 4) + before)[0])
+
+
+def _reader(file: SourceFile) -> Read:
+    def read(offset: int, length: int) -> bytes:
+        file.seek(offset)
+        found = bytearray()
+        while len(found) < length and (part := file.read(length - len(found))):
+            found += part
+        return bytes(found)
+
+    return read
+
+
+def _first(read: Read, size: int, name: str) -> Box | None:
+    """The first box of a name at the top of a file; None where there is none among the first ones."""
+    if read(0, 8)[4:] not in _STARTS:
+        return None
+    return next(_named(read, 0, size, name), None)
+
+
+def _named(read: Read, start: int, end: int, name: str) -> Iterator[Box]:
+    """The boxes of a name between two offsets."""
+    for _ in range(_MOST_BOXES):
+        if start + 8 > end:
+            return
+        box = boxes.box_at(read(start, boxes.HEADER), start, end)
+        if box.name == name:
+            yield box
+        start = box.end
+
+
+def _inside(read: Read, parent: Box, *path: str) -> Iterator[Box]:
+    """The boxes at a path of names below another."""
+    for box in _named(read, parent.body, parent.end, path[0]):
+        if len(path) > 1:
+            yield from _inside(read, box, *path[1:])
+        else:
+            yield box

@@ -1,0 +1,1 @@
+"""MP4 boxes, segment files and runs of fragments."""

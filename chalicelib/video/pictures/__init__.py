@@ -1,0 +1,1 @@
+"""Picture files: imported images, rendered frames, drawings and thumbnails."""

@@ -1,0 +1,150 @@
+"""One picture file from parts of frames and images of one or more sources; drawn in a child process.
+
+A `Drawing` is checked before any work: `cost` estimates the processor time from what must be decoded and encoded.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+
+from chalicelib.errors import BadInput, TooLarge
+from chalicelib.video.decoding.frame import Frames, images
+from chalicelib.video.files.source import Source
+from chalicelib.video.mp4.segments import Selection
+from chalicelib.video.pictures.render import RenderOptions, Roi, encode_still, prepare, render_frames
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+MOST_SECONDS = 15.0
+"""Maximum estimated processor time of one request, in seconds."""
+_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "AVIF", "TIFF", "BMP")
+# Nanoseconds a pixel on a processor of AWS Lambda, rounded up.
+_DECODING, _CONVERTING = 4, 5
+_ENCODING = {"png": 20, "jpg": 10, "gif": 120, "mp4": 30}
+
+
+class Part(Struct, frozen=True):
+    """One picture: its position in the output, the frame, and the part of the frame; None for the whole frame."""
+
+    index: int
+    frame: int
+    roi: Roi | None = None
+
+
+class View(Struct, frozen=True):
+    """The pictures of one source of `size` (width, height): for a video what is read of it, None for an image."""
+
+    size: tuple[int, int]
+    parts: tuple[Part, ...]
+    selection: Selection | Frames | None = None
+
+
+class Drawing(Struct, frozen=True):
+    """The views, one for each source, and how their pictures become one file; `options.rois` is empty.
+
+    `max_height` scales pictures that are higher down to it.
+    """
+
+    views: tuple[View, ...]
+    options: RenderOptions
+    max_height: int | None = None
+
+
+def cost(drawing: Drawing) -> float:
+    """The estimated processor seconds of a drawing."""
+    decoded = shown = made = 0.0
+    for view in drawing.views:
+        area = float(view.size[0] * view.size[1])
+        decoded += area * (view.selection.decoded if view.selection else 1)
+        shown += area * len({part.frame for part in view.parts})
+        for part in view.parts:
+            scale = drawing.options.force_scale
+            share = part.roi.width * part.roi.height if part.roi else 1.0
+            made += scale[0] * scale[1] if scale else area * share
+    kind = drawing.options.format
+    if drawing.options.animate and kind != "mp4":
+        kind = "gif"
+    return (decoded * _DECODING + shown * _CONVERTING + made * _ENCODING[kind]) / 1e9
+
+
+def check_cost(drawing: Drawing, what: str) -> None:
+    """Raise BadInput, with `what` as the subject, if a drawing takes too long."""
+    seconds = cost(drawing)
+    if seconds > MOST_SECONDS:
+        message = (
+            f"{what}: drawing this takes about {seconds:.0f} s of processor time; at most {MOST_SECONDS:.0f} are "
+            "allowed. Ask for fewer frames, a lower quality or a smaller force_scale."
+        )
+        raise BadInput(message)
+
+
+def draw(sources: Sequence[Source], drawing: Drawing) -> tuple[bytes, str]:
+    """The file and its media type. One whole frame is in memory at a time, and the parts that were cut."""
+    done: dict[int, Image] = {}
+    for source, view in zip(sources, drawing.views, strict=True):
+        wanted: dict[int, list[Part]] = {}
+        for part in view.parts:
+            wanted.setdefault(part.frame, []).append(part)
+        if view.selection is None:
+            whole = open_image(source)
+            done.update((part.index, _cut(whole, part, drawing)) for part in view.parts)
+        else:
+            for number, image in images(source, view.selection):
+                done.update((part.index, _cut(image, part, drawing)) for part in wanted[number])
+    return render_frames([done[index] for index in sorted(done)], drawing.options)
+
+
+def draw_each(source: Source, view: View, form: Literal["png", "jpg"], scale: tuple[int, int] | None) -> list[bytes]:
+    """Each picture of a view as a file of its own, in the order of their positions.
+
+    Args:
+        source: the media.
+        view: the pictures.
+        form: of the files.
+        scale: the width and height of each file in pixels; None to keep those of the part.
+    """
+    wanted: dict[int, list[Part]] = {}
+    for part in view.parts:
+        wanted.setdefault(part.frame, []).append(part)
+    done: dict[int, bytes] = {}
+
+    def take(image: Image, parts: Sequence[Part]) -> None:
+        for part in parts:
+            fits = part.roi is None and image.size == scale
+            done[part.index] = encode_still(prepare(image, part.roi, None if fits else scale), form)
+
+    if view.selection is None:
+        take(open_image(source), view.parts)
+    else:
+        for number, image in images(source, view.selection):
+            take(image, wanted[number])
+    return [done[index] for index in sorted(done)]
+
+
+def _cut(whole: Image, part: Part, drawing: Drawing) -> Image:
+    image = prepare(whole, part.roi, drawing.options.force_scale)
+    if drawing.max_height is not None and image.height > drawing.max_height:
+        size = max(1, round(image.width * drawing.max_height / image.height)), drawing.max_height
+        image = prepare(image, None, size)
+    return image
+
+
+def open_image(source: Source) -> Image:
+    """The picture of an image file; raises TooLarge or BadInput."""
+    from PIL import Image as Images  # noqa: PLC0415 - see `render.prepare`
+
+    from chalicelib.video.pictures.images import DAMAGE, MAX_IMAGE_PIXELS, to_rgb, turned  # noqa: PLC0415
+
+    try:
+        picture = Images.open(io.BytesIO(source.read(0, source.size)), formats=_FORMATS)
+        if picture.width * picture.height > MAX_IMAGE_PIXELS:
+            message = f"The image has more than {MAX_IMAGE_PIXELS} pixels."
+            raise TooLarge(message)
+        return to_rgb(turned(picture))
+    except (*DAMAGE, Images.DecompressionBombError) as failure:
+        raise BadInput("The image cannot be read.", str(failure)) from failure

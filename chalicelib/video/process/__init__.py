@@ -1,0 +1,1 @@
+"""Child processes that run functions on untrusted media."""

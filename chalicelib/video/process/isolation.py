@@ -1,0 +1,210 @@
+"""Run functions on untrusted media in a child process with limits of time, processor, memory and file size.
+
+Decoders are written in C for speed, and a file may crash them: a 7.1 PCM track in a .mov corrupts the heap in FFmpeg's
+demuxer. Code that parses bytes from callers therefore runs in a child that a server process
+(`video.process.fork_server`) forks for one task, which costs a few milliseconds. The child has no credentials; the
+parent reads the bytes of a source and sends them. A child that crashes, hangs or grows too large becomes a BadInput
+with a readable message.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import typing
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from chalicelib.errors import BadInput, LimnError, NotFound, TooLarge, Unavailable
+from chalicelib.video.files.source import Source
+from chalicelib.video.process import fork_server
+from chalicelib.video.process.fork_server import LARGEST_READ, RANGE, Task
+
+T = TypeVar("T")
+
+GIGABYTE = 1024**3
+_GRACE = 10.0
+_ERRORS: dict[str, type[LimnError]] = {error.__name__: error for error in (BadInput, TooLarge, NotFound)}
+_ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "TMPDIR", "TZ", "LANG", "HOME", "OPENBLAS_CORETYPE")
+_WORDS = {
+    signal.SIGALRM: "Working on the file takes longer than allowed.",
+    signal.SIGXCPU: "Working on the file takes longer than allowed.",
+    signal.SIGXFSZ: "The file becomes larger than allowed.",
+    signal.SIGKILL: "Working on the file takes more memory than allowed.",
+}
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    """Limits of a child: wall-clock seconds (processor time follows), bytes of memory and of one written file.
+
+    `nice` above 0 lets other processes go first.
+    """
+
+    seconds: float = 840.0
+    memory: int = 3 * GIGABYTE
+    file_size: int = 16 * GIGABYTE
+    nice: int = 0
+
+
+TRANSCODING = Limits()
+"""For queue functions, which end after 15 minutes."""
+UNHURRIED = Limits(nice=10)
+"""For the larger renditions, while smaller ones and pictures are waited for."""
+ANSWERING = Limits(seconds=25.0, memory=2 * GIGABYTE)
+"""For requests, which end after 29 seconds."""
+
+
+def run(function: Callable[..., T], source: Source, *arguments: Any, limits: Limits = TRANSCODING) -> T:
+    """Call a function of `video.process.tasks` in a child process; its first argument is the source.
+
+    Raises:
+        BadInput: the child died or broke a limit; or what the function raised.
+        LimnError: what the source raised.
+    """
+    return run_all(function, [source], *arguments, limits=limits)
+
+
+def run_all(function: Callable[..., T], sources: Sequence[Source], *arguments: Any, limits: Limits = TRANSCODING) -> T:
+    """As `run`, of a function whose first arguments are sources."""
+    task = Task(
+        module=function.__module__,
+        function=function.__name__,
+        arguments=arguments,
+        sources=tuple(source.size for source in sources),
+        seconds=limits.seconds,
+        memory=min(limits.memory, _memory_here()),
+        file_size=limits.file_size,
+        nice=limits.nice,
+    )
+    connection, report = _server.start_child()
+    with connection:
+        connection.settimeout(limits.seconds + _GRACE)
+        try:
+            fork_server.send(connection, fork_server.TASK, pickle.dumps(task))
+            kind, body = _serve(connection, sources)
+        except TimeoutError:
+            kind, body = None, b""
+        except (EOFError, ConnectionError):
+            raise _death(report) from None
+        finally:
+            if report >= 0:
+                os.close(report)
+    if kind == fork_server.DONE:
+        return typing.cast("T", _decoder(function).decode(body))
+    raise _failure(kind, body)
+
+
+def _serve(connection: socket.socket, sources: Sequence[Source]) -> tuple[int, bytes]:
+    """Answer the child's read requests until it sends the result."""
+    while True:
+        kind, body = fork_server.receive(connection)
+        if kind != fork_server.READ:
+            return kind, body
+        number, offset, length = RANGE.unpack(body)
+        # If this raises, the connection is closed, which ends the child.
+        fork_server.send(connection, fork_server.DATA, sources[number].read(offset, min(length, LARGEST_READ)))
+
+
+def _failure(kind: int | None, body: bytes) -> Exception:
+    if kind == fork_server.REFUSED:
+        name, message, details = msgspec.msgpack.decode(body, type=tuple[str, str, str])
+        return _ERRORS.get(name, BadInput)(message, details)
+    if kind == fork_server.OUT_OF_MEMORY:
+        return BadInput(_WORDS[signal.SIGKILL])
+    if kind is None:
+        return BadInput(_WORDS[signal.SIGALRM])
+    return RuntimeError(f"a task failed in its process:\n{body.decode(errors='replace')}")
+
+
+def _death(report: int) -> LimnError:
+    """The reason why a child ended without a result."""
+    number = os.read(report, 1) if report >= 0 else b""
+    if not number:
+        return Unavailable("The process that works on media was stopped.")
+    if not number[0]:
+        return BadInput("The decoder ended without a result on this file.")
+    ended = signal.Signals(number[0])
+    return BadInput(_WORDS.get(ended, "The file crashes the decoder; it is damaged or made to do so."), ended.name)
+
+
+@lru_cache(maxsize=32)
+def _decoder(function: Callable[..., Any]) -> msgspec.msgpack.Decoder[Any]:
+    return msgspec.msgpack.Decoder(typing.get_type_hints(function)["return"])
+
+
+def _memory_here() -> int:
+    """The part of a Lambda function's memory that a child may use."""
+    megabytes = int(os.environ.get("AWS_LAMBDA_FUNCTION_MEMORY_SIZE") or 1 << 20)
+    return max(GIGABYTE, (megabytes - 512) * 1024 * 1024)
+
+
+class _Server:
+    """The server process; started on first use, and again after it exits."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._owner = 0
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+
+    def start_child(self) -> tuple[socket.socket, int]:
+        """A connection to a new child, and a pipe that reports how it ended."""
+        for attempt in (1, 2):
+            ours, theirs = socket.socketpair()
+            report, told = os.pipe()
+            try:
+                with self._lock:
+                    socket.send_fds(self._running(), [b"t"], [theirs.fileno(), told])
+            except OSError:
+                ours.close()
+                os.close(report)
+                self.stop()
+                if attempt == 2:  # noqa: PLR2004 - the second try is with a new server
+                    raise
+            else:
+                return ours, report
+            finally:
+                theirs.close()
+                os.close(told)
+        raise AssertionError  # pragma: no cover
+
+    def stop(self) -> None:
+        """End the server; its children end with it."""
+        with self._lock:
+            control, process, is_ours = self._control, self._process, self._owner == os.getpid()
+            self._control = self._process = None
+        if control:
+            control.close()
+        if process and is_ours:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(2)
+
+    def _running(self) -> socket.socket:
+        # A fork of this process must not share its parent's server.
+        if self._control is None or self._owner != os.getpid():
+            ours, theirs = socket.socketpair()
+            environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+            environment["PYTHONPATH"] = os.pathsep.join(path or os.getcwd() for path in sys.path)  # noqa: PTH109
+            environment["SVT_LOG"] = "1"
+            with theirs:
+                command = [sys.executable, "-m", "chalicelib.video.process.fork_server", str(theirs.fileno())]
+                self._process = subprocess.Popen(  # noqa: S603 - our own module
+                    command, pass_fds=[theirs.fileno()], env=environment, stdin=subprocess.DEVNULL
+                )
+            self._control, self._owner = ours, os.getpid()
+        return self._control
+
+
+_server = _Server()
+atexit.register(_server.stop)

@@ -1,0 +1,110 @@
+"""Functions that run in a child process (`video.process.isolation`): each takes sources first and returns plain data.
+
+The fork server imports this module, so that a child finds FFmpeg and Pillow loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal
+
+import av
+import av.filter
+import av.video.reformatter
+from PIL import Image
+
+from chalicelib.errors import BadInput, TooLarge
+from chalicelib.video import probe
+from chalicelib.video.decoding.frame import Original
+from chalicelib.video.encoding import archival, clip, encode
+from chalicelib.video.encoding.clip import Clip
+from chalicelib.video.encoding.encode import PieceResult
+from chalicelib.video.files.source import Source
+from chalicelib.video.mp4.segments import SegmentInfo
+from chalicelib.video.pictures import drawing, images, render, thumbnails
+from chalicelib.video.pictures.images import ImportedImage
+from chalicelib.video.pictures.thumbnails import Thumbnail
+from chalicelib.video.plan import Piece, Probe, TranscodePlan
+from chalicelib.video.timing import FrameTable
+
+
+def warm_up() -> None:
+    """Load the modules that drawing imports on first use, so that children find them loaded."""
+    Image.preinit()
+    picture = Image.new("RGB", (16, 16))
+    for form in ("jpg", "png", "gif"):
+        render.render_frames([picture], render.RenderOptions(format=form, force_scale=(8, 8)))
+    av.VideoFrame(16, 16, "yuv420p").reformat(format="rgb24")
+    for decoder in ("h264", "hevc", "libdav1d"):
+        av.CodecContext.create(decoder, "r").open()
+
+
+def probe_video(source: Source) -> tuple[Probe, FrameTable]:
+    """As `probe.probe`."""
+    return probe.probe(source)
+
+
+def encode_piece(source: Source, plan: TranscodePlan, piece: Piece, table: FrameTable, folder: Path) -> PieceResult:
+    """As `encode.encode_piece`."""
+    return encode.encode_piece(source, plan, piece, table, folder)
+
+
+def describe_images(*sources: Source) -> list[ImportedImage | str]:
+    """As `images.describe_image` of each source; the message of the error where one is no image."""
+    found: list[ImportedImage | str] = []
+    for source in sources:
+        try:
+            found.append(images.describe_image(source.read(0, source.size)))
+        except (BadInput, TooLarge) as failure:
+            found.append(failure.message)
+    return found
+
+
+def encode_original_clip(
+    source: Source, original: Original, ranges: Sequence[tuple[int, int]], fps: Fraction, path: Path
+) -> Clip:
+    """As `clip.encode_original_clip`."""
+    return clip.encode_original_clip(source, original, ranges, fps, path)
+
+
+def draw_thumbnail(source: Source, found: Probe, table: FrameTable) -> Thumbnail:
+    """As `thumbnails.thumbnail`."""
+    return thumbnails.thumbnail(source, found, table)
+
+
+def draw_animated_thumbnail(source: Source, segment_info: Any, fps: Fraction, frames: int) -> Thumbnail:
+    """As `thumbnails.animated_thumbnail`."""
+    return thumbnails.animated_thumbnail(source, segment_info, fps, frames)
+
+
+def finish_archival(*sources_and_path: Any) -> int:
+    """As `archival.finish_archival`: the video, the audio if any, and the path."""
+    *sources, path = sources_and_path
+    return archival.finish_archival(sources[0], sources[1] if len(sources) > 1 else None, path)
+
+
+def convert_image(source: Source) -> ImportedImage:
+    """As `images.import_image`, of the whole source."""
+    return images.import_image(source.read(0, source.size))
+
+
+def draw(*sources_and_drawing: Any) -> tuple[bytes, str]:
+    """As `drawing.draw`: the sources, and the drawing."""
+    *sources, wanted = sources_and_drawing
+    return drawing.draw(sources, wanted)
+
+
+def draw_each(
+    source: Source, view: drawing.View, form: Literal["png", "jpg"], scale: tuple[int, int] | None
+) -> list[bytes]:
+    """As `drawing.draw_each`."""
+    return drawing.draw_each(source, view, form, scale)
+
+
+def encode_clip(
+    source: Source, segment_info: SegmentInfo, ranges: Sequence[tuple[int, int]], fps: Fraction, path: Path
+) -> Clip:
+    """As `clip.encode_clip`."""
+    return clip.encode_clip(source, segment_info, ranges, fps, path)
