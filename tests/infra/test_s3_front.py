@@ -10,6 +10,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 import boto3
 import pytest
 import requests
+from botocore.auth import S3SigV4QueryAuth
+from botocore.awsrequest import AWSRequest
 from botocore.client import Config
 from botocore.exceptions import ClientError
 from moto.s3.utils import _VersionedKeyStore
@@ -373,3 +375,14 @@ def test_what_is_deleted_while_somebody_lists_is_passed_over(aws, how, left):
     next(listed)
     del keys["b"]
     assert list(listed) == left
+
+
+@pytest.mark.parametrize("number", ["²", "0", "10001", "1_0", "-1", ""])
+def test_part_numbers_that_are_none_are_refused(front, s3, bucket, number):
+    upload = s3.create_multipart_upload(Bucket=bucket, Key="k")["UploadId"]
+    url = f"{front.url}/{bucket}/k?{urlencode({'partNumber': number, 'uploadId': upload})}"
+    request = AWSRequest(method="PUT", url=url)
+    keys = boto3.session.Session().get_credentials()
+    S3SigV4QueryAuth(keys, "s3", "us-east-1", expires=60).add_auth(request)
+    said = requests.put(request.url, data=b"x", timeout=60)
+    assert (said.status_code, "InvalidArgument" in said.text) == (400, True), said.text
