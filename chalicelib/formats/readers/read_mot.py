@@ -1,4 +1,4 @@
-"""Read MOT Challenge: `<sequence>/gt/gt.txt` or `det/det.txt`, with `seqinfo.ini` and `gt/labels.txt`.
+"""Read MOT Challenge: `<sequence>/gt/gt.txt` or `det/det.txt`, with `seqinfo.ini`, `gt/labels.txt` and `img1/`.
 
 Frames in the files count from 1. Track -1 is a detection without a track. A line whose confidence is 0 is one that the
 benchmark ignores: it is left out, with a note.
@@ -14,6 +14,7 @@ import msgspec
 from chalicelib.core.text.numbers import natural
 from chalicelib.errors import BadInput
 from chalicelib.formats.model import Archive, Label, State
+from chalicelib.formats.readers.picture_video import numbered_pictures
 from chalicelib.formats.readers.reading import MediaTable, Placed, Rows, matching, number, refusal, text_lines, whole
 
 LARGEST_INI = 64 * 1024
@@ -29,10 +30,12 @@ def read(archive: Archive) -> Rows:
     if not paths and not table.is_ours:
         raise BadInput("MOT: the archive has no <sequence>/gt/gt.txt or <sequence>/det/det.txt.")
     tracks: set[tuple[str, str]] = set()
+    folders = numbered_pictures(archive)
     for path in paths:
         found = _BASE.fullmatch(path)
         folder, key = (found["base"], found["key"]) if found else ("", path)
         info = _info(archive, f"{folder}/seqinfo.ini") if f"{folder}/seqinfo.ini" in names else {}
+        pictures = f"{folder}/{info.get('imdir') or 'img1'}/"
         labels = f"{folder}/gt/labels.txt"
         classes = [line for _, line in text_lines(archive, labels)] if labels in names else []
         # Other programs number the tracks of each sequence on its own.
@@ -42,6 +45,8 @@ def read(archive: Archive) -> Rows:
             key,
             name=info.get("name") or key,
             is_video=True,
+            path=pictures if pictures in folders else "",
+            fps=_rate(info),
             **{
                 member: size
                 for member, name in (("width", "imwidth"), ("height", "imheight"), ("frames", "seqlength"))
@@ -97,6 +102,14 @@ def _label(line: str, media: str, classes: list[str]) -> Label | None:
 
 def _is_number(text: str) -> bool:
     return re.fullmatch(r"[+-]?\d+(\.0*)?", text) is not None
+
+
+def _rate(info: dict[str, str]) -> float | None:
+    """Frames a second, if `seqinfo.ini` says so."""
+    try:
+        return number(info["framerate"])
+    except (KeyError, ValueError):
+        return None
 
 
 def _info(archive: Archive, path: str) -> dict[str, str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from posixpath import splitext
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import msgspec
 from msgspec import Struct
@@ -23,11 +24,13 @@ from chalicelib.core.models.jobs import TranscodeSpec
 from chalicelib.core.permissions import Level
 from chalicelib.errors import BadInput
 from chalicelib.formats.model import Archive
+from chalicelib.formats.readers.picture_video import PictureVideo
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test
 from chalicelib.resources.annotations import creation as annotations_creation
 from chalicelib.resources.annotations.creation import default_version
 from chalicelib.resources.entities.service import Writer
+from chalicelib.resources.imports.media import Files
 from chalicelib.resources.imports.parts import LabelRow, MediaRow, Phase, StateRow
 from chalicelib.resources.media import creation as media_creation
 from chalicelib.resources.media.schemas import MediaSpec
@@ -198,12 +201,14 @@ def _create_video(writer: Writer, project: Project, archive: Archive, row: Media
 
 
 def _copy(writer: Writer, project: Project, archive: Archive, row: MediaRow) -> ObjectKey:
-    """Copy a file of the archive to the uploads, part by part."""
+    """Copy a file of the archive, or the video of a folder of pictures, to the uploads, part by part."""
     day = datetime.now(UTC).date().isoformat()
-    name = f"{row.elemental_id}{splitext(row.path)[1].lower()}"
+    is_folder = row.path.endswith("/")
+    name = f"{row.elemental_id}{'.mov' if is_folder else splitext(row.path)[1].lower()}"
     key = object_keys.upload_key(project.organization, project.id, writer.user, name, day)
-    with archive.open(row.path) as file:
-        if archive.size(row.path) <= A_PART:
+    file, size = _open_pictures(archive, row) if is_folder else (archive.open(row.path), archive.size(row.path))
+    with file:
+        if size <= A_PART:
             objects.write(key, file.read())
             return key
         upload = objects.begin(key)
@@ -217,6 +222,12 @@ def _copy(writer: Writer, project: Project, archive: Archive, row: MediaRow) -> 
             objects.abort(key, upload)
             raise
     return key
+
+
+def _open_pictures(archive: Archive, row: MediaRow) -> tuple[BinaryIO, int]:
+    """The video of a folder of pictures, and its bytes."""
+    video = PictureVideo(archive, Files(archive).pictures(row.path), row.fps)
+    return cast("BinaryIO", io.BufferedReader(video)), video.size
 
 
 def _image_spec(writer: Writer, project: Project, archive: Archive, row: MediaRow) -> MediaSpec:

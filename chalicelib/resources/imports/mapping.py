@@ -25,6 +25,11 @@ ASSOCIATION = {"track": "Localization", "frame": "Frame", "media": "Media"}
 TARGET: dict[str, Target] = {"track": "track", "frame": "frame", "media": "note"}
 ASSOCIATION_OF: dict[str, str] = {TARGET[name]: association for name, association in ASSOCIATION.items()}
 """By target, the association of the state types that take it."""
+TITLES: dict[str, str] = {
+    "box": "Box", "line": "Line", "dot": "Dot", "poly": "Polygon", "track": "Track", "frame": "Frame", "note": "Note",
+    "image": "Image", "video": "Video",
+}  # fmt: skip
+"""The names of types that an import creates for rows that name none."""
 _JSON_DTYPES = ("geopos", "float_array")
 _KIND_WORDS = {"box": "boxes", "line": "lines", "dot": "dots", "poly": "polygons"}
 
@@ -105,7 +110,7 @@ class Mapper:
         """The type of an image or video that is created."""
         types = _of_dtype(self._definitions.types(Kind.MEDIA), dtype)
         wanted = type_of_media(self._spec, dtype)
-        return self._only(types, wanted, name, f"{dtype} types", dtype)
+        return self._only(types, wanted, name, f"{dtype} types", dtype, is_unnamed=not name)
 
     def media_attributes(self, number: int, attributes: Attributes) -> Attributes:
         """The attributes of a media that is created."""
@@ -144,7 +149,8 @@ class Mapper:
                 for number, each in self._definitions.types(Kind.STATE).items()
                 if getattr(each, "association", "") == association
             }
-            number = self._only(types, self._spec.types.get(kind), type_name or class_name, "state types", kind)
+            number = self._only(types, self._spec.types.get(kind), type_name or class_name, "state types", kind,
+                                is_unnamed=not type_name)  # fmt: skip
             return self._compile(types[number], class_name, target)
         every = self._definitions.types(Kind.LOCALIZATION)
         types = _of_dtype(every, kind)
@@ -160,12 +166,16 @@ class Mapper:
         if wanted is None and len(matches) == 1:
             wanted = matches[0]
         word = "types of " + _KIND_WORDS["box" if becomes_box else kind]
-        number = self._only(types, wanted, "", word, kind)
+        number = self._only(types, wanted, "", word, kind, is_unnamed=not names)
         self._check_class(types[number], class_name, target)
         return self._compile(types[number], class_name, target, becomes_box=becomes_box)
 
-    def _only(self, types: Mapping[int, Any], wanted: int | None, name: str, word: str, member: str) -> int:
-        """The type that is wanted, else that of a name, else the only one."""
+    def _only(self, types: Mapping[int, Any], wanted: int | None, name: str, word: str, member: str, *,
+              is_unnamed: bool = False) -> int:  # fmt: skip
+        """The type that is wanted, else that of a name, else the only one.
+
+        With `create_types`, rows that name neither a type nor a class take that of the title, as `planning` says.
+        """
         if wanted is not None:
             if wanted not in types:
                 message = f"types.{member}: {wanted} is not one of the project's {word}"
@@ -173,6 +183,8 @@ class Mapper:
             return wanted
         named = [number for number, each in types.items() if name and each.name == name]
         found = named or list(types)
+        if len(found) > 1 and is_unnamed and self._spec.create_types:
+            found = [number for number in found if types[number].name == TITLES[member]] or found
         if len(found) != 1:
             known = ", ".join(f"{number} {each.name!r}" for number, each in list(types.items())[:5])
             message = f"the project has {len(types)} {word}{f' ({known})' if known else ''}: give types.{member}"

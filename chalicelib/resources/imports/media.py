@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections import defaultdict
 from typing import Any, Literal
 
@@ -13,6 +14,7 @@ from chalicelib.access.scope import Scope
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.definitions import Definitions
 from chalicelib.formats.model import Archive, Media
+from chalicelib.formats.readers.picture_video import in_order, numbered_pictures
 from chalicelib.formats.readers.reading import base, stem
 from chalicelib.query.tree import Query
 
@@ -44,8 +46,11 @@ class Files:
     """The images and videos of an archive."""
 
     def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+        self._folders = numbered_pictures(archive)
         self._by_name: defaultdict[str, list[str]] = defaultdict(list)
-        for path in archive.names():
+        self._paths = frozenset(archive.names())
+        for path in self._paths:
             if dtype_of(path):
                 name = base(path).casefold()
                 self._by_name[name].append(path)
@@ -53,20 +58,53 @@ class Files:
                     self._by_name[stem(name)].append(path)
 
     def path_of(self, row: Media) -> str:
-        """The file of a media: the one that its format names, else the only one of its name; empty for none."""
-        if row.path:
+        """The file of a media: the one that its format names, else the only one of its name; empty for none.
+
+        A folder, with `/` at the end, has the frames of a video as pictures. A file of the video comes first.
+        """
+        if row.path in self._paths:
             return row.path
         for name in (row.name, row.key):
             found = self._by_name.get(base(name).casefold(), [])
             if len(found) == 1 and (not row.is_video or dtype_of(found[0]) == "video"):
                 return found[0]
-        return ""
+        return row.path if row.path in self._folders else ""
+
+    def pictures(self, folder: str) -> list[str]:
+        """The frames of a video that is a folder of pictures. Raises ValueError where one is missing."""
+        return in_order(folder, self._folders[folder])
+
+    def size(self, path: str) -> int:
+        """Bytes of a file or of a folder of pictures. Raises ValueError where a picture is missing."""
+        return sum(map(self._archive.size, self.pictures(path) if path.endswith("/") else [path]))
+
+    def frames(self, row: Media, path: str) -> int | None:
+        """How many frames a media has. None for a video whose length the archive does not say: it is decoded later."""
+        if path.endswith("/"):
+            return len(self.pictures(path))
+        return 1 if dtype_of(path) == "image" else row.frames if row.frames > 1 else None
 
 
 def dtype_of(path: str) -> str:
-    """What a file becomes by its extension: `image`, `video`, or nothing (empty)."""
+    """What a file becomes by its extension, or a folder of pictures: `image`, `video`, or nothing (empty)."""
     lower = path.lower()
-    return "image" if lower.endswith(IMAGES) else "video" if lower.endswith(VIDEOS) else ""
+    return "image" if lower.endswith(IMAGES) else "video" if lower.endswith((*VIDEOS, "/")) else ""
+
+
+def element_of(row: Media, namespace: uuid.UUID) -> str:
+    """The elemental id of a media: its own, or one that the archive and its key give. Raises ValueError."""
+    if not row.elemental_id:
+        return str(uuid.uuid5(namespace, f"media {row.key}"))
+    return uuid_of(row.elemental_id)
+
+
+def uuid_of(given: str) -> str:
+    """An elemental id that an archive gives, as the database has it. Raises ValueError."""
+    try:
+        return str(uuid.UUID(given))
+    except ValueError:
+        message = f"elemental_id {given[:50]!r} is not a UUID"
+        raise ValueError(message) from None
 
 
 class MediaIndex:

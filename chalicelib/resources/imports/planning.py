@@ -7,7 +7,8 @@
     plan.create(project, user)              creates what is not there yet: it may be repeated
 
 A row's type is that of its `type`, else of its class's name; with `class_attribute` one type for each kind takes all
-classes. An attribute's dtype is the narrowest that holds all its values.
+classes. Rows without a class take the only type of the kind; where classes of the archive have types of their own, that
+of the kind's title, such as `Box`. An attribute's dtype is the narrowest that holds all its values.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from chalicelib.errors import BadInput
 from chalicelib.formats.model import Attributes, Label, Media, State
 from chalicelib.formats.readers.reading import Rows
 from chalicelib.resources.imports.inference import dtypes_of, narrowest
-from chalicelib.resources.imports.mapping import ASSOCIATION_OF, TARGET, type_of_media
+from chalicelib.resources.imports.mapping import ASSOCIATION_OF, TARGET, TITLES, type_of_media
 from chalicelib.resources.imports.schemas import MOST_ROWS, ClassTarget, ImportSpec, PlannedType
 from chalicelib.resources.types import attributes as types_attributes
 from chalicelib.resources.types.definitions import RESERVED
@@ -39,10 +40,6 @@ MOST_CREATED = 100
 LONGEST_NAME = 64
 MOST_NAMES = 500
 """Attributes of one type."""
-_TITLES: dict[str, str] = {
-    "box": "Box", "line": "Line", "dot": "Dot", "poly": "Polygon", "track": "Track", "frame": "Frame", "note": "Note",
-    "image": "Image", "video": "Video",
-}  # fmt: skip
 TEXTUAL = ("csv", "cvat", "voc")
 """Formats whose attributes are texts."""
 
@@ -64,12 +61,18 @@ class _Type(Struct):
         for name, value in attributes.items():
             if value is None or name in self.known or (name not in self.found and len(self.found) >= MOST_NAMES):
                 continue
-            dtypes, size = dtypes_of(value, is_text=is_text)
-            before, length = self.found.get(name, (dtypes, size))
-            both = before & dtypes
-            if size != length:
-                both -= {"float_array"}
-            self.found[name] = (both, size)
+            self._note(name, *dtypes_of(value, is_text=is_text))
+
+    def merge(self, other: _Type) -> None:
+        """Note the values of all rows that another one has noted."""
+        for name, (dtypes, size) in other.found.items():
+            if name not in self.known and (name in self.found or len(self.found) < MOST_NAMES):
+                self._note(name, dtypes, size)
+
+    def _note(self, name: str, dtypes: frozenset[str], size: int) -> None:
+        before, length = self.found.get(name, (dtypes, size))
+        both = before & dtypes
+        self.found[name] = (both if size == length else both - {"float_array"}, size)
 
     def attribute_types(self) -> list[AttributeType]:
         """The attributes to be created."""
@@ -165,6 +168,8 @@ class Needs:
         self._spec, self._definitions, self._media_kind = spec, definitions, media_kind
         self._by_row: dict[tuple[str, str, str], _Type | None] = {}
         self._types: dict[tuple[str, int | str], _Type] = {}
+        self._unnamed: dict[str, _Type] = {}
+        """The attributes of rows without a class or type, by kind: all rows decide on their type."""
 
     def read(self, rows: Rows) -> Plan:
         """Take all rows; what is missing, media types first."""
@@ -180,6 +185,7 @@ class Needs:
                     self._take(row.kind, row.class_name, row.type, row.attributes)
             elif isinstance(row, State):
                 self._take(TARGET[row.association], row.class_name, row.type, row.attributes)
+        self._resolve_unnamed()
         missing = [each for each in self._types.values() if each.number is None or each.found]
         if (created := sum(each.number is None for each in missing)) > MOST_CREATED:
             message = (
@@ -189,11 +195,24 @@ class Needs:
             raise BadInput(message)
         every: Mapping[int, Any] = self._definitions.types(Kind.MEDIA)
         media = [number for number, each in every.items() if each.dtype in ("image", "video")]
-        return Plan(sorted(missing, key=lambda each: each.kind is not Kind.MEDIA), sorted(media))
+        # the titles come first: whether they are needed is not seen any more when all others are there
+        missing.sort(key=lambda each: (each.kind is not Kind.MEDIA, each.name != TITLES.get(each.word)))
+        return Plan(missing, sorted(media))
+
+    def _resolve_unnamed(self) -> None:
+        for word, unnamed in self._unnamed.items():
+            if found := self._find(word, "", "", ClassTarget()):
+                found.merge(unnamed)
 
     def _take(self, word: str, class_name: str, type_name: str, attributes: Attributes) -> None:
         target = self._spec.classes.get(class_name)
         if target is not None and target.skip:
+            return
+        is_unnamed = not type_name and (not class_name or word in ASSOCIATION_OF)
+        if is_unnamed and target is None:
+            unnamed = self._unnamed.setdefault(word, _Type(kind=_kind_of(word), word=word, name="", number=None))
+            if self._spec.unknown_attributes != "drop":
+                unnamed.take(attributes, is_text=self._spec.format in TEXTUAL)
             return
         key = (word, class_name, type_name)
         if key not in self._by_row:
@@ -212,25 +231,41 @@ class Needs:
 
     def _find(self, word: str, class_name: str, type_name: str, target: ClassTarget) -> _Type | None:
         """The type for a class of one kind; None where the import refuses its rows, and says why."""
-        kind = Kind.MEDIA if word in ("image", "video") else Kind.STATE if word in ASSOCIATION_OF else Kind.LOCALIZATION
+        kind = _kind_of(word)
         own = type_of_media(self._spec, word) if kind is Kind.MEDIA else self._spec.types.get(word)  # type: ignore[call-overload]
         wanted = target.type or own
         every: Mapping[int, Any] = self._definitions.types(kind)
         if wanted is not None:
             return self._there(word, every[wanted]) if wanted in every else None
         fitting = [each for each in every.values() if _word_of(kind, each) == word]
-        to_attribute = bool(self._spec.class_attribute or target.attributes) or kind is not Kind.LOCALIZATION
+        to_attribute = bool(self._spec.class_attribute or target.attributes)
         names = [name for name in (type_name, class_name) if name]
         matches = [each for each in fitting if each.name in names]
         if len(matches) == 1:
             return self._there(word, matches[0])
-        if type_name and not matches:
-            return self._new(kind, word, type_name)
-        if not type_name and (to_attribute or not class_name):
-            if len(fitting) == 1:
-                return self._there(word, fitting[0])
-            return None if fitting else self._new(kind, word, _TITLES[word])
-        return None if matches else self._new(kind, word, class_name or _TITLES[word])
+        if type_name:
+            return None if matches else self._new(kind, word, type_name)
+        if not class_name or kind is Kind.STATE:
+            return self._find_titled(kind, word, fitting)
+        if to_attribute:
+            return self._only_or_new(kind, word, fitting)
+        return None if matches else self._new(kind, word, class_name)
+
+    def _only_or_new(self, kind: Kind, word: str, fitting: list[Any]) -> _Type | None:
+        """The only type of a kind; a new one where there is none."""
+        if fitting:
+            return self._there(word, fitting[0]) if len(fitting) == 1 else None
+        return self._new(kind, word, TITLES[word])
+
+    def _find_titled(self, kind: Kind, word: str, fitting: list[Any]) -> _Type | None:
+        """The type of rows that name none."""
+        named = [each for each in self._types.values() if each.word == word]
+        if len(fitting) == 1 and all(each.number is not None for each in named):
+            return self._there(word, fitting[0])
+        titled = [each for each in fitting if each.name == TITLES[word]]
+        if len(titled) == 1:
+            return self._there(word, titled[0])
+        return None if fitting and not named else self._new(kind, word, TITLES[word])
 
     def _there(self, word: str, found: Any) -> _Type:
         kind = next(kind for kind in _KINDS if isinstance(found, _KINDS[kind]))
@@ -246,6 +281,10 @@ class Needs:
 
 
 _KINDS: dict[Kind, type] = {Kind.MEDIA: MediaType, Kind.LOCALIZATION: LocalizationType, Kind.STATE: StateType}
+
+
+def _kind_of(word: str) -> Kind:
+    return Kind.MEDIA if word in ("image", "video") else Kind.STATE if word in ASSOCIATION_OF else Kind.LOCALIZATION
 
 
 def _word_of(kind: Kind, found: Any) -> str:

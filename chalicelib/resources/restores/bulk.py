@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -14,24 +12,17 @@ from chalicelib.core.log.edits import restored, unseen
 from chalicelib.core.models.definitions import SECTION
 from chalicelib.core.models.marks import Identity, identity
 from chalicelib.core.models.media_files import TAG_ATTRIBUTE
-from chalicelib.core.resource import timestamp
 from chalicelib.resources.bulk.service import Handler, Handlers
 from chalicelib.resources.entities.bulk import RewriteRows
 from chalicelib.resources.entities.service import plan_latest_flags, rows_of
-from chalicelib.settings import settings
+from chalicelib.resources.leaves.bulk import RebuildPaths
+from chalicelib.resources.restores.kept import restorable
+from chalicelib.resources.restores.leaves import RestoreLeaves
 from chalicelib.storage.dynamodb import entities, records, steps
-from chalicelib.storage.dynamodb.entities import Deleted, Stored
+from chalicelib.storage.dynamodb.entities import Stored
 from chalicelib.storage.dynamodb.steps import Step
 
-MARGIN = timedelta(minutes=1)
-"""A row is not restored in its last minute: the upkeep purges it as soon as its time is over."""
 _MOVING = ("to_archive", "to_live")
-
-
-def is_kept(row: Deleted) -> bool:
-    """Whether a deleted row is within its retention."""
-    oldest = datetime.now(UTC) + MARGIN - timedelta(seconds=settings().deleted_retention)
-    return row.deleted > timestamp(oldest)
 
 
 def is_tombstone(row: Any) -> bool:
@@ -45,7 +36,7 @@ class RestoreMedia(Handler):
     def do(self, left: list[int], most: int) -> tuple[int, bool]:
         """Restore the media of one part that are still deleted."""
         part = left[:most]
-        rows = _restorable(Kind.MEDIA, part)
+        rows = restorable(Kind.MEDIA, part)
         sections = {row.entity.primary_section for row in rows} - {None}
         there = {number for number in sections if records.maybe(SECTION, number) is not None}
         done = [Step(Kind.MEDIA, row, _in_section(row.entity, there)) for row in rows]
@@ -68,7 +59,7 @@ class RestoreAnnotations(Handler):
         """Restore the annotations of one part that are still deleted."""
         kind, part = self.change.kind, left[:most]
         guard = steps.guard(self.change.project)
-        back: dict[int, Stored[Any]] = {row.entity.id: row for row in _restorable(kind, part)}
+        back: dict[int, Stored[Any]] = {row.entity.id: row for row in restorable(kind, part)}
         live = entities.many(kind, part)
         shown = {number: row for number, row in live.items() if is_tombstone(row.entity)}
         afters = {number: row.entity for number, row in back.items()}
@@ -108,11 +99,6 @@ class Relink(RewriteRows):
         return msgspec.structs.replace(row, primary_section=self.change.section, attributes=attributes)
 
 
-def _restorable(kind: Kind, numbers: Iterable[int]) -> list[Stored[Any]]:
-    rows = entities.get_deleted(kind, numbers).values()
-    return [row.stored for row in rows if is_kept(row) and not row.is_hidden]
-
-
 def _in_section(media: Any, there: set[int]) -> Any:
     if media.primary_section is None or media.primary_section in there:
         return media
@@ -120,9 +106,11 @@ def _in_section(media: Any, there: set[int]) -> Any:
 
 
 HANDLERS: Handlers = {
+    ("rebuild_paths", Kind.LEAF): RebuildPaths,
     ("relink", Kind.MEDIA): Relink,
+    ("restore", Kind.LEAF): RestoreLeaves,
     ("restore", Kind.MEDIA): RestoreMedia,
     ("restore", Kind.LOCALIZATION): RestoreAnnotations,
     ("restore", Kind.STATE): RestoreAnnotations,
 }
-"""The verbs of this slice."""
+"""The verbs of this slice, and that of leaves whose paths change with a restored one."""

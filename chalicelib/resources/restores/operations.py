@@ -49,8 +49,9 @@ OPERATIONS = (
         id="Restore",
         method="POST",
         path="/rest/Restore/{project}",
-        summary="Undo the deletion of media, localizations, states and sections.",
-        details="A media comes back with the annotations that were deleted with it, a section with its media. Deleted "
+        summary="Undo the deletion of media, localizations, states, leaves and sections.",
+        details="A media comes back with the annotations that were deleted with it, a leaf with those below it (which "
+        "needs Full Control), a section with its media. Deleted "
         "entities are kept for 30 days: 410 where they were purged, or where their type or version was deleted. 409 "
         "where a change deleted nothing that is still deleted, or where what it deleted was replaced since. All of the "
         "changes are checked before the first is undone; each part is a commit of its own, of at most 97 entities.",

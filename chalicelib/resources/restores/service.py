@@ -1,8 +1,8 @@
-"""Undo deletions by the numbers of their commits: of localizations, states, media and sections.
+"""Undo deletions by the numbers of their commits: of localizations, states, media, leaves and sections.
 
 Deleted rows are kept for `settings.deleted_retention`; then the upkeep purges them with their files. A deleted media
-comes back with the annotations that its deletion deleted, a section with the media that it contained. What was restored
-already, or changed since, stays as it is.
+comes back with the annotations that its deletion deleted, a leaf with the leaves below it, a section with the media
+that it contained. What was restored already, or changed since, stays as it is.
 """
 
 from __future__ import annotations
@@ -30,14 +30,16 @@ from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.entities.service import Writer, rows_of
 from chalicelib.resources.restores import bulk as restores_bulk
-from chalicelib.resources.restores.bulk import is_kept, is_tombstone
+from chalicelib.resources.restores import leaves as restores_leaves
+from chalicelib.resources.restores.bulk import is_tombstone
+from chalicelib.resources.restores.kept import is_kept
 from chalicelib.resources.sections import service as sections_service
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.log import archive, log
 
-RESTORABLE = (Kind.MEDIA, Kind.LOCALIZATION, Kind.STATE)
+RESTORABLE = (Kind.MEDIA, Kind.LOCALIZATION, Kind.STATE, Kind.LEAF)
 """In the order in which they are restored."""
 
 
@@ -95,10 +97,16 @@ def restore(writer: Writer, numbers: Sequence[int]) -> dict[str, int]:
         )
         for section, media in plan.sections.values()
     ]
+    order = {kind: sorted(plan.ids[kind]) for kind in RESTORABLE}
+    order[Kind.LEAF] = restores_leaves.in_order(writer.project, plan.ids[Kind.LEAF])
     changes += [
-        BulkChange(kind=kind, project=writer.project, user=writer.user, verb="restore", numbers=sorted(plan.ids[kind]))
-        for kind in RESTORABLE
+        BulkChange(kind=kind, project=writer.project, user=writer.user, verb="restore", numbers=numbers)
+        for kind, numbers in order.items()
     ]
+    moved = restores_leaves.find_moved(writer.project, plan.ids[Kind.LEAF])
+    changes.append(
+        BulkChange(kind=Kind.LEAF, project=writer.project, user=writer.user, verb="rebuild_paths", numbers=moved)
+    )
     bulk_service.run(*changes, handlers=restores_bulk.HANDLERS, scope=writer.scope)
     found = {str(kind): len(plan.ids[kind]) for kind in RESTORABLE if plan.ids[kind]}
     return found | ({"section": len(plan.sections)} if plan.sections else {})
@@ -113,13 +121,15 @@ def _add(plan: _Plan, writer: Writer, number: int) -> None:
     sections = dict(_sections(commit)) if commit else {}
     if commit and deleted.get(Kind.MEDIA):
         _add_annotations(plan, commit, deleted)
+    if commit and deleted.get(Kind.LEAF):
+        _add_subtrees(plan, commit, deleted[Kind.LEAF])
     for kind in list(deleted):
         deleted[kind] &= writer.scope.at(Level.VIEW).visible_ids(writer.project, kind, deleted[kind])
     sections = {each: section for each, section in sections.items() if _level(writer, each) > Level.NONE}
     if others := [kind for kind, found in deleted.items() if found and kind not in RESTORABLE]:
         raise Conflict(f"changes: {number} deleted {' and '.join(others)} entities, which cannot be restored.")
     if commit is None or not (sections or any(deleted.values())):
-        raise Conflict(f"changes: {number} deleted no media, localization, state or section.")
+        raise Conflict(f"changes: {number} deleted no media, localization, state, leaf or section.")
     before = sum(map(len, plan.ids.values())) + len(plan.sections)
     for each, section in sections.items():
         _add_section(plan, writer, commit, each, section)
@@ -160,6 +170,14 @@ def _add_annotations(plan: _Plan, commit: Commit, deleted: dict[Kind, set[int]])
             deleted.setdefault(kind, set()).update(gone)
 
 
+def _add_subtrees(plan: _Plan, commit: Commit, leaves: set[int]) -> None:
+    """Add the leaves below those of a commit that the same request deleted before."""
+    roots = tuple(f"{row.stored.entity.path}." for row in entities.get_deleted(Kind.LEAF, leaves).values())
+    for part in _parts(plan, commit):
+        rows = entities.get_deleted(Kind.LEAF, _deleted_ids(part).get(Kind.LEAF, set()))
+        leaves.update(number for number, row in rows.items() if row.stored.entity.path.startswith(roots))
+
+
 def _is_on(annotation: Any, media: set[int]) -> bool:
     return not media.isdisjoint(media_of(annotation))
 
@@ -176,7 +194,8 @@ def _add_rows(plan: _Plan, writer: Writer, deleted: dict[Kind, set[int]]) -> Non
 
 
 def _check_levels(writer: Writer, kind: Kind, numbers: set[int]) -> None:
-    if numbers - writer.scope.at(Level.EDIT).visible_ids(writer.project, kind, numbers):
+    needed = Level.FULL if kind is Kind.LEAF else Level.EDIT
+    if writer.level < needed or numbers - writer.scope.at(needed).visible_ids(writer.project, kind, numbers):
         message = f"You may not restore these {kind} entities: your permission on some of them is too low."
         raise Forbidden(message)
 

@@ -179,3 +179,40 @@ class TestVideos:
         [transcode] = api.get(f"Transcodes/{project}").json
         assert transcode["job"]["status"] == "failed"
         assert len(api.get(f"Localizations/{project}").json) == 1
+
+
+class TestRowsWithoutClasses:
+    """Rows without a class beside rows with one, as detections beside tracks."""
+
+    FILES = {
+        "dive/gt/gt.txt": "1,7,3,3,9,9,1,1,1\n",
+        "dive/gt/labels.txt": "Fish\n",
+        "dive/det/det.txt": "2,-1,1,1,8,8,1\n",
+        "dive/seqinfo.ini": "[Sequence]\nimWidth=64\nimHeight=48\nseqLength=12\n",
+    }
+
+    def names(self, api, project):
+        return sorted(each["name"] for each in api.get(f"LocalizationTypes/{project}").json)
+
+    @pytest.mark.parametrize(
+        ("there", "expected"),
+        [
+            ([], ["Box", "Fish"]),
+            (["Box"], ["Box", "Fish"]),
+            (["Fish"], ["Fish"]),
+            (["Crab"], ["Box", "Crab", "Fish"]),
+            (["Box", "Crab"], ["Box", "Crab", "Fish"]),
+        ],
+    )
+    def test_they_take_the_only_type_or_that_of_the_title(self, api, project, there, expected):
+        media = [api.made(f"MediaTypes/{project}", {"name": "Dive", "dtype": "video"})]
+        for name in there:
+            api.made(f"LocalizationTypes/{project}", {"name": name, "dtype": "box", "media_types": media})
+        spec = {"type": media[0], "name": "dive", "md5": "", "width": 64, "height": 48, "num_frames": 12, "fps": 25.0}
+        api.made(f"Medias/{project}", spec)
+        for present in (0, 2):  # a repetition finds the same types
+            report = imported(api, project, self.FILES, "mot", create_types=True)["report"]
+            assert report["refusals"] == []
+            tally = report["localizations"]
+            assert (tally["accepted"], tally["present"]) == (2, present)
+            assert self.names(api, project) == expected

@@ -1,0 +1,108 @@
+"""Deleted leaves that come back below their parents.
+
+No name of a leaf is claimed, and its path derives from those above it. So a leaf comes back under its id and name, at
+the place that its parent has by now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from chalicelib.access import authentication
+from chalicelib.core.kinds import Kind
+from chalicelib.core.log.edits import restored
+from chalicelib.core.models.entities import Leaf
+from chalicelib.errors import Conflict
+from chalicelib.resources.bulk.service import Handler
+from chalicelib.resources.leaves import hierarchy
+from chalicelib.resources.leaves.trees import DEEPEST, Place
+from chalicelib.resources.restores.kept import restorable
+from chalicelib.storage.dynamodb import entities, steps
+from chalicelib.storage.dynamodb.entities import Stored
+from chalicelib.storage.dynamodb.steps import Step
+
+LEAF = Kind.LEAF
+
+
+def in_order(project: int, numbers: Collection[int]) -> list[int]:
+    """Deleted leaves, each after its parent.
+
+    Raises:
+        Conflict: the parent of one is deleted and does not come back, is below the leaf by now, or is too deep.
+    """
+    leaves: dict[int, Leaf] = {number: row.stored.entity for number, row in entities.get_deleted(LEAF, numbers).items()}
+    known = _places_below_live(project, leaves)
+    parents = {leaf.parent for leaf in leaves.values() if leaf.parent is not None} - leaves.keys()
+    there = entities.many(LEAF, parents)
+    for number, leaf in leaves.items():
+        if leaf.parent in parents and leaf.parent not in there:
+            message = f"The leaf {number} cannot be restored alone: its parent {leaf.parent} is deleted."
+            raise Conflict(message, "Restore the change that deleted the parent; it may be part of the same request.")
+    placed = _place(leaves, known)
+    if unplaced := leaves.keys() - placed.keys():
+        message = f"The leaf {min(unplaced)} cannot be restored: its parent is below it by now, or too deep."
+        raise Conflict(message, f"Give the parent another place first. No leaf is deeper than {DEEPEST}.")
+    return list(placed)
+
+
+def find_moved(project: int, numbers: Collection[int]) -> list[int]:
+    """The deleted leaves among some whose path will be another: leaves that stayed below them get theirs anew."""
+    leaves: dict[int, Leaf] = {number: row.stored.entity for number, row in entities.get_deleted(LEAF, numbers).items()}
+    placed = _place(leaves, _places_below_live(project, leaves))
+    return [number for number, leaf in placed.items() if leaf.path != leaves[number].path]
+
+
+class RestoreLeaves(Handler):
+    """Brings deleted leaves back."""
+
+    def do(self, left: list[int], most: int) -> tuple[int, bool]:
+        """Restore the leaves of one part that are still deleted and whose parents are there."""
+        project, part = self.change.project, left[:most]
+        guard = steps.guard(project)
+        rows: dict[int, Stored[Any]] = {row.entity.id: row for row in restorable(LEAF, part)}
+        leaves = {number: row.entity for number, row in rows.items()}
+        placed = _place(leaves, _places_below_live(project, leaves))
+        done = [Step(LEAF, rows[number], leaf) for number, leaf in placed.items()]
+        return self.apply(done, [restored(LEAF, list(placed))] if placed else [], len(part), guard if done else None)
+
+
+def _places_below_live(project: int, leaves: Mapping[int, Leaf]) -> dict[int | None, Place]:
+    """The positions of the children of the parents that are there; None for roots.
+
+    A parent that is below one of the leaves by now, which is possible where a leaf was deleted without its subtree, is
+    left out: it would be its own ancestor.
+    """
+    known: dict[int | None, Place] = {
+        None: Place(path=hierarchy.root(authentication.project_of(project).name), depth=0)
+    }
+    parents = entities.many(LEAF, {leaf.parent for leaf in leaves.values() if leaf.parent is not None} - leaves.keys())
+    above: dict[int, int | None] = {}
+    level: Iterable[int] = parents
+    while rows := entities.many(LEAF, level):
+        above |= {number: row.entity.parent for number, row in rows.items()}
+        level = {parent for parent in above.values() if parent is not None} - above.keys() - leaves.keys()
+    for number, row in parents.items():
+        top: int | None = number
+        while top is not None and top not in leaves:
+            top = above.get(top)
+        if top is None and row.entity.depth < DEEPEST:
+            known[number] = Place(path=row.entity.path, depth=row.entity.depth + 1)
+    return known
+
+
+def _place(leaves: Mapping[int, Leaf], known: dict[int | None, Place]) -> dict[int, Leaf]:
+    """Leaves with their paths, each after its parent; without those whose parent has no place."""
+    found: dict[int, Leaf] = {}
+    waiting = dict(leaves)
+    while ready := [leaf for leaf in waiting.values() if leaf.parent in known]:
+        for leaf in ready:
+            place = known[leaf.parent]
+            path = hierarchy.path(place.path, leaf.name)
+            found[leaf.id] = msgspec.structs.replace(leaf, path=path, depth=place.depth)
+            if place.depth < DEEPEST:
+                known[leaf.id] = Place(path=path, depth=place.depth + 1)
+            del waiting[leaf.id]
+    return found
