@@ -86,7 +86,7 @@ def send(queue_url: str, message: Message, delay: int = 0) -> None:
         raise Unavailable("The queue does not take messages.", str(failure)) from failure
 
 
-def send_many(queue_url: str, messages: Iterable[Message], delay: int = 0) -> None:
+def send_many(queue_url: str, messages: Iterable[Message]) -> None:
     """Send messages in batches of ten; retry those that SQS refuses. None is sent when one is too large.
 
     Raises:
@@ -96,7 +96,7 @@ def send_many(queue_url: str, messages: Iterable[Message], delay: int = 0) -> No
     """
     bodies = [encode(message) for message in messages]
     for batch in _batches(bodies):
-        _send_batch(queue_url, batch, _check(delay))
+        _send_batch(queue_url, batch)
 
 
 def _check(delay: int) -> int:
@@ -120,9 +120,9 @@ def _batches(bodies: Iterable[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def _send_batch(queue_url: str, bodies: list[str], delay: int) -> None:
+def _send_batch(queue_url: str, bodies: list[str]) -> None:
     waiting: list[SendMessageBatchRequestEntryTypeDef] = [
-        {"Id": str(index), "MessageBody": body, "DelaySeconds": delay} for index, body in enumerate(bodies)
+        {"Id": str(index), "MessageBody": body} for index, body in enumerate(bodies)
     ]
     reason = ""
     for _ in BUSY.attempts():

@@ -73,7 +73,7 @@ def fresh(here):
     return numbers, outcome(here, numbers), log.last(here.project, fresh=True)
 
 
-@pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.nightly), 5])
+@pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.nightly), 7])
 @pytest.mark.parametrize("change", [edit, bury, prune, move, copy], ids=lambda change: change.__name__)
 def test_it_is_finished_once_wherever_it_is_killed(here, change, every, monkeypatch):
     here.layer = here.version()

@@ -214,7 +214,7 @@ ALL = [
 ]
 
 
-@pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.nightly), 9])
+@pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.nightly), 17])
 @pytest.mark.parametrize("case", ALL, ids=lambda case: case.__name__)
 def test_it_is_finished_once_wherever_it_is_killed(here, case, every, monkeypatch):
     def fresh():

@@ -62,7 +62,7 @@ def contents(project, uid):
     return {name: archive.read(name) for name in archive.namelist()}
 
 
-@pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.nightly), 5])
+@pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.nightly), 11])
 def test_an_export_is_made_wherever_it_is_killed(api, project, monkeypatch, every):
     dataset = Dataset(api, project, pictures=False)
     dataset.annotate()

@@ -39,7 +39,7 @@ def fuzz(ground, number, examples, steps, kind=Machine):
 
 
 def test_a_few_made_up_histories_keep_every_promise(ground):
-    done = fuzz(ground, 1, 6, 25)
+    done = fuzz(ground, 1, 3, 25)
     made = {name for name, _, status in done.ways if status == 201}
     assert len(made) > 10
     assert done.requests.total() > 100

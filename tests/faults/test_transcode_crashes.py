@@ -152,7 +152,7 @@ def outcome(uid, media):
 
 
 @pytest.mark.usefixtures("short_pieces")
-@pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.nightly), 9])
+@pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.nightly), 17])
 def test_it_completes_once_wherever_it_is_killed(project, start, every, monkeypatch):
     killer, queue = Killer(monkeypatch), Queue(monkeypatch)
     uid, media = start()

@@ -1,6 +1,6 @@
 """A local stack of the smallest kind, run as a process of its own: what it finds on disk, and what it leaves there.
 
-Usage: state_program.py DIRECTORY ACTION, where ACTION is a function below. Prints JSON.
+Usage: state_program.py DIRECTORY ACTION[:ARGUMENT…]…, where ACTION is a function below. Prints JSON, a line for each.
 """
 
 import json
@@ -107,17 +107,16 @@ def look(dynamodb, s3, sqs, ses, queue):
     }  # fmt: skip
 
 
-def finish_upload(dynamodb, s3, *_):
-    upload, etag = sys.argv[3:]
+def finish_upload(upload, etag, dynamodb, s3, *_):
     parts = [{"PartNumber": 1, "ETag": etag}]
     s3.complete_multipart_upload(Bucket="bucket", Key="parts", UploadId=upload, MultipartUpload={"Parts": parts})
     head = s3.head_object(Bucket="bucket", Key="parts")
     return [head["ContentLength"], head["ContentType"]]
 
 
-def many(dynamodb, *_):
+def many(count, dynamodb, *_):
     document = {"S": "d" * 600}
-    for start in range(0, int(sys.argv[3]), 25):
+    for start in range(0, int(count), 25):
         requests = [{"PutRequest": {"Item": word(number, doc=document)}} for number in range(start, start + 25)]
         dynamodb.batch_write_item(RequestItems={"words": requests})
 
@@ -132,7 +131,9 @@ def main():
         clients = resources()
         restored = aws.restore()
         FOUND.update({"seconds": time.perf_counter() - began, "rows": restored.rows, "objects": restored.objects})
-        sys.stdout.write(json.dumps(globals()[sys.argv[2]](*clients)))
+        for action in sys.argv[2:]:
+            name, *arguments = action.split(":")
+            sys.stdout.write(json.dumps(globals()[name](*arguments, *clients)) + "\n")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from infra.templates import BATCH, FUNCTIONS, STATEFUL, load, of_type
 
 STATE = load(STATEFUL)
 RUNNING = load(BATCH)
+PARAMETERS = load(FUNCTIONS)["Parameters"]
 FUNCTION = "AWS::Serverless::Function"
 LIMIT = 4096
 """Bytes of all variables of a function, by Lambda's quotas."""
@@ -54,7 +55,7 @@ def longest(value):
 def longest_given(name):
     if name in _LONGEST:
         return len(_LONGEST[name])
-    parameter = load(FUNCTIONS)["Parameters"][name]
+    parameter = PARAMETERS[name]
     if "AllowedValues" in parameter:
         return max(len(str(each)) for each in parameter["AllowedValues"])
     return len(str(parameter["MaxValue"])) if parameter["Type"] == "Number" else int(parameter["MaxLength"])

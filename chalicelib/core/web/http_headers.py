@@ -32,18 +32,17 @@ def check(headers: Sequence[Parameter], member: str = "headers") -> None:
             raise BadInput(f"{member}: the value of {header.name} has characters that headers cannot have.")
 
 
-def check_moved(before: str | None, after: str | None, *, is_given: bool, member: str = "headers") -> None:
+def check_moved(before: str | None, after: str | None, *, is_given: bool) -> None:
     """Raise BadInput where headers that are kept would be sent to another server.
 
     Args:
         before: the URL now.
         after: the URL after the change.
         is_given: whether the change gives headers, too.
-        member: the name of the headers.
     """
     if after is not None and not is_given and _origin(before) != _origin(after):
         raise BadInput(
-            f"{member}: give them again, or [] for none: they may hold a key, and the URL is of another server."
+            "headers: give them again, or [] for none: they may hold a key, and the URL is of another server."
         )
 
 

@@ -30,7 +30,12 @@ class Sent(list[Any]):
 
     def __init__(self, region: str) -> None:
         super().__init__()
-        self._documents = database.current().documents(f"mails/{region}")
+        self._region = region
+
+    @property
+    def _documents(self) -> database.Documents:
+        """Of the database that is open now: AWS may have stopped and started since this backend was made."""
+        return database.current().documents(f"mails/{self._region}")
 
     def append(self, mail: Any) -> None:
         """Store a mail; those of the simple interface, which the service does not use, are kept in memory only."""
