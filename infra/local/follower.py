@@ -6,14 +6,12 @@ compaction has.
 
 from __future__ import annotations
 
-import logging
 import threading
 
 from chalicelib.storage.view.following import follow_written
 
 EVERY = 0.2
 """Seconds between two looks, each of which costs some microseconds where nothing was written."""
-log = logging.getLogger(__name__)
 
 
 class Follower:
@@ -37,7 +35,4 @@ class Follower:
 
     def _work(self) -> None:
         while not self._stopping.wait(EVERY):
-            try:
-                follow_written()
-            except Exception:  # the next query meets the same error and answers it
-                log.exception("the follower failed")
+            follow_written()

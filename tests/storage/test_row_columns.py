@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from random import Random
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
 import msgspec
 import pytest
@@ -12,6 +12,7 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.log.commits import GONE, Change, Commit
 from chalicelib.core.models.definitions import LocalizationType
 from chalicelib.core.values.revisions import Renamed
+from chalicelib.errors import Unavailable
 from chalicelib.storage.log import log
 from chalicelib.storage.view import apply_log, views
 from chalicelib.storage.view import following as view_following
@@ -100,6 +101,19 @@ def test_what_fails_leaves_the_view_as_it_was():
 
 
 class TestFollowing:
+    @pytest.fixture(autouse=True)
+    def _nothing_is_left_of_other_tests(self):
+        log.take_written(1)
+
+    def test_a_project_that_cannot_follow_does_not_keep_the_others_from_it(self):
+        for project in (990_004, 990_005, 990_006):
+            put(project, typed(n="int"))
+            put(project, *(boxed(number) for number in range(1, 1_100)))
+        follow = Mock(side_effect=[Unavailable("busy"), ValueError("broken"), None])
+        with patch.object(views, "follow", follow):
+            assert view_following.follow_written() == [990_004, 990_005, 990_006]
+        assert follow.call_count == 3
+
     def test_a_query_after_a_bulk_write_applies_nothing(self):
         project = 990_001
         put(project, typed(n="int"))

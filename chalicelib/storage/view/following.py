@@ -7,11 +7,14 @@ a few times a second. A step is short, and queries come before it.
 
 from __future__ import annotations
 
+import logging
+
 from chalicelib.errors import Unavailable
 from chalicelib.storage.log import log
 from chalicelib.storage.view import views
 from chalicelib.storage.view.state import Gap
 
+_logger = logging.getLogger("limn.following")
 MANY = 1_000
 """Changes of a project that are not left to its next query, which takes 25 ms for as many."""
 
@@ -24,4 +27,6 @@ def follow_written() -> list[int]:
             views.follow(project)
         except (Gap, Unavailable):  # queries begin from the snapshot, or say so
             continue
+        except Exception:  # the next query meets the same error and answers it
+            _logger.exception("the view of project %d could not follow", project)
     return found
