@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextvars import copy_context
+from contextvars import Context, copy_context
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -162,11 +162,15 @@ class StreamSource:
             return _header(self._path, length)
         while self._waiting and len(self._ahead) < _AHEAD:
             wanted = self._waiting.popleft()
-            self._ahead[wanted] = _readers().submit(copy_context().run, self._from_store, *wanted)
+            self._ahead[wanted] = _readers().submit(self._in_context, copy_context(), *wanted)
         started = self._ahead.pop((offset, length), None)
         if started is not None:
             return started.result()
         return self._from_store(offset, length)
+
+    def _in_context(self, context: Context, offset: int, length: int) -> bytes:
+        """Read in another thread, within the time of the request."""
+        return context.run(self._from_store, offset, length)
 
     def _from_store(self, offset: int, length: int) -> bytes:
         if self._source is None:
