@@ -114,7 +114,7 @@ def send(
 
 
 @contextmanager
-def at_most(seconds: float) -> Iterator[None]:
+def at_most(seconds: float) -> Iterator[_Watch]:
     """Cut off the requests that this thread sends within after some seconds, however slowly bytes arrive.
 
     A time-out of a socket counts from byte to byte, so that a server may hold a request for hours.
@@ -122,16 +122,16 @@ def at_most(seconds: float) -> Iterator[None]:
     Raises:
         TimeoutError: at the end, where the time was over before; what was read of an answer may be cut.
     """
-    watched = _Watch()
+    watched, before = _Watch(), getattr(_watch, "current", None)
     _watch.current = watched
     timer = threading.Timer(seconds, watched.end)
     timer.daemon = True
     timer.start()
     try:
-        yield
+        yield watched
     finally:
         timer.cancel()
-        _watch.current = None
+        _watch.current = before
     if watched.is_over:
         raise TimeoutError("the time of this request is over")
 

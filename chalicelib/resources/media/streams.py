@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import Context, copy_context
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -46,6 +47,8 @@ class Url:
 
 Place = ObjectKey | Url
 """Location of a file."""
+LARGEST_AHEAD = 16 * 1024 * 1024
+"""Maximum size of a range that is read ahead, in bytes."""
 _READERS = 4
 _AHEAD = 8
 """Maximum number of ranges read ahead."""
@@ -147,7 +150,8 @@ class StreamSource:
         self._path = path
         self._header = header
         self._source: Source | None = None
-        known = list(ranges)
+        # A child reads a longer range in parts.
+        known = [each for each in ranges if each[1] <= LARGEST_AHEAD]
         # A single range is read by the calling thread.
         self._waiting = deque(known if len(known) > 1 else ())
         self._ahead: dict[tuple[int, int], Future[bytes]] = {}
@@ -158,11 +162,15 @@ class StreamSource:
             return _header(self._path, length)
         while self._waiting and len(self._ahead) < _AHEAD:
             wanted = self._waiting.popleft()
-            self._ahead[wanted] = _readers().submit(self._from_store, *wanted)
+            self._ahead[wanted] = _readers().submit(self._in_context, copy_context(), *wanted)
         started = self._ahead.pop((offset, length), None)
         if started is not None:
             return started.result()
         return self._from_store(offset, length)
+
+    def _in_context(self, context: Context, offset: int, length: int) -> bytes:
+        """Read in another thread, within the time of the request."""
+        return context.run(self._from_store, offset, length)
 
     def _from_store(self, offset: int, length: int) -> bytes:
         if self._source is None:
@@ -252,7 +260,7 @@ def segments(path: Place) -> SegmentInfo:
 
     try:
         document = msgspec.json.decode(_whole(path))
-    except msgspec.DecodeError as failure:
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as failure:
         raise BadInput("The segment file is not JSON.", str(failure)) from failure
     return reading.parse_segment_info(document)
 

@@ -11,7 +11,6 @@ answer cannot redirect it. Each redirect is checked as the first URL was.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
@@ -24,6 +23,7 @@ from chalicelib.access.scope import Scope
 from chalicelib.core.keys import object_keys
 from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.models.accounts import ORGANIZATION
+from chalicelib.core.time import deadline
 from chalicelib.core.web import origins
 from chalicelib.core.web.origins import Address
 from chalicelib.errors import BadInput, Forbidden, LimnError, TooLarge
@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 REDIRECTS = 5
 SECONDS = 20.0
 """Maximum time until an answer begins."""
+SLOWEST = 600.0
+"""Maximum time of an answer with its body, outside of a request; a request has no more than its own."""
+_LEAST = 0.05
 LARGEST_BLOCK = 1024 * 1024
 _TIMEOUT = urllib3.Timeout(connect=3, read=10)
 _AMAZON = re.compile(r"(?:(?P<bucket>[a-z0-9.-]{3,63})\.)?s3(?:[.-](?:dualstack\.)?[a-z0-9-]+)?\.amazonaws\.com")
@@ -211,6 +214,27 @@ def open_url(
 
     The headers, which may be secret, are sent only to the origin of the first URL.
     """
+    with _in_time(url):
+        yield from _follow(url, organization, headers)
+
+
+@contextmanager
+def _in_time(url: str) -> Iterator[None]:
+    """Cut off the connection at the end of the request, however slowly bytes arrive."""
+    left = deadline.remaining()
+    try:
+        with outbound.at_most(SLOWEST if left is None else max(_LEAST, min(left, SLOWEST))) as watched:
+            try:
+                yield
+            except BadInput:
+                # What a connection that was cut off leads to.
+                if not watched.is_over:
+                    raise
+    except TimeoutError:
+        raise _unfetchable(url, "its server sends too slowly") from None
+
+
+def _follow(url: str, organization: int | None, headers: Mapping[str, str] | None) -> Iterator[BaseHTTPResponse]:
     current, first = url, origins.take_apart(url)
     for _ in range(REDIRECTS + 1):
         address = origins.take_apart(current)
@@ -256,12 +280,9 @@ def _is_inside(address: Address) -> bool:
 
 
 def blocks(response: BaseHTTPResponse, most: int | None = None) -> Iterator[bytes]:
-    """The body in blocks; stops if the server is too slow or sends more than requested."""
-    deadline = time.monotonic() + 600
+    """The body in blocks; stops if the server sends more than requested."""
     left = most
     for block in response.stream(LARGEST_BLOCK):
-        if time.monotonic() > deadline:
-            raise BadInput("url: its server sends too slowly.")
         if left is not None:
             left -= len(block)
             if left < 0:

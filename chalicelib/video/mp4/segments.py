@@ -22,6 +22,8 @@ from chalicelib.video.timing import FrameTable
 _VERSION = 2
 _HEADER_BOXES = 2
 _LARGEST = 2**53
+LARGEST_HEADER, LARGEST_FRAGMENT = 16 * 1024 * 1024, 256 * 1024 * 1024
+"""Maximum bytes of the header boxes and of one fragment, which are read into memory."""
 Whole = Annotated[int, Meta(ge=0, le=_LARGEST)]
 Number = Annotated[int, Meta(ge=-_LARGEST, le=_LARGEST)]
 
@@ -124,9 +126,11 @@ def clock_of(table: FrameTable) -> dict[str, Any]:
 
 
 def parse_segment_info(document: Any) -> SegmentInfo:
-    """An uploaded segment file, checked: header boxes first, every `moof` followed by its `mdat`."""
+    """An uploaded segment file, checked: header boxes first, every `moof` followed by its `mdat`, frames in order."""
+    if isinstance(document, SegmentInfo):
+        return document
     try:
-        info = document if isinstance(document, SegmentInfo) else convert(document, SegmentInfo, strict=False)
+        info = convert(document, SegmentInfo, strict=False)
     except Mismatch as error:
         message = f"The segment file is damaged: {error}."
         raise BadInput(message) from error
@@ -137,7 +141,31 @@ def parse_segment_info(document: Any) -> SegmentInfo:
             raise BadInput("The segment file is damaged: a moof without frames or without an mdat behind it.")
     if "moof" not in names[_HEADER_BOXES:] or "moof" in names[:_HEADER_BOXES]:
         raise BadInput("The segment file lists no fragment behind two header boxes.")
+    if header_size(info) > LARGEST_HEADER:
+        message = f"The segment file is damaged: the header boxes have more than {LARGEST_HEADER} bytes."
+        raise BadInput(message)
+    _check_spans(info.spans)
     return info
+
+
+def _check_spans(spans: Sequence[Span]) -> None:
+    """Raise BadInput unless each fragment has a plausible size and begins behind the frames of the one before."""
+    for span in spans:
+        if not 0 < span.stop - span.start <= LARGEST_FRAGMENT:
+            message = (
+                f"The segment file is damaged: the fragment of frame {span.first_frame} has {span.stop - span.start} "
+                f"bytes; allowed are 1 to {LARGEST_FRAGMENT}."
+            )
+            raise BadInput(message)
+    for span, following in pairwise(spans):
+        if following.first_frame <= span.last_frame:
+            message = (
+                f"The segment file is damaged: the fragment of frames {span.first_frame} to {span.last_frame} is "
+                f"followed by one that starts with frame {following.first_frame}."
+            )
+            raise BadInput(message)
+    if spans[-1].last_frame < 0:
+        raise BadInput("The segment file is damaged: it lists no frames.")
 
 
 def header_size(info: SegmentInfo) -> int:
