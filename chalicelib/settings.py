@@ -99,8 +99,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     job_days: Annotated[int, Meta(ge=1, le=3650)] = 30
     """Days for which a finished job is kept."""
     stage: str = "local"
-    reads_beside: bool = True
-    """Whether a list reads the log in a second thread. The local stack, without a network, does not."""
+    calls_wait: bool = True
+    """Whether calls of AWS wait for a network: then they are made side by side, and large commits go to S3.
+
+    The local stack, whose calls are work of the same process, sets it to false.
+    """
     view_memory: int = 1_500_000_000
     """The memory of the process, as measured, above which the least recently used view is evicted."""
     view_disk: int = 360_000_000

@@ -40,6 +40,8 @@ RESERVE = 4 * 1024 * 1024
 """Bytes; where fewer are free on the disk, `problem` says so."""
 PAGE = 100
 """Rows that a walk reads at once."""
+PAGE_SIZE = 8192
+"""Bytes of a page of a new database. In pages of 4096, rows of more than 1,000 bytes take a page of their own each."""
 VERSION = 1
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS rows (
@@ -112,7 +114,10 @@ class Database:
     def read(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         """All rows of a query."""
         with self.lock:
-            return list(self.walk(sql, *values))
+            try:
+                return self._connection.execute(sql, values).fetchall()
+            except sqlite3.DatabaseError as failure:
+                raise self._failed(failure) from failure
 
     def one(self, sql: str, *values: Any) -> Any:
         """The first row of a query, or None."""
@@ -252,7 +257,7 @@ class Database:
         run = self._connection.execute
         if self.path is not None:
             if not self.path.exists() or not self.path.stat().st_size:
-                run("PRAGMA page_size = 4096")
+                run(f"PRAGMA page_size = {PAGE_SIZE}")
             run("PRAGMA journal_mode = WAL")
         version = run("PRAGMA user_version").fetchone()[0]
         if version > VERSION:

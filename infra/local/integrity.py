@@ -8,7 +8,8 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from zlib import crc32
+
+from isal.isal_zlib import crc32
 
 ACKNOWLEDGED = "acknowledged"
 """The file with the number of the last acknowledged synchronization, in decimal."""

@@ -55,7 +55,7 @@ class Service:
         self._api = Server(self._gateway, host, port)
         self._s3 = S3Front(aws.signing_keys(), host=host, port=port + 1)
         self._pollers = Pollers(_sources(), region=aws.REGION)
-        self._schedule = Schedule(*_timers(), region=aws.REGION)
+        self._schedule = Schedule(*_timers(), region=aws.REGION, traffic=self._gateway.traffic)
         self._follower = Follower()
         self._jobs = LocalQueue(home, runner, jobs.handler, settings().job_files_image) if runner else None
         if runner is not None:
@@ -156,7 +156,12 @@ def _release_locks() -> None:
 
 def _timers() -> list[Timer]:
     return [
-        Timer(name="compact", handler=compact.handler, every=float(os.environ.get("COMPACT_EVERY", "180"))),
+        Timer(
+            name="compact",
+            handler=compact.handler,
+            every=float(os.environ.get("COMPACT_EVERY", "180")),
+            waits=True,
+        ),
         Timer(name="jobs", handler=jobs.handler, every=15.0, timeout=90.0),
         Timer(name="upkeep", handler=upkeep.handler, every=300.0),
         Timer(name="webhook", handler=webhook.handler, every=15.0, timeout=90.0),

@@ -93,14 +93,12 @@ class Row(Model):
         """The row as a botocore item; pynamodb reports a missing attribute."""
         values = self.attribute_values
         item: dict[str, dict[str, Any]] = {}
-        for name, attribute in self.get_attributes().items():
+        for name, letter, may_be_missing in _shape(type(self)):
             value = values.get(name)
-            if value is None:
-                if null_check and not attribute.null:
-                    return super().serialize(null_check)
-            else:
-                letter = attribute.attr_type
+            if value is not None:
                 item[name] = {letter: repr(value) if letter == NUMBER else value}
+            elif null_check and not may_be_missing:
+                return super().serialize(null_check)
         return item
 
     @classmethod
@@ -212,6 +210,12 @@ class Row(Model):
         """The row's partition key and its sort key, None where the table has none."""
         values, range_name = self.attribute_values, self._range_keyname
         return values[str(self._hash_keyname)], values[range_name] if range_name else None
+
+
+@cache
+def _shape(table: type[Row]) -> tuple[tuple[str, str, bool], ...]:
+    """The attributes of a table: the name, the letter of the type, and whether a row may be without it."""
+    return tuple((name, each.attr_type, bool(each.null)) for name, each in table.get_attributes().items())
 
 
 @cache

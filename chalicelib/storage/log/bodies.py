@@ -11,6 +11,7 @@ import msgspec
 from isal import isal_zlib
 
 from chalicelib.core.log.commits import Commit
+from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.tables import LogRow
 from chalicelib.storage.objects import view_objects
 
@@ -18,7 +19,8 @@ LARGEST_BODY = 16_000
 """Bytes of a body that a row carries where the commit tells of `MANY` changes.
 
 A transaction pays two write units for each KB, so that from 4 KB on a PUT to S3, which costs as much as 8 units, is
-cheaper. It takes some 20 ms more.
+cheaper. It takes some 20 ms more. The local stack, where an object is a file that is synchronized with its folder,
+keeps these bodies in rows.
 """
 MANY = 100
 """More changes than one part of a bulk change has. Parts, and functions without access to S3, write bodies inline."""
@@ -43,7 +45,7 @@ def row_of(commit: Commit, *, hurried: bool = False) -> LogRow:
         hurried: readers may soon fill the number: keep the body in the row if it fits.
     """
     body = isal_zlib.compress(_encoder.encode(commit), _DEFLATE_LEVEL)
-    dear = len(commit.changes) >= MANY and not hurried and not _is_shunned()
+    dear = len(commit.changes) >= MANY and settings().calls_wait and not hurried and not _is_shunned()
     if len(body) <= (LARGEST_BODY if dear else LARGEST_IN_ROW):
         return LogRow(commit.project, commit.seq, body=body)
     folder = f"commits/{commit.seq:012d}"

@@ -22,8 +22,10 @@ from pynamodb.exceptions import DeleteError, PutError, PynamoDBException, Update
 
 from chalicelib.core.log.commits import Change, Commit, Edit, Note, Operation
 from chalicelib.core.resource import now
+from chalicelib.core.time.background import make_way
 from chalicelib.core.time.retry import LOG, Retry
 from chalicelib.errors import NotFound, Unavailable
+from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.tables import CounterRow, LogRow
 from chalicelib.storage.log import tickets
 from chalicelib.storage.log.bodies import decode, row_of
@@ -172,6 +174,7 @@ def part_of(operation: Operation | None) -> Iterator[None]:
 def read_after(project: int, seq: int) -> Iterator[Commit]:
     """The commits after `seq`, in order; one consistent query, usually with no result."""
     for commit in decode(rows_after(project, seq)):
+        make_way()
         if commit.seq >= _hints.get(project, _NO_HINT)[0]:
             seen(project, commit.seq)
         yield commit
@@ -308,12 +311,17 @@ def expire(project: int, numbers: range, when: int) -> None:
         tickets.settle(project, numbers[-1])
 
     def one(seq: int) -> None:
+        make_way()
         try:
             LogRow(project, seq).update([LogRow.expires.set(when)], LogRow.seq.exists())
         except UpdateError as failure:
             if failure.cause_response_code != _CONDITION:
                 raise
 
+    if not settings().calls_wait:
+        for number in numbers:
+            one(number)
+        return
     with ThreadPoolExecutor(8, thread_name_prefix="expire") as pool:
         for _ in pool.map(one, numbers):
             pass

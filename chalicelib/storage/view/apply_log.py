@@ -14,6 +14,7 @@ from chalicelib.core.batches import batched
 from chalicelib.core.kinds import DefinitionKind, Kind
 from chalicelib.core.log.commits import Change, Commit
 from chalicelib.core.models.definitions import DEFINITION_STRUCT, AnyType, Definition, Definitions
+from chalicelib.core.time.background import make_way
 from chalicelib.query import sql
 from chalicelib.query.geodesy import unit, unit_sql
 from chalicelib.query.layout import PLACE, SQL_TYPE, VECTOR, Slot, codes, place_columns, stored_columns
@@ -29,6 +30,8 @@ _MOST_SINGLE = 2
 """Up to this many rows are written by INSERT … VALUES, which is faster than an appender for so few."""
 _FEWEST_IN_COLUMNS = 400
 """From this many rows on they are written column by column, whose statement takes some milliseconds."""
+_ROWS_A_PIECE = 4000
+"""Rows that are made before background work makes way: some tens of milliseconds."""
 _FILLED_AT_ONCE = 20_000
 """Documents that are read at once when a column is filled from them."""
 _encode = msgspec.json.Encoder().encode
@@ -102,9 +105,11 @@ class LogApplier:
         self._delete(kind, [number for number in waiting if number <= highest])
         hides = state.lost.hides(kind, self._is_media) if state.lost else None
         present = [change for change in waiting.values() if not change.is_gone]
-        if len(present) < _FEWEST_IN_COLUMNS or not self._insert_columns(kind, present, hides):
-            rows = [maker.make(change, self._store.documents.add, hides) for change in present]
-            self._insert(kind, [row for row in rows if row is not None])
+        for piece in batched(present, _ROWS_A_PIECE):
+            make_way()
+            if len(piece) < _FEWEST_IN_COLUMNS or not self._insert_columns(kind, piece, hides):
+                rows = [maker.make(change, self._store.documents.add, hides) for change in piece]
+                self._insert(kind, [row for row in rows if row is not None])
         state.highest[kind] = max(highest, *waiting)
         self.changed[kind].update(waiting)
 

@@ -147,7 +147,7 @@ class Views:
         """
         with self._lock:
             view = self._views.get(project)
-        if view is not None and settings().reads_beside:
+        if view is not None and settings().calls_wait:
             seq = view.seq
             commits = _readers.submit(lambda: list(islice(self._read_after(project, seq), COMMITS_AT_ONCE)))
             _AHEAD.set(_Ahead(project, seq, commits))

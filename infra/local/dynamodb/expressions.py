@@ -13,6 +13,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import msgspec
 from moto.dynamodb.comparisons import AttributeValue, ConditionExpressionParser, Operand
 from moto.dynamodb.models.dynamo_type import DynamoType
 from moto.dynamodb.parsing import ast_nodes as ast
@@ -96,6 +97,16 @@ class Condition:
         absent, same = _ABSENT.fullmatch(text), _SAME.fullmatch(text)
         self._absent = known.get(absent[1]) if absent else None
         self._same = (known.get(same[1]), same[2]) if same else (None, "")
+        self._value_in = _reader_of(self._absent or self._same[0])
+
+    def certainly_holds(self, row: bytes | None, values: Values) -> bool:
+        """Whether a packed row (None: there is none) meets the condition, where its one attribute shows that."""
+        if self._value_in is None:
+            return False
+        value = None if row is None else self._value_in(row).value
+        if self._absent is not None:
+            return value is None
+        return value is not None and value == values.get(self._same[1])
 
     def holds(self, item: Native | None, values: Values) -> bool:
         """Whether an item (None: there is none) meets the condition."""
@@ -109,6 +120,14 @@ class Condition:
         if self._between and any("NULL" in value for value in values.values()):
             raise Unusual
         return bool(self._tree.expr(Row(item or {}, values)))
+
+
+def _reader_of(name: str | None) -> Callable[[bytes], Any] | None:
+    """A decoder of packed rows that makes one attribute only, as `value`; None where a row has it not."""
+    if name is None:
+        return None
+    row = msgspec.defstruct("Row", [("value", dict[str, Any] | None, None)], rename={"value": name})
+    return msgspec.msgpack.Decoder(row).decode
 
 
 @lru_cache(maxsize=4096)

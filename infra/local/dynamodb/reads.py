@@ -75,7 +75,7 @@ def batch_get_item(backend: DynamoDBBackend, params: Params) -> Answer:
         rows = rows_of(backend, table)
         names = names_in(request)
         projection, used = chosen(request, names)
-        keys = [exact_key(rows, key) for key in request["Keys"]]
+        keys = [stored(*exact_key(rows, key)) for key in request["Keys"]]
         if len(used) < len(names) or len(set(keys)) < len(keys):
             raise Unusual
         wanted.append((table, rows, request, projection, keys))
@@ -86,7 +86,7 @@ def batch_get_item(backend: DynamoDBBackend, params: Params) -> Answer:
         strong = consistent(request)
         held = rows.get_many(keys)
         for key, given in zip(keys, request["Keys"], strict=True):
-            row = held.get(stored(*key))
+            row = held.get(key)
             native = None if row is None else unpack(row)
             # a packed row is never smaller than its item, so the exact size matters only near the limit
             total += 0 if row is None else len(row)

@@ -16,13 +16,13 @@ import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
-from zlib import crc32
 
+from isal.isal_zlib import crc32
 from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
 
 from infra.local import database
 from infra.local.database import pack, unpack
-from infra.local.dynamodb.keys import Key, decode, encode, end_of_prefix, key_of, stored
+from infra.local.dynamodb.keys import Key, decode, encode, end_of_prefix, key_of
 from infra.local.integrity import checksum
 
 Native = dict[str, dict[str, Any]]
@@ -175,9 +175,8 @@ class Rows:
         found = self._database.one("SELECT doc, crc FROM rows WHERE tab = ? AND pk = ? AND sk = ?", self.number, pk, sk)
         return None if found is None else self._intact(pk, sk, *found)
 
-    def get_many(self, keys: list[tuple[Key, Key]]) -> dict[tuple[bytes, bytes], bytes]:
-        """The packed rows that there are of up to a hundred keys, by their stored keys (`stored`)."""
-        pairs = [stored(*key) for key in keys]
+    def get_many(self, pairs: list[tuple[bytes, bytes]]) -> dict[tuple[bytes, bytes], bytes]:
+        """The packed rows that there are of up to a hundred keys, by these, as they are stored (`stored`)."""
         # a join in this order looks up each key; IN would walk through the table
         wanted = ",".join(["(?, ?)"] * len(pairs))
         sql = (
@@ -185,9 +184,13 @@ class Rows:
             "SELECT rows.pk, rows.sk, doc, crc FROM wanted CROSS JOIN rows "
             "ON rows.tab = ? AND rows.pk = wanted.pk AND rows.sk = wanted.sk"
         )
-        with self._database.lock:
-            found = self._walk(sql, [*(part for pair in pairs for part in pair), self.number])
-            return {(pk, sk): row for pk, sk, row in found}
+        number = self.number
+        rows: dict[tuple[bytes, bytes], bytes] = {}
+        for pk, sk, doc, crc in self._database.read(sql, *itertools.chain.from_iterable(pairs), number):
+            if crc32(doc, crc32(sk, crc32(pk, number))) != crc:
+                self._intact(pk, sk, doc, crc)
+            rows[pk, sk] = doc
+        return rows
 
     def put(self, partition: Key, sort: Key, row: bytes | None) -> None:
         """Store (or, with None, remove) a row and report it to the listeners."""

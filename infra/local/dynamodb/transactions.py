@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import marshal
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from moto.dynamodb.models import DynamoDBBackend
 
@@ -15,6 +14,7 @@ from infra.local.dynamodb.calls import after_update, updated
 from infra.local.dynamodb.checks import (
     WRITE,
     Answer,
+    Asked,
     Params,
     Refused,
     asked,
@@ -39,8 +39,6 @@ TRANSACTION_BYTES = 4 * 1024 * 1024
 TOKEN_SECONDS = 600.0
 FEW = 5
 """Actions below which their rows are read one by one."""
-_WITHOUT_REFERENCES = 2
-"""marshal's version that writes equal values alike, whether or not they are the same object."""
 
 
 def transact_write_items(backend: DynamoDBBackend, params: Params) -> Answer:  # noqa: C901 -- one list of checks
@@ -52,23 +50,24 @@ def transact_write_items(backend: DynamoDBBackend, params: Params) -> Answer:  #
     token, print_ = remembered(backend, params)
     if token is not None and token in recent and recent[token][0] == print_:
         return charge("TransactWriteItems", params, {})
-    held = _held(backend, actions)
+    found = [_find(backend, action) for action in actions]
+    held = _held(found)
+    conditions: _Conditions = {}
     writes: list[tuple[Rows, Key, Key, bytes | None, int]] = []
     reasons: list[Answer] = []
     seen, total = set(), 0
-    for action in actions:
-        ((kind, inner),) = action.items()
-        rows = rows_of(backend, inner["TableName"])
-        step = _STEPS[kind](rows, inner, held)
-        seen.add((inner["TableName"], step.partition, step.sort))
-        reason: Answer = {"Code": "None"}
+    for kind, inner, rows, partition, sort, key in found:
+        old = rows.get(partition, sort) if held is None else held.get(key)
+        step = _update(rows, inner, old) if kind == "Update" else _STEPS[kind](inner, old, conditions)
+        seen.add(key)
+        reason: Answer = _MET
         if step.refused is not None:
             message = "The conditional request failed"
             reason = {"Code": "ConditionalCheckFailed", "Message": message, **step.refused}
         reasons.append(reason)
         total += step.size
         if kind != "ConditionCheck":
-            writes.append((rows, step.partition, step.sort, step.row, step.size))
+            writes.append((rows, partition, sort, step.row, step.size))
     if len(seen) < len(actions):
         raise Unusual
     if total > TRANSACTION_BYTES:
@@ -106,7 +105,7 @@ def remembered(backend: DynamoDBBackend, params: Params) -> tuple[tuple[str, str
     while recent and (eldest := next(iter(recent))) and now - recent[eldest][1] > TOKEN_SECONDS:
         del recent[eldest]
     token = (f"{backend.account_id}/{backend.region_name}", given)
-    print_ = hashlib.sha256(marshal.dumps(params["TransactItems"], _WITHOUT_REFERENCES)).digest()
+    print_ = hashlib.sha256(pack(params["TransactItems"])).digest()
     if token in recent and recent[token][0] != print_:
         message = "A client request token was used with other parameters"
         raise Refused("IdempotentParameterMismatchException", message, Message=message)
@@ -114,74 +113,77 @@ def remembered(backend: DynamoDBBackend, params: Params) -> tuple[tuple[str, str
 
 
 class Step(NamedTuple):
-    """One action of a transaction, judged: its key, what it writes, and its refusal if its condition failed."""
+    """One action of a transaction, judged: what it writes, and its refusal if its condition failed."""
 
-    partition: Key
-    sort: Key
     row: bytes | None
     size: int
     refused: Answer | None
 
 
-class _Held:
-    """The rows that a transaction is about, as they are: those of each table read in one query."""
-
-    def __init__(self, rows: dict[tuple[int, bytes, bytes], bytes] | None) -> None:
-        self._rows = rows
-
-    def get(self, rows: Rows, partition: Key, sort: Key) -> bytes | None:
-        """The packed row with a key."""
-        if self._rows is None:
-            return rows.get(partition, sort)
-        return self._rows.get((rows.number, *stored(partition, sort)))
+_MET: Answer = {"Code": "None"}
+_RowKey = tuple[int, bytes, bytes]
+"""The number of a table, and a key of it as it is stored."""
+_Found = tuple[str, Params, Rows, Key, Key, _RowKey]
+"""The kind of an action and its parameters, and the row that it is about."""
+_Conditions = dict[str, tuple[Any, Asked]]
+"""By text, the names and the compiled form of a condition: the actions of a transaction mostly have the same."""
 
 
-def _held(backend: DynamoDBBackend, actions: list[Answer]) -> _Held:
-    if len(actions) < FEW:
-        return _Held(None)
-    keys: dict[int, tuple[Rows, list[tuple[Key, Key]]]] = {}
-    for action in actions:
-        ((_, inner),) = action.items()
-        rows = rows_of(backend, inner["TableName"])
-        key = key_in(rows, inner["Item"] if "Item" in inner else inner["Key"])
-        keys.setdefault(rows.number, (rows, []))[1].append(key)
-    return _Held(
-        {(number, *key): row for number, (rows, some) in keys.items() for key, row in rows.get_many(some).items()}
-    )
+def _find(backend: DynamoDBBackend, action: Answer) -> _Found:
+    ((kind, inner),) = action.items()
+    rows = rows_of(backend, inner["TableName"])
+    partition, sort = key_in(rows, inner["Item"]) if kind == "Put" else exact_key(rows, inner["Key"])
+    return kind, inner, rows, partition, sort, (rows.number, *stored(partition, sort))
 
 
-def _put(rows: Rows, params: Params, held: _Held) -> Step:
+def _held(found: list[_Found]) -> dict[_RowKey, bytes] | None:
+    """The rows that a transaction is about, as they are: those of each table read in one query. None for few."""
+    if len(found) < FEW:
+        return None
+    keys: dict[int, tuple[Rows, list[tuple[bytes, bytes]]]] = {}
+    for _, _, rows, _, _, (number, *pair) in found:
+        keys.setdefault(number, (rows, []))[1].append((pair[0], pair[1]))
+    return {(number, *key): row for number, (rows, pairs) in keys.items() for key, row in rows.get_many(pairs).items()}
+
+
+def _asked(params: Params, conditions: _Conditions) -> Asked:
+    """`asked`, compiled once for the actions of a transaction that have the same condition."""
+    text, names = params.get("ConditionExpression"), params.get("ExpressionAttributeNames")
+    known = conditions.get(text) if type(text) is str else None
+    if known is not None and known[0] == names and "ReturnValuesOnConditionCheckFailure" not in params:
+        return known[1]._replace(values=values_in(params))
+    wanted = asked(params, names_in(params), values_in(params))
+    if type(text) is str and not wanted.return_old:
+        conditions[text] = names, wanted
+    return wanted
+
+
+def _put(params: Params, old: bytes | None, conditions: _Conditions) -> Step:
     only(params, "Item", *WRITE)
     item = params["Item"]
     size = measured_item(item)
-    partition, sort = key_in(rows, item)
-    wanted = asked(params, names_in(params), values_in(params))
-    return Step(partition, sort, pack(item), size, failed(held.get(rows, partition, sort), wanted))
+    return Step(pack(item), size, failed(old, _asked(params, conditions)))
 
 
-def _delete(rows: Rows, params: Params, held: _Held) -> Step:
+def _delete(params: Params, old: bytes | None, conditions: _Conditions) -> Step:
     only(params, "Key", *WRITE)
-    partition, sort = exact_key(rows, params["Key"])
-    wanted = asked(params, names_in(params), values_in(params))
-    return Step(partition, sort, None, 0, failed(held.get(rows, partition, sort), wanted))
+    return Step(None, 0, failed(old, _asked(params, conditions)))
 
 
-def _check(rows: Rows, params: Params, held: _Held) -> Step:
+def _check(params: Params, old: bytes | None, conditions: _Conditions) -> Step:
     if "ConditionExpression" not in params:
         raise Unusual
-    return _delete(rows, params, held)
+    return _delete(params, old, conditions)
 
 
-def _update(rows: Rows, params: Params, held: _Held) -> Step:
+def _update(rows: Rows, params: Params, old: bytes | None) -> Step:
     only(params, "Key", "UpdateExpression", *WRITE)
-    partition, sort = exact_key(rows, params["Key"])
     wanted, change, values, _ = updated(rows, params)
-    old = held.get(rows, partition, sort)
     refused = failed(old, wanted)
     if refused is not None:
-        return Step(partition, sort, None, 0, refused)
+        return Step(None, 0, refused)
     after, size = after_update(old, params["Key"], change, values)
-    return Step(partition, sort, pack(after), size, None)
+    return Step(pack(after), size, None)
 
 
-_STEPS = {"Put": _put, "Delete": _delete, "ConditionCheck": _check, "Update": _update}
+_STEPS = {"Put": _put, "Delete": _delete, "ConditionCheck": _check}

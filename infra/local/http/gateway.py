@@ -27,6 +27,7 @@ from infra.local import database
 from infra.local.http import requests
 from infra.local.http.reply import Reply
 from infra.local.integrity import CannotStore, Damaged
+from infra.local.traffic import Traffic
 
 LARGEST_REQUEST = 10 * 1024 * 1024
 LARGEST_RESPONSE = 6 * 1024 * 1024
@@ -41,6 +42,7 @@ CORS = {
     "Access-Control-Allow-Headers": "Authorization,Content-Type,If-None-Match,If-Modified-Since",
     "Access-Control-Max-Age": "3600",
 }
+READING = ("GET", "HEAD", "OPTIONS")
 HEALTH = ("/rest/HealthCheck", "/rest/HealthCheckFull")
 """Paths that answer 503 while nothing can be stored, whatever the service itself says."""
 LOOPBACK = frozenset(("127.0.0.1", "::1"))
@@ -87,6 +89,7 @@ class Gateway:
         self.is_kept_from: Callable[[int], bool] = lambda _: False
         """Whether the client at a port may not have the local stack's own pages."""
         self._free = threading.Semaphore(AT_ONCE)
+        self.traffic = Traffic()
 
     def page(self, path: str, serve: Page) -> None:
         """Serve a path of the local stack's own: `serve` gets method, query and body."""
@@ -143,7 +146,7 @@ class Gateway:
             self._free.acquire(timeout=max(0.0, end - time.monotonic()))
 
     def _invoke(self, event: dict[str, Any]) -> Reply:
-        with self._free:
+        with self._free, self.traffic.passing(writes=event["httpMethod"] not in READING):
             result = self._app(event, LambdaContext())
         body = result["body"].encode() if isinstance(result["body"], str) else result["body"]
         if -(-len(body) // 3) * 4 > LARGEST_RESPONSE:

@@ -1,0 +1,104 @@
+"""What bulk writes cost on the local stack: statements, files and threads, which take its time."""
+
+from __future__ import annotations
+
+import boto3
+
+from chalicelib.settings import override
+from chalicelib.storage.dynamodb import entity_rows
+from chalicelib.storage.log import bodies
+from infra.local import database
+from infra.local.database import PAGE_SIZE, Database
+from infra.local.dynamodb import expressions
+
+TABLE = "bulk-writes"
+
+
+def world(api, project):
+    kind = api.made(f"MediaTypes/{project}", {"name": "image", "dtype": "image"})
+    box = api.made(f"LocalizationTypes/{project}", {"name": "box", "dtype": "box", "media_types": [kind]})
+    media = api.made(f"Medias/{project}", {"type": kind, "name": "a.jpg", "md5": ""})
+    return [{"media_id": media, "type": box, "frame": frame, "x": frame / 1000} for frame in range(500)]
+
+
+def test_a_bulk_creation_on_one_machine_stores_no_object_and_starts_no_thread(api, project, monkeypatch):
+    boxes = world(api, project)
+
+    def refuse(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(bodies.view_objects, "try_put", refuse)
+    monkeypatch.setattr(bodies.view_objects, "put", refuse)
+    monkeypatch.setattr(entity_rows._pool, "map", refuse)
+    with override(calls_wait=False):
+        made = api.made(f"Localizations/{project}", boxes)
+    assert [each["id"] for each in api.get(f"Localizations/{project}").json] == sorted(made)
+
+
+def statements(do):
+    found = []
+    connection = database.current()._connection
+    connection.set_trace_callback(found.append)
+    try:
+        do()
+    finally:
+        connection.set_trace_callback(None)
+    return found
+
+
+def test_a_transaction_reads_its_rows_once_and_writes_each_once():
+    client = boto3.client("dynamodb", region_name="us-east-1")
+    client.create_table(
+        TableName=TABLE,
+        BillingMode="PAY_PER_REQUEST",
+        KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}],
+    )
+
+    def rewrite(before):
+        put = {
+            "TableName": TABLE,
+            "ConditionExpression": "#n = :n" if before else "attribute_not_exists(#n)",
+            "ExpressionAttributeNames": {"#n": "n"},
+        }
+        values = {"ExpressionAttributeValues": {":n": {"N": str(before)}}} if before else {}
+        item = {"n": {"N": str(before + 1)}, "doc": {"B": b"x" * 900}}
+        actions = [{"Put": {**put, **values, "Item": {"pk": {"S": f"r{k}"}, **item}}} for k in range(100)]
+        client.transact_write_items(TransactItems=actions)
+
+    try:
+        rewrite(0)
+        made = statements(lambda: rewrite(1))
+        assert len([each for each in made if each.startswith(("SELECT", "WITH"))]) == 1
+        assert len([each for each in made if each.startswith("INSERT")]) == 100
+        assert len(made) == 103  # with BEGIN and COMMIT
+    finally:
+        client.delete_table(TableName=TABLE)
+
+
+def test_a_condition_of_one_attribute_is_judged_without_the_rest_of_the_row():
+    row = database.pack({"n": {"N": "2"}, "doc": {"B": b"x"}})
+    same = expressions.condition("#n = :n", (("#n", "n"),))
+    assert same.certainly_holds(row, {":n": {"N": "2"}})
+    for other in ("3", "2.0"):  # moto knows that 2.0 is 2
+        assert not same.certainly_holds(row, {":n": {"N": other}})
+    assert not same.certainly_holds(None, {":n": {"N": "2"}})
+    assert not same.certainly_holds(row, {})
+    absent = expressions.condition("attribute_not_exists(#n)", (("#n", "n"),))
+    assert absent.certainly_holds(None, {})
+    assert absent.certainly_holds(database.pack({"doc": {"B": b"x"}}), {})
+    assert not absent.certainly_holds(row, {})
+    assert not expressions.condition("#n > :n", (("#n", "n"),)).certainly_holds(row, {":n": {"N": "1"}})
+
+
+def test_rows_of_a_thousand_bytes_share_pages(tmp_path):
+    store = Database(tmp_path)
+    try:
+        with store.transaction():
+            for number in range(1000):
+                row = b"%06d" % number + b"x" * 1100
+                store.write("INSERT INTO rows VALUES (1, ?, x'', ?, 0)", b"%06d" % number, row)
+        assert store.one("PRAGMA page_size") == (PAGE_SIZE,)
+        assert store.one("PRAGMA page_count")[0] * PAGE_SIZE < 1000 * 1100 * 2
+    finally:
+        store.close()

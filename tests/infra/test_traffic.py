@@ -1,0 +1,88 @@
+"""Background work of the local stack lets requests go first, and comes to an end all the same."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from chalicelib.core.time.background import giving_way, make_way
+from chalicelib.maintenance import compaction
+from chalicelib.storage.view import apply_log
+from infra.local import traffic
+from infra.local.schedule import Schedule, Timer
+from infra.local.traffic import Traffic
+
+
+def test_only_background_work_makes_way():
+    calls = []
+    make_way()
+    with giving_way(lambda: calls.append("waited")):
+        make_way()
+    make_way()
+    assert calls == ["waited"]
+
+
+def test_it_waits_for_the_last_running_request(monkeypatch):
+    monkeypatch.setattr(traffic, "LONGEST_WAY", 60.0)
+    roads, done = Traffic(), threading.Event()
+    roads.wait_for_requests()
+
+    def wait():
+        roads.wait_for_requests()
+        done.set()
+
+    with roads.passing(writes=False):
+        with roads.passing(writes=False):
+            thread = threading.Thread(target=wait)
+            thread.start()
+        assert not done.is_set()
+    thread.join(50)
+    assert done.is_set()
+
+
+def test_requests_without_end_do_not_stop_it(monkeypatch):
+    monkeypatch.setattr(traffic, "LONGEST_WAY", 0.001)
+    roads = Traffic()
+    with roads.passing(writes=True):
+        roads.wait_for_requests()
+
+
+def test_long_work_waits_until_writes_pause_or_its_patience_ends(monkeypatch):
+    roads, stopping = Traffic(), threading.Event()
+    assert not roads.wait_until_quiet(stopping)
+    with roads.passing(writes=False):
+        pass
+    assert not roads.wait_until_quiet(stopping)
+    with roads.passing(writes=True):
+        pass
+    monkeypatch.setattr(traffic, "QUIET_SECONDS", 3600.0)
+    monkeypatch.setattr(traffic, "PATIENCE_SECONDS", 0.0)
+    assert not roads.wait_until_quiet(stopping)
+    monkeypatch.setattr(traffic, "PATIENCE_SECONDS", 3600.0)
+    stopping.set()
+    assert roads.wait_until_quiet(stopping)
+
+
+def test_a_schedule_that_waits_for_a_pause_can_be_stopped(monkeypatch):
+    monkeypatch.setattr(traffic, "QUIET_SECONDS", 3600.0)
+    roads, calls = Traffic(), []
+    with roads.passing(writes=True):
+        pass
+    schedule = Schedule(
+        Timer(name="x", handler=lambda *_: calls.append(time.time()), every=0.001, waits=True), traffic=roads
+    )
+    schedule.start()
+    assert schedule.stop(60)
+    assert not calls
+
+
+def test_a_compaction_makes_way_between_commits_and_pieces_of_rows(api, project, monkeypatch):
+    monkeypatch.setattr(apply_log, "_ROWS_A_PIECE", 10)
+    kind = api.made(f"MediaTypes/{project}", {"name": "image", "dtype": "image"})
+    box = api.made(f"LocalizationTypes/{project}", {"name": "box", "dtype": "box", "media_types": [kind]})
+    media = api.made(f"Medias/{project}", {"type": kind, "name": "a.jpg", "md5": ""})
+    api.made(f"Localizations/{project}", [{"media_id": media, "type": box, "frame": 0} for _ in range(70)])
+    calls = []
+    with giving_way(lambda: calls.append(1)):
+        assert compaction.compact(project, force=True)
+    assert len(calls) >= 70 / 10 + 4  # pieces of rows, and commits
