@@ -35,7 +35,7 @@ export const annotate = {
   onFrame: "Annotations on this frame", tracks: "Tracks", states: "States", wholeMedia: "media", layers: "Layers", details: "Details", nothingHere: "Nothing on this frame.",
   nothingHereLead: (/** @type {string} */ key) => `Press ${key} to draw the first type, or ? for all keys.`, noTracks: "No tracks yet. Select a shape and press t.",
   noTypes: "No type can be drawn here", addTypes: "Add types", noTypesLead: "A project manager adds localization types under Manage.",
-  selectedCount: (/** @type {number} */ count) => `${plural(count, "annotation")} selected`, remove: "Delete", several: "several values",
+  selectedCount: (/** @type {number} */ count) => `${plural(count, "annotation")} selected`, isSelected: (/** @type {string} */ label) => `${label} is selected`, remove: "Delete", several: "several values",
   trackOf: (/** @type {number} */ count) => plural(count, "frame"), joinTrack: "Draw into this track", leaveTrack: "Stop drawing into this track",
   layerActive: "Draw here", layerVisible: (/** @type {string} */ name) => `Show ${name}`, layerLocked: "In another layer. Draw in that layer to change it.", notRemoved: "What lies in another layer is deleted there: choose Draw here for that layer first.",
   addLayer: "New layer", layerName: "Name of the layer", layerBase: "Annotations of the layer you draw in now show through.", create: "Create",

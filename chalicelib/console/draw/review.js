@@ -11,7 +11,7 @@ export const ownAttributes = (type) => (type?.attribute_types ?? []).filter((/**
 
 /** @param {{session: import("./session.js").Session, rows: [string, import("./document.js").Row][]}} props */
 export function ReviewButtons({ session, rows }) {
-  const reviewed = rows.filter(([, row]) => isReviewable(session.typeOf(row)));
+  const reviewed = rows.filter(([, row]) => isReviewable(session.typeOf(row)) && session.isEditable(row));
   const comment = reviewed.length === 1 ? reviewed[0][1].attributes[words.comment] ?? "" : "";
   const [text, setText] = useState(comment);
   useEffect(() => setText(comment), [comment, reviewed[0]?.[0]]);

@@ -211,11 +211,14 @@ export class Session {
     this.selected.value = chosen;
   }
 
-  /** @param {string} name of an attribute of the selected rows @param {any} value */
+  /** Set an attribute of the selected rows that may be changed and whose type has it. @param {string} name @param {any} value @returns {number} how many rows */
   setAttribute(name, value, label = words.steps.attribute) {
-    const edits = this.chosen().filter(([, row]) => this.isEditable(row)).map(([key, row]) => this.#own(key, { ...row, attributes: { ...row.attributes, [name]: value } }));
+    const has = (/** @type {Row} */ row) => (this.typeOf(row)?.attribute_types ?? []).some((/** @type {any} */ each) => each.name === name);
+    const edits = this.chosen().filter(([, row]) => this.isEditable(row) && has(row)).map(([key, row]) => this.#own(key, { ...row, attributes: { ...row.attributes, [name]: value } }));
     this.doc.change(label, edits);
-    if (edits.length) this.selected.value = new Set(edits.map(([key]) => key));
+    const targets = new Map(edits.map(([key, row]) => [`${row.kind}${row.elemental}`, key]));
+    if (edits.length) this.selected.value = new Set(this.chosen().map(([key, row]) => targets.get(`${row.kind}${row.elemental}`) ?? key));
+    return edits.length;
   }
 
   /** Delete what is selected, except rows of other layers, which stay selected. @returns {number} how many stay */

@@ -44,9 +44,9 @@ export function Transport({ session, field, onLink }) {
     ${player.isStalled && html`<span class="chip" role="status"><span class="spinner" />${words.waiting}</span>`}
     <span class="grow" />
     <span class="row">
-      <${Button} small kind="quiet" title=${words.loopStart} onClick=${() => player.setLoop([frame, loops?.[1] ?? player.frames - 1])}>[<//>
+      <${Button} small kind="quiet" title=${words.loopStart} aria-label=${words.loopStart} onClick=${() => player.setLoop([frame, loops?.[1] ?? player.frames - 1])}>[<//>
       <${Button} small kind="quiet" title=${loops ? words.loopClear : words.loop} pressed=${Boolean(loops)} icon="reload" onClick=${() => player.setLoop(loops ? null : [0, player.frames - 1])} />
-      <${Button} small kind="quiet" title=${words.loopEnd} onClick=${() => player.setLoop([loops?.[0] ?? 0, frame])}>]<//>
+      <${Button} small kind="quiet" title=${words.loopEnd} aria-label=${words.loopEnd} onClick=${() => player.setLoop([loops?.[0] ?? 0, frame])}>]<//>
     </span>
     ${session.sound && html`<${Button} small kind="quiet" icon=${isOn.value ? "sound" : "sound_off"} title=${`${words.sound} (s)`} pressed=${isOn.value} onClick=${() => session.sound?.toggle()} />`}
     <${Select} small name=${words.speed} value=${player.speed} options=${SPEEDS.map((speed) => [speed, `${speed}×`])} onChange=${(/** @type {string} */ value) => player.setSpeed(Number(value))} />

@@ -9,7 +9,7 @@ const MOST = 90;
 
 /**
  * Say that something was deleted, and offer to undo it.
- * @param {number} project @param {"media" | "localization" | "section"} kind @param {number[]} ids @param {() => void} onRestored
+ * @param {number} project @param {"media" | "localization" | "section" | "leaf"} kind @param {number[]} ids @param {() => void} onRestored
  */
 export function toastDeleted(project, kind, ids, onRestored) {
   const undo = async () => {

@@ -4,6 +4,8 @@ import { route } from "../router.js";
 import { toastError } from "./toast.js";
 
 const OVERSCAN = 2;
+/** The size of text for which cards are measured; they grow with it on very wide windows. */
+const USUAL_PX = 14;
 /** Where lists were scrolled to, for the way back to them. @type {Map<string, number>} */
 const places = new Map();
 
@@ -16,12 +18,12 @@ const places = new Map();
 export function VirtualGrid({ count, minWidth, ratio, extra, gap = 14, name, onRange, render, head, scrollKey }) {
   const outer = useRef(/** @type {HTMLElement | null} */ (null));
   const inner = useRef(/** @type {HTMLElement | null} */ (null));
-  const [box, setBox] = useState({ width: 0, height: 0 });
+  const [box, setBox] = useState({ width: 0, height: 0, scale: 1 });
   const [top, setTop] = useState(0);
   const wanted = useRef(-1);
   useLayoutEffect(() => {
     const element = /** @type {HTMLElement} */ (outer.current);
-    const measure = () => setBox({ width: inner.current?.clientWidth ?? 0, height: element.clientHeight });
+    const measure = () => setBox({ width: inner.current?.clientWidth ?? 0, height: element.clientHeight, scale: parseFloat(getComputedStyle(document.documentElement).fontSize) / USUAL_PX });
     const observer = new ResizeObserver(measure);
     observer.observe(element);
     measure();
@@ -34,9 +36,9 @@ export function VirtualGrid({ count, minWidth, ratio, extra, gap = 14, name, onR
   }, [scrollKey, Boolean(count && box.width)]);
   const latest = useRef(0);
   latest.current = top;
-  const columns = Math.max(1, Math.floor((box.width + gap) / (minWidth + gap)));
+  const columns = Math.max(1, Math.floor((box.width + gap) / (minWidth * box.scale + gap)));
   const width = Math.floor((box.width - gap * (columns - 1)) / columns);
-  const pitch = Math.round(width * ratio) + extra + gap;
+  const pitch = Math.round(width * ratio + extra * box.scale) + gap;
   const rows = Math.ceil(count / columns);
   const offset = inner.current?.offsetTop ?? 0;
   const firstRow = Math.max(0, Math.floor((top - offset) / pitch) - OVERSCAN);

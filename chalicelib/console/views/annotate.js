@@ -57,7 +57,10 @@ function Workplace({ media, params, query }) {
     help: () => setDialog("help"),
     goTo: () => field.current?.focus(),
     toast: (text) => toast(text, { seconds: 3 }),
-    decide: (decision) => session.chosen().some((/** @type {any} */ [, row]) => isReviewable(session.typeOf(row))) && session.setAttribute("Review", decision, words.steps.review),
+    decide: (decision) => {
+      const isMeant = session.mayEdit && session.chosen().some((/** @type {any} */ [, row]) => isReviewable(session.typeOf(row)));
+      if (isMeant && !session.setAttribute("Review", decision, words.steps.review)) toast(words.layerLocked, { seconds: 5 });
+    },
   }), [session]);
   const run = (/** @type {string} */ id) => commands.find((/** @type {any} */ command) => command.id === id)?.run();
   useKeys(keysOf(session, commands));
@@ -95,7 +98,7 @@ function Workplace({ media, params, query }) {
       <div class=${classes("stage", session.tool.value && "draws")} ref=${root} tabindex="0" role="application" data-frame=${session.isShown.value ? session.frame.value : undefined} aria-label=${words.stage(media.name, session.frame.value, session.onFrame.value.length)}>
         <canvas class="picture" ref=${picture} width="16" height="9" /><canvas class="shapes" ref=${overlay} /><audio ref=${speaker} preload="auto" />
         ${session.failure.value && html`<p class="note bad stage-note" role="alert">${explain(session.failure.value)}</p>`}
-        <${Hint} session=${session} />
+        <${Hint} session=${session} /><${Spoken} session=${session} />
       </div>
       <${Timeline} session=${session} /><${Transport} session=${session} field=${field} onLink=${address} />
     </div>
@@ -133,6 +136,14 @@ function Tools({ session, run }) {
     <span class="grow" />
     <${Button} kind="quiet" icon="eye" title=${session.isHidden.value ? words.show : words.hide} pressed=${session.isHidden.value} onClick=${() => run("hide")} />
     ${view("zoomIn", "zoom_in", words.zoomIn)}${view("zoomOut", "zoom_out", words.zoomOut)}${view("zoomReset", "fullscreen", words.zoomReset)}</nav>`;
+}
+
+/** Says what is selected to those who do not see it. @param {{session: Session}} props */
+function Spoken({ session }) {
+  session.selected.value;
+  const chosen = session.chosen();
+  const text = chosen.length === 1 ? words.isSelected(session.labelOf(chosen[0][1])) : chosen.length ? words.selectedCount(chosen.length) : "";
+  return html`<p class="visually-hidden" role="status">${text}</p>`;
 }
 
 /** @param {{session: Session}} props */

@@ -11,6 +11,7 @@ import { confirm, Dialog } from "../ui/dialog.js";
 import { valueText } from "../ui/format.js";
 import { LeafTree } from "../ui/leaf_tree.js";
 import { RecordDialog } from "../ui/records.js";
+import { toastDeleted } from "../ui/restore.js";
 import { Await, Empty, useAsync } from "../ui/states.js";
 import { explain, toast, toastError } from "../ui/toast.js";
 import { Tree } from "../ui/tree.js";
@@ -19,8 +20,6 @@ import { Tree } from "../ui/tree.js";
 
 /** A tree of at most so many leaves is shown open. */
 const SMALL = 60;
-/** So many leaves are created by one request. */
-const AT_ONCE = 500;
 
 /** @param {{query: Record<string, string>}} props */
 export function Leaves({ query }) {
@@ -77,8 +76,7 @@ function Editor({ type }) {
       const siblings = tree.children.get(leaf.parent) ?? [], at = siblings.findIndex((each) => each.id === leaf.id);
       await del(`Leaf/${leaf.id}`);
       setActive((siblings[at + 1] ?? siblings[at - 1])?.id ?? leaf.parent);
-      const undo = () => createAgain(type.project, all).then(() => refresh(leaf.parent), toastError);
-      toast(text.deleted, { kind: "good", seconds: 12, ...(all.length <= MOST_MATCHES && { action: text.undo, run: undo }) });
+      toastDeleted(type.project, "leaf", [leaf.id], () => refresh(leaf.parent));
       await refresh(leaf.parent);
     } catch (failure) { toastError(failure); }
   };
@@ -111,18 +109,6 @@ function Editor({ type }) {
     }}<//>
     ${dialog?.kind === "add" && html`<${AddLeaves} type=${type} parent=${dialog.leaf} onClose=${() => setDialog(null)} onDone=${saved} />`}
     ${dialog?.kind === "edit" && html`<${EditLeaf} type=${type} leaf=${dialog.leaf} onClose=${() => setDialog(null)} onDone=${refresh} />`}</div>`;
-}
-
-/** Create deleted leaves again, those above first. @param {number} project @param {Leaf[]} leaves */
-async function createAgain(project, leaves) {
-  const made = /** @type {Map<number | null, number>} */ (new Map());
-  for (const [, level] of [...Map.groupBy(leaves, (each) => each.depth)].sort(([one], [two]) => one - two)) {
-    for (let at = 0; at < level.length; at += AT_ONCE) {
-      const some = level.slice(at, at + AT_ONCE);
-      const { id } = await post(`Leaves/${project}`, some.map(({ name, type, parent, attributes }) => ({ name, type, attributes: Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== null)), ...(parent !== null && { parent: made.get(parent) ?? parent }) })));
-      some.forEach((each, index) => made.set(each.id, id[index]));
-    }
-  }
 }
 
 /** The search string of names that contain a text; signs of the query language are taken as text. @param {string} given */

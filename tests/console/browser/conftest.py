@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,25 @@ PAGE_SECONDS = 120
 expect.set_options(timeout=PAGE_SECONDS * 1000)
 
 
+WORLDS: dict[str, Callable[[Stack, Path], Any]] = {
+    "meadow": lambda stack, _folder: demo.fill(stack.api),
+    "nasty": lambda stack, _folder: markup.fill(stack),
+    "sea": dives.sea,
+}
+"""Projects that many tests read. They are made beside the first tests, which need none of them."""
+
+
+def worlds_of(item: pytest.Item) -> set[str]:
+    """The names of those that a test needs."""
+    return WORLDS.keys() & set(getattr(item, "fixturenames", ()))
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     here = f"{Path(__file__).parent}/"
     for item in items:
         if str(item.path).startswith(here):
             item.add_marker(pytest.mark.browser)
+    items.sort(key=lambda item: Path(__file__).parent in item.path.parents and bool(worlds_of(item)))
 
 
 @pytest.fixture(scope="session")
@@ -37,22 +52,35 @@ def stack(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
         yield running
 
 
+@pytest.fixture(scope="session", autouse=True)
+def worlds(
+    stack: Stack, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, Future[Any]]]:
+    """Those that the tests of this session need, on their way."""
+    wanted = {name for item in request.session.items for name in worlds_of(item)}
+    with ThreadPoolExecutor(len(WORLDS)) as pool:
+        yield {name: pool.submit(WORLDS[name], stack, tmp_path_factory.mktemp(name)) for name in sorted(wanted)}
+
+
 @pytest.fixture(scope="session")
-def meadow(stack: Stack) -> int:
+def meadow(worlds: dict[str, Future[Any]]) -> int:
     """The project of `make demo`."""
-    return demo.fill(stack.api)
+    number: int = worlds["meadow"].result()
+    return number
 
 
 @pytest.fixture(scope="session")
-def nasty(stack: Stack) -> dict[str, Any]:
+def nasty(worlds: dict[str, Future[Any]]) -> dict[str, Any]:
     """The ids of a project in which every text is markup."""
-    return markup.fill(stack)
+    ids: dict[str, Any] = worlds["nasty"].result()
+    return ids
 
 
 @pytest.fixture(scope="session")
-def sea(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> dives.Dive:
+def sea(worlds: dict[str, Future[Any]]) -> dives.Dive:
     """A project with a clip whose frames show their numbers."""
-    return dives.sea(stack, tmp_path_factory.mktemp("clip"))
+    made: dives.Dive = worlds["sea"].result()
+    return made
 
 
 @pytest.fixture

@@ -279,10 +279,8 @@ def test_what_others_draw_and_delete_appears_while_one_looks(screen, dive):
     listed = screen.page.get_by_role("list", name="Annotations on this frame").get_by_role("button")
     expect(listed).to_have_count(1)
     dive.api.create(f"Localizations/{dive.project}", [dive.box(5, x=0.1, attributes={"Species": "Tuna"})])
-    expect(listed).to_have_count(2)
     dive.api.ask("DELETE", f"Localization/{number}")
-    expect(listed).to_have_count(1)
-    expect(listed.first).to_contain_text("Tuna")
+    expect(listed).to_have_text([re.compile("Tuna")])
 
 
 def test_a_layer_shows_through_and_a_change_of_it_stays_in_the_layer_above(screen, dive):
