@@ -6,8 +6,9 @@ from chalicelib.errors import NotFound
 from chalicelib.resources.exports import joining
 from chalicelib.resources.exports import steps as exports_steps
 from chalicelib.resources.exports.messages import JoinExport, PlanExport, RemoveExport, WritePart
+from chalicelib.resources.imports import service as imports_service
 from chalicelib.resources.imports import steps as imports_steps
-from chalicelib.resources.imports.messages import CheckImport, RunImportPart
+from chalicelib.resources.imports.messages import CheckImport, RemoveImport, RunImportPart
 from functions.worker import Delivery, Retry, worker
 
 PAUSES = (1.0, 3.0, 8.0, 28.0)
@@ -45,14 +46,21 @@ def _check(message: CheckImport, delivery: Delivery) -> None:
 
 def _run_part(message: RunImportPart, _: Delivery) -> None:
     imports_steps.run_part(message.uid, message.part)
+    imports_service.remove_leftovers(message.project, message.uid)
+
+
+def _remove_import(message: RemoveImport, _: Delivery) -> None:
+    imports_service.remove_leftovers(message.project, message.uid)
 
 
 def _give_up(
-    message: PlanExport | WritePart | JoinExport | RemoveExport | CheckImport | RunImportPart, reason: Exception
+    message: PlanExport | WritePart | JoinExport | RemoveExport | CheckImport | RunImportPart | RemoveImport,
+    reason: Exception,
 ) -> None:
     if isinstance(message, CheckImport | RunImportPart):
         imports_steps.fail(message.uid, reason)
-    elif not isinstance(message, RemoveExport):
+        imports_service.remove_leftovers(message.project, message.uid)  # it may have been cancelled meanwhile
+    elif not isinstance(message, RemoveExport | RemoveImport):
         exports_steps.fail(message.uid, message.what, reason)
 
 
@@ -64,6 +72,7 @@ handler = worker(
         RemoveExport: _remove,
         CheckImport: _check,
         RunImportPart: _run_part,
+        RemoveImport: _remove_import,
     },
     on_poison=_give_up,
 )

@@ -30,6 +30,8 @@ class Column:
     value: Callable[[Any], Any]
     member: str | None = None
     """The member that the value is copied from unchanged; None if it is computed."""
+    source: str | None = None
+    """The member that the value is converted from like an attribute; None if it is computed otherwise."""
 
 
 def _member(name: str, dtype: str, member: str = "") -> Column:
@@ -40,7 +42,7 @@ def _member(name: str, dtype: str, member: str = "") -> Column:
 
 def _converted(name: str, dtype: str) -> Column:
     """A column converted from a member like an attribute of that dtype."""
-    return Column(name, dtype, lambda entity: stored(dtype, getattr(entity, name)))
+    return Column(name, dtype, lambda entity: stored(dtype, getattr(entity, name)), source=name)
 
 
 _COUNTED = ("archival", "streaming", "image", "thumbnail", "thumbnail_gif", "attachment")

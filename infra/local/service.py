@@ -29,6 +29,7 @@ from infra.local.batch.callers import is_step
 from infra.local.batch.queue import LocalQueue
 from infra.local.batch.step import Runner
 from infra.local.folder import write_private
+from infra.local.follower import Follower
 from infra.local.http import operator_page, outbox
 from infra.local.http.gateway import Gateway, Server
 from infra.local.http.reply import Reply
@@ -55,6 +56,7 @@ class Service:
         self._s3 = S3Front(aws.signing_keys(), host=host, port=port + 1)
         self._pollers = Pollers(_sources(), region=aws.REGION)
         self._schedule = Schedule(*_timers(), region=aws.REGION)
+        self._follower = Follower()
         self._jobs = LocalQueue(home, runner, jobs.handler, settings().job_files_image) if runner else None
         if runner is not None:
             self._gateway.is_kept_from = partial(is_step, runner, server=port)
@@ -76,6 +78,7 @@ class Service:
         yield "polling the queues"
         self._pollers.start()
         self._schedule.start()
+        self._follower.start()
         if self._jobs is not None and (again := self._jobs.start()):
             yield f"{again} interrupted steps of jobs are begun again"
         write_private(self._home / "local.json", json.dumps(self._place, indent=2) + "\n")
@@ -104,6 +107,7 @@ class Service:
         yield "waiting for queue functions (again Ctrl-C does not wait; their messages come back at the next start)"
         self._pollers.stop(timeout=10.0)
         self._schedule.stop(timeout=10.0)
+        self._follower.stop(timeout=10.0)
         self._s3.stop()
         if problem := database.current().problem():
             yield f"WARNING: not everything could be stored: {problem}"

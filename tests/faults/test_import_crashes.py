@@ -1,5 +1,6 @@
 """An import killed after each of its AWS calls in turn: it is done, and nothing doubles."""
 
+import msgspec
 import pytest
 
 from chalicelib.queues import decode, encode
@@ -8,9 +9,11 @@ from chalicelib.resources.imports import service as imports_service
 from chalicelib.resources.imports import steps as imports_steps
 from chalicelib.resources.imports.messages import CheckImport, RunImportPart
 from chalicelib.resources.imports.schemas import IMPORT
+from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
-from tests import objects
+from tests import objects, roles
 from tests.faults.test_transcode_crashes import Killed, Killer
+from tests.queue_runner import deliver
 from tests.resources.imports.archives import uploaded, zipped
 from tests.resources.media.samples import picture
 
@@ -132,3 +135,64 @@ def test_every_message_twice_and_late_ones_change_nothing(api, project, monkeypa
         handle(message)
     queue.run()
     assert seen(api, project) == wanted
+
+
+@pytest.fixture
+def checked(api, project, monkeypatch):
+    """Imports whose parts are stored, and the messages that are sent then."""
+    sent = []
+    for module in (imports_service, imports_steps):
+        monkeypatch.setattr(module, "send", lambda _, message, delay=0: sent.append(message))
+
+    def make():
+        key = uploaded(api, project, zipped(FILES))
+        uid = api.post(f"Imports/{project}", BODY | {"key": key}).json["uid"]
+        imports_steps.check(uid)
+        assert left_in(project, uid) != []
+        sent.clear()
+        return uid
+
+    return make, sent
+
+
+def left_in(project, uid):
+    return [str(key) for key in objects.under(f"_pieces/{project}/{uid}/")]
+
+
+def test_a_cancellation_killed_anywhere_leaves_no_parts(api, project, monkeypatch, checked):
+    make, sent = checked
+    killer = Killer(monkeypatch)
+    for number in range(1, 40):
+        uid = make()
+        killer.left = number
+        said = api.ask("DELETE", f"/rest/Import/{uid}")
+        is_over, killer.left = killer.left is not None, None
+        for message in sent:
+            deliver(settings().dataset_queue_url, message, count=5)
+        assert bool(left_in(project, uid)) == (records.maybe(IMPORT, uid) is not None), number
+        if is_over:
+            assert said.status == 200
+            return
+    raise AssertionError("the request never ended")
+
+
+@pytest.mark.parametrize("ends", ["the check", "a part"])
+def test_one_that_is_cancelled_while_it_works_leaves_no_parts(api, project, monkeypatch, checked, ends):
+    make, _ = checked
+    uid = make()
+    cancelled = records.get(IMPORT, uid)
+
+    def cancel(*_, **__):
+        with roles.RECORDER.acting("APIHandler"):
+            imports_service.cancel(cancelled)
+        objects.write(f"_pieces/{project}/{uid}/labels-000009.json", b"[]")  # what it was about to write
+
+    if ends == "a part":
+        monkeypatch.setattr(creating, "create", cancel)
+        message = RunImportPart(uid=uid, part=0, project=project)
+    else:
+        records.edit(IMPORT, uid, lambda current: msgspec.structs.replace(current, status="pending"))
+        monkeypatch.setattr(checking.Check, "run", cancel)
+        message = CheckImport(uid=uid, project=project)
+    deliver(settings().dataset_queue_url, message, count=5)
+    assert left_in(project, uid) == []

@@ -25,7 +25,7 @@ from chalicelib.resources.clips import service as clips_service
 from chalicelib.resources.clips.messages import CutClip
 from chalicelib.resources.email.messages import SendEmail
 from chalicelib.resources.exports.messages import JoinExport, PlanExport, RemoveExport, WritePart
-from chalicelib.resources.imports.messages import CheckImport, RunImportPart
+from chalicelib.resources.imports.messages import CheckImport, RemoveImport, RunImportPart
 from chalicelib.resources.media import archiving
 from chalicelib.resources.media.messages import ImportImage
 from chalicelib.resources.projects.messages import PurgeProject
@@ -354,6 +354,7 @@ ELSEWHERE = {
     **dict.fromkeys(
         (CheckImport, RunImportPart), test_import_crashes.test_an_import_is_done_once_wherever_it_is_killed
     ),
+    RemoveImport: test_import_crashes.test_a_cancellation_killed_anywhere_leaves_no_parts,
     **dict.fromkeys(
         (ListObjects, LookAtObjects, IndexObjects), test_source_crashes.test_a_source_is_listed_wherever_it_is_killed
     ),

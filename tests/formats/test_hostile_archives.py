@@ -7,12 +7,23 @@ import json
 import struct
 import zipfile
 
+import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chalicelib.errors import BadInput
-from chalicelib.formats.readers import read_coco, read_cvat, read_mot, read_table, read_voc, read_yolo, reading, unzip
+from chalicelib.formats.readers import (
+    read_coco,
+    read_cvat,
+    read_mot,
+    read_table,
+    read_voc,
+    read_yolo,
+    reading,
+    unzip,
+    xml,
+)
 from chalicelib.formats.readers.unzip import SingleFile, ZipArchive
 from chalicelib.formats.readers.xml import elements
 
@@ -162,6 +173,124 @@ def test_a_line_of_megabytes_is_refused():
 
 def test_a_parquet_that_is_none_is_refused():
     refused(lambda: read_table.read_parquet(single("localizations.parquet", b"PAR1" * 10)), "not Parquet")
+
+
+class Endless(io.BytesIO):
+    """A file that goes on with the same bytes for ever, and counts what is read."""
+
+    def __init__(self, head, unit):
+        super().__init__()
+        self.read_bytes, self._head, self._unit = 0, head, unit
+
+    def seek(self, *_):
+        return 0
+
+    def read(self, size=-1):
+        assert 0 <= size <= 64 * 1024 * 1024, "all of it is read at once"
+        start, stop = self.read_bytes, self.read_bytes + size
+        self.read_bytes = stop
+        body = self._unit * (size // len(self._unit) + 2)
+        if start < len(self._head):
+            return (self._head[start:stop] + body)[:size]
+        return body[(start - len(self._head)) % len(self._unit) :][:size]
+
+
+@pytest.mark.parametrize(
+    ("read", "name", "head", "unit", "reason"),
+    [
+        (read_table.read_csv, "localizations.csv", b"media,x,y\n", b"1,", "a row has more than"),
+        (read_table.read_csv, "localizations.csv", b"media,x,y\n", b'"\n",', "a row has more than"),
+        (read_table.read_csv, "localizations.csv", b"", b"a,", "a row has more than"),
+        (read_table.read_jsonl, "localizations.jsonl", b"", b"[1, ", "the line has more than"),
+        (read_cvat.read, "annotations.xml", b"<a b='", b"xy", "a tag or comment of more than"),
+        (read_cvat.read, "annotations.xml", b"<", b"xy", "a tag or comment of more than"),
+        (read_cvat.read, "annotations.xml", b"<a><!--", b"xy", "a tag or comment of more than"),
+        (read_voc.read, "annotation.xml", b"<a><?x ", b"xy", "a tag or comment of more than"),
+        (read_voc.read, "annotation.xml", b"<annotation><![CDATA[", b"xy", "an element of more than"),
+        (read_coco.read, "instances.json", b'{"images": ["', b"xy", "a value has more than"),
+    ],
+)
+def test_a_value_that_never_ends_is_refused_before_it_is_held(monkeypatch, read, name, head, unit, reason):
+    for module, limit in ((reading, "LONGEST_LINE"), (reading, "LARGEST_VALUE"), (xml, "LARGEST")):
+        monkeypatch.setattr(module, limit, 3_000_000)
+    file = Endless(head, unit)
+    refused(lambda: read(SingleFile(name, file, 10**12)), reason)
+    assert file.read_bytes < 12_000_000
+
+
+def test_rows_of_any_number_and_quoted_line_ends_are_read():
+    lines = "media,kind,x,y,class_name\n" + '"a\nb",dot,0.5,0.5,c\n' * 300_000
+    with_limit = [row for row in read_table.read_csv(single("localizations.csv", lines)) if row.place.endswith("01")]
+    assert len(with_limit) > 1000
+
+
+@pytest.mark.parametrize(
+    "value", ["repeat('x', 5_000_000)", "list_transform(range(9), lambda n: repeat('x', 900_000))"]
+)
+@pytest.mark.parametrize("form", ["{}", "{{'a': {}}}", "map {{1: {}}}", "[{}]", "[[{}]]"])
+def test_a_parquet_of_a_few_bytes_does_not_fill_the_memory(tmp_path, value, form):
+    path = tmp_path / "localizations.parquet"
+    columns = f"'m' AS media, 0.1 AS x, 0.1 AS y, {form.format(value)} AS \"attributes.A\""
+    duckdb.sql(f"COPY (SELECT {columns} FROM range(3)) TO '{path}' (FORMAT parquet, COMPRESSION zstd)")
+    body = path.read_bytes()
+    assert len(body) < 100_000
+    refused(lambda: read_table.read_parquet(single(path.name, body)), "a row has more than 4194304 bytes")
+
+
+def test_parquet_with_every_type_of_column_is_read(tmp_path):
+    path = tmp_path / "localizations.parquet"
+    values = ("1", "1.5", "true", "'a'", "'a'::blob", "[1.5, 2]", "['a', NULL]", "{'a': 1}", "map {'a': 'b'}", "uuid()")
+    columns = ", ".join(f'{value} AS "attributes.{place}"' for place, value in enumerate(values))
+    duckdb.sql(f"COPY (SELECT 'm' AS media, 0.1 AS x, 0.1 AS y, {columns} FROM range(40)) TO '{path}'")
+    rows = [row.row for row in read_table.read_parquet(single(path.name, path.read_bytes()))]
+    assert [len(row.attributes) for row in rows[1:]] == [len(values)] * 40
+
+
+def directory(count, name=b""):
+    """Entries of a zip's list of files."""
+    return (b"PK\x01\x02" + bytes(24) + struct.pack("<H", len(name)) + bytes(16) + name) * count
+
+
+def zip_of(entries, large=None, points_to=None):
+    """A zip that has a list of files only, with the end record of zip64 if its numbers are given."""
+    body = b"PK\x03\x04" + (large or b"") + entries
+    number, length = (0, 0) if large else (0xFFFF, len(entries))
+    end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, number, number, length, 4, 0)
+    if large:
+        count = len(entries) // 46
+        true = (b"PK\x06\x06", 44, 45, 45, 0, 0, count, count, len(entries), 4 + len(large))
+        body += struct.pack("<4sQ2H2L4Q", *true) + struct.pack("<4sLQL", b"PK\x06\x07", 0, points_to, 1)
+    return io.BytesIO(body + end)
+
+
+def test_the_large_end_record_that_is_read_is_the_one_that_is_bounded(monkeypatch):
+    monkeypatch.setattr(unzip, "LARGEST_DIRECTORY", 1000)
+    innocent = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, 0, 0, 0, 0)
+    entries = directory(100)
+    refused(lambda: ZipArchive(zip_of(entries, innocent, 4)), "at another place than it says")
+    refused(
+        lambda: ZipArchive(zip_of(entries, innocent, 4 + len(innocent) + len(entries))), "list of files .* 4600 bytes"
+    )
+
+
+@pytest.mark.parametrize("name", [b"", b"a/"])
+def test_entries_are_counted_before_they_are_read(monkeypatch, name):
+    monkeypatch.setattr(unzip, "MOST_FILES", 50)
+    monkeypatch.setattr(zipfile, "ZipFile", None)  # it would make an object of each
+    refused(lambda: ZipArchive(zip_of(directory(51, name))), "more than 50 files")
+
+
+def test_entries_without_a_name_and_names_that_end_at_a_nul_are_refused():
+    refused(lambda: ZipArchive(zip_of(directory(1))), "has no name")
+    body = zipped(("media.csvX.png", b"x")).getvalue().replace(b"csvX", b"csv\0")
+    refused(lambda: ZipArchive(io.BytesIO(body)), "control character")
+
+
+def test_a_bomb_of_many_files_is_refused(monkeypatch):
+    monkeypatch.setattr(unzip, "SMALL_TOTAL", 1_000_000)
+    refused(
+        lambda: ZipArchive(zipped(*((f"{n}.txt", bytes(400_000)) for n in range(9)))), "more than 200 times its size"
+    )
 
 
 JSON = st.recursive(

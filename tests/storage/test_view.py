@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from random import Random
+from unittest.mock import patch
 
 import msgspec
 import pytest
@@ -16,6 +17,7 @@ from chalicelib.core.resource import answer
 from chalicelib.errors import BadInput
 from chalicelib.query import check, evaluate, parse
 from chalicelib.query.parsers.parameters import LocalizationQuery
+from chalicelib.storage.view import apply_log
 from chalicelib.storage.view.cache import Views
 from chalicelib.storage.view.view import Gap, View
 from tests.query.query_rig import box, media, type_of, types
@@ -197,7 +199,12 @@ def _earliest(change: Change) -> int:
 
 @examples(5, 500, SEEDS)
 def test_any_history_comes_to_the_same_as_its_end(seed: int):
-    rng = Random(seed)
+    for fewest in (1, 400):  # rows made in columns, and one by one
+        with patch.object(apply_log, "_FEWEST_IN_COLUMNS", fewest):
+            check_history(Random(seed))
+
+
+def check_history(rng: Random) -> None:
     view = View(PROJECT)
     now = world(rng)
     view.apply(now.commits())

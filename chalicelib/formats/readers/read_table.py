@@ -12,13 +12,14 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from chalicelib.errors import BadInput
 from chalicelib.formats.model import Archive, Label, Media, State
 from chalicelib.formats.readers.reading import (
+    LONGEST_LINE,
     MediaTable,
     Placed,
     Rows,
@@ -33,9 +34,14 @@ from chalicelib.formats.readers.reading import (
 )
 from chalicelib.formats.writers import table as tables
 
+if TYPE_CHECKING:
+    import duckdb
+
 LARGEST_PARQUET = 2 * 1024**3
 """Bytes of one Parquet file, which is copied to the disk."""
 _MEMORY = "512MB"
+_AT_ONCE = 16
+"""Rows in memory at once, each of up to `LONGEST_LINE` bytes: a file of a few kilobytes may repeat one value."""
 _LINES = Callable[[Archive, str], Iterator[tuple[str, Mapping[str, Any]]]]
 _REQUIRED = {"localizations": ("media",), "states": ("media", "key")}
 
@@ -176,16 +182,54 @@ def _parquet_rows(archive: Archive, path: str) -> Iterator[tuple[str, Mapping[st
             database.execute("SET allowed_directories = [?]", [folder])
             database.execute("SET enable_external_access = false")
             try:
-                found = database.execute("SELECT * FROM read_parquet(?)", [str(place)])
-                names = [column[0] for column in found.description or ()]
+                names, size = _columns(database, place)
+                found = database.execute(f"SELECT *, {size} FROM read_parquet(?)", [str(place)])  # noqa: S608 quoted
                 index = 0
-                while some := found.fetchmany(1000):
-                    for values in some:
+                while some := found.fetchmany(_AT_ONCE):
+                    for *values, _ in some:
                         yield f"{path} row {index}", _present(dict(zip(names, values, strict=True)))
                         index += 1
             except duckdb.Error as error:
                 message = f"{path} is not Parquet that can be read: {str(error)[:200]}"
                 raise BadInput(message) from None
+
+
+def _columns(database: duckdb.DuckDBPyConnection, place: Path) -> tuple[list[str], str]:
+    """The columns of a Parquet file, and SQL that fails for a row of more than `LONGEST_LINE` bytes."""
+    found = database.read_parquet(str(place))
+    sizes = [_size(tables.identifier(name), dtype) for name, dtype in zip(found.columns, found.types, strict=True)]
+    total = " + ".join(f"coalesce({size}, 0)" for size in sizes)
+    return (
+        found.columns,
+        f"CASE WHEN {total} > {LONGEST_LINE} THEN error('a row has more than {LONGEST_LINE} bytes') END",
+    )
+
+
+def _size(value: str, dtype: Any, depth: int = 0) -> str:
+    """SQL of about how many bytes a value has, in the type that a column of Parquet has."""
+    match dtype.id:
+        case "varchar":
+            return f"strlen({value})"
+        case "blob" | "bit":
+            return f"octet_length({value})"
+        case "list" | "array":
+            [child, *_] = (each for name, each in dtype.children if name == "child")
+            each = f"x{depth}"
+            return f"list_sum(list_transform({value}, lambda {each}: coalesce({_size(each, child, depth + 1)}, 0)))"
+        case "struct":
+            members = [
+                _size(f"struct_extract({value}, '{name.replace(chr(39), chr(39) * 2)}')", child, depth)
+                for name, child in dtype.children
+            ]
+            return " + ".join(f"coalesce({member}, 0)" for member in members)
+        case "map":
+            of = dict(dtype.children)
+            x, y = f"x{depth}", f"y{depth}"
+            keys = f"list_sum(list_transform(map_keys({value}), lambda {x}: {_size(x, of['key'], depth + 1)}))"
+            values = f"list_transform(map_values({value}), lambda {y}: coalesce({_size(y, of['value'], depth + 1)}, 0))"
+            return f"coalesce({keys}, 0) + coalesce(list_sum({values}), 0)"
+        case _:
+            return "16"
 
 
 def _present(values: dict[str, Any]) -> dict[str, Any]:

@@ -24,12 +24,12 @@ from chalicelib.formats.model import MANIFEST, Archive, Media, Refusal, Row
 LARGEST_VALUE = 16 * 1024 * 1024
 """Characters of one value of a JSON document: an element of an array, or a member that is not an array."""
 LONGEST_LINE = 4 * 1024 * 1024
-"""Characters of one field of CSV, or of one line of text."""
+"""Characters of one row of CSV with all its lines, or of one line of text."""
 MOST_MEDIA = 200_000
 """Media of one archive."""
 BLOCK = 1024 * 1024
 _PICTURE = re.compile(r"(?P<key>.+)_(?P<frame>\d{6,9})", re.DOTALL)
-_SPACE = " \t\r\n"
+_blanks = re.compile(r"[ \t\r\n]*")
 _number = (int, float)
 
 
@@ -211,13 +211,15 @@ def csv_lines(archive: Archive, path: str) -> Iterator[tuple[str, dict[str, str]
     csv.field_size_limit(LONGEST_LINE)
     with archive.open(path) as raw:
         text = io.TextIOWrapper(io.BufferedReader(raw, BLOCK), "utf-8-sig", newline="")  # type: ignore[type-var]
-        rows = csv.reader(text)
+        lines = _Lines(text, path)
+        rows = csv.reader(lines)
         try:
             header = next(rows, [])
             if len(set(header)) != len(header):
                 message = f"{path}: a column stands twice in the header."
                 raise BadInput(message)
             for values in rows:
+                lines.held = 0
                 if not values:
                     continue
                 if len(values) != len(header):
@@ -227,6 +229,29 @@ def csv_lines(archive: Archive, path: str) -> Iterator[tuple[str, dict[str, str]
         except (csv.Error, UnicodeDecodeError) as error:
             message = f"{path}:{rows.line_num}: {error}"
             raise BadInput(message) from None
+
+
+class _Lines:
+    """The lines of a text, which csv joins to rows: quoted fields may have line ends."""
+
+    def __init__(self, text: io.TextIOWrapper, path: str) -> None:
+        self._text, self._path = text, path
+        self.held = 0
+        """Characters since the last whole row."""
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        """The next line. Raises BadInput where the row becomes too long."""
+        line = self._text.readline(LONGEST_LINE + 1)
+        self.held += len(line)
+        if self.held > LONGEST_LINE:
+            message = f"{self._path}: a row has more than {LONGEST_LINE} characters."
+            raise BadInput(message)
+        if not line:
+            raise StopIteration
+        return line
 
 
 # --- JSON ----------------------------------------------------------------------------------------------------------
@@ -315,8 +340,7 @@ class _Scanner:
     def _next(self) -> str:
         """The next character that is not blank; empty at the end."""
         while True:
-            while self._at < len(self._text) and self._text[self._at] in _SPACE:
-                self._at += 1
+            self._at = _blanks.match(self._text, self._at).end()  # type: ignore[union-attr]  # it matches anywhere
             if self._at < len(self._text):
                 return self._text[self._at]
             if not self._more():
@@ -340,13 +364,14 @@ class _Scanner:
             return value
 
     def _more(self) -> bool:
-        """Read another block; whether there was one."""
+        """Read another block, as large as what is held, so that a value is tried few times; whether there was one."""
         if self._is_over:
             return False
-        if len(self._text) - self._at > LARGEST_VALUE:
+        held = len(self._text) - self._at
+        if held > LARGEST_VALUE:
             message = f"{self._path}: a value has more than {LARGEST_VALUE} characters, or the JSON is malformed."
             raise BadInput(message)
-        block = self._file.read(BLOCK)
+        block = self._file.read(max(BLOCK, min(held, LARGEST_VALUE + 1 - held)))
         self._is_over = not block
         try:
             self._text = self._text[self._at :] + self._decode(block, final=not block)

@@ -23,14 +23,19 @@ LARGEST_FILE = 20 * 1024**3
 HIGHEST_RATIO = 200
 """Unpacked bytes for each packed byte, of files above `SMALL_FILE`: deflate makes 1,032 of zeros, JSON some 30."""
 SMALL_FILE = 64 * 1024 * 1024
+SMALL_TOTAL = 1024**3
+"""Bytes of all files, unpacked, above which `HIGHEST_RATIO` holds for the archive as well."""
 LONGEST_PATH = 1024
 _TAIL = 65_557
 """Bytes at the end that hold the end record: its 22 bytes and the longest comment, after the locator of zip64."""
 _END = struct.Struct("<4s4H2LH")
 _LARGE_END = struct.Struct("<4sQ2H2L4Q")
 _LOCATOR = struct.Struct("<4sLQL")
+_ENTRY = 46
+"""Bytes of an entry of the directory, without its name, extra field and comment."""
+_LENGTHS = struct.Struct("<3H")
+_LENGTHS_AT = 28
 _FLAG_ENCRYPTED = 0x1
-_IN_ZIP64 = 0xFFFFFFFF
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
@@ -46,7 +51,7 @@ class ZipArchive:
         Raises:
             BadInput: it is no zip, or breaks a limit.
         """
-        _check_directory(file)
+        size = _check_directory(file)
         try:
             self._zip = zipfile.ZipFile(file)
         except (zipfile.BadZipFile, struct.error, ValueError, UnicodeDecodeError, NotImplementedError) as error:
@@ -54,10 +59,14 @@ class ZipArchive:
             raise BadInput(message) from None
         self._files: dict[str, zipfile.ZipInfo] = {}
         for entry in self._zip.infolist():
-            if not entry.is_dir():
+            if not entry.filename.endswith("/"):
                 self._add(entry)
-        if sum(entry.file_size for entry in self._files.values()) > LARGEST_TOTAL:
+        total = sum(entry.file_size for entry in self._files.values())
+        if total > LARGEST_TOTAL:
             message = f"The archive unpacks to more than {LARGEST_TOTAL} bytes."
+            raise BadInput(message)
+        if total > SMALL_TOTAL and total > HIGHEST_RATIO * size:
+            message = f"The archive unpacks to more than {HIGHEST_RATIO} times its size."
             raise BadInput(message)
 
     def names(self) -> list[str]:
@@ -91,9 +100,6 @@ class ZipArchive:
             message = f"The archive has two files of the name {name[:200]!r}."
             raise BadInput(message)
         self._files[name] = entry
-        if len(self._files) > MOST_FILES:
-            message = f"The archive has more than {MOST_FILES} files."
-            raise BadInput(message)
 
 
 class SingleFile:
@@ -192,11 +198,12 @@ class _Checked(_Open):
 
 def _refusal(entry: zipfile.ZipInfo) -> str:
     """Why a file of a zip is not read; empty if it is."""
-    name, mode = entry.filename, entry.external_attr >> 16
+    name, mode = entry.orig_filename, entry.external_attr >> 16  # `filename` ends before a NUL
     parts = name.split("/")
     is_outside = name.startswith("/") or ".." in parts or "\\" in name or ":" in parts[0]
     is_bomb = entry.file_size > SMALL_FILE and entry.file_size > HIGHEST_RATIO * max(entry.compress_size, 1)
     rules = (
+        (not entry.filename, "has no name"),
         (is_outside or len(name) > LONGEST_PATH, "has a path outside of the archive, or one that is too long"),
         (any(sign < " " or sign == "\x7f" for sign in name), "has a control character in its name"),
         (stat.S_IFMT(mode) not in (0, stat.S_IFREG), "is a link or a device"),
@@ -208,8 +215,8 @@ def _refusal(entry: zipfile.ZipInfo) -> str:
     return next((reason for is_broken, reason in rules if is_broken), "")
 
 
-def _check_directory(file: BinaryIO) -> None:
-    """Refuse a zip whose directory is too large, before it is read."""
+def _check_directory(file: BinaryIO) -> int:
+    """Refuse a zip whose directory is too large or has too many entries, before it is read; returns its size."""
     size = file.seek(0, 2)
     start = max(0, size - _TAIL - _LOCATOR.size)
     file.seek(start)
@@ -217,14 +224,30 @@ def _check_directory(file: BinaryIO) -> None:
     at = tail.rfind(b"PK\x05\x06")
     if at < 0 or len(tail) - at < _END.size:
         raise BadInput("The archive is not a zip, or is cut off: it has no end record.")
-    end = _END.unpack_from(tail, at)
-    length = end[5]
+    length, stop = _END.unpack_from(tail, at)[5], start + at
     if at >= _LOCATOR.size and tail[at - _LOCATOR.size : at].startswith(b"PK\x06\x07"):
-        offset = _LOCATOR.unpack_from(tail, at - _LOCATOR.size)[2]
-        file.seek(min(offset, size))
+        # `zipfile` reads the record right before the locator, wherever the locator points; other programs follow it.
+        place = stop - _LOCATOR.size - _LARGE_END.size
+        if _LOCATOR.unpack_from(tail, at - _LOCATOR.size)[2] != place:
+            raise BadInput("The archive has its large end record at another place than it says.")
+        file.seek(place)
         large = file.read(_LARGE_END.size)
-        if len(large) == _LARGE_END.size and large.startswith(b"PK\x06\x06"):
-            length = max(length if length != _IN_ZIP64 else 0, _LARGE_END.unpack(large)[8])
+        if large.startswith(b"PK\x06\x06"):
+            length, stop = _LARGE_END.unpack(large)[8], place
     if length > LARGEST_DIRECTORY:
         message = f"The list of files in the archive has {length} bytes; at most {LARGEST_DIRECTORY} are read."
         raise BadInput(message)
+    file.seek(max(0, stop - length))
+    _check_entries(file.read(length))
+    return size
+
+
+def _check_entries(directory: bytes) -> None:
+    """Refuse a directory of more entries than files may be: an entry takes ten times the memory of its 46 bytes."""
+    at = count = 0
+    while at + _ENTRY <= len(directory):
+        at += _ENTRY + sum(_LENGTHS.unpack_from(directory, at + _LENGTHS_AT))
+        count += 1
+        if count > MOST_FILES:
+            message = f"The archive has more than {MOST_FILES} files."
+            raise BadInput(message)

@@ -55,9 +55,11 @@ def elements(archive: Archive, path: str, streamed: frozenset[str]) -> Iterator[
         BadInput: the file is not well formed, has a document type, or is too deep or large.
     """
     builder = _Builder(path, streamed)
+    size = 0
     with archive.open(path) as file:
         while True:
             block = file.read(BLOCK)
+            size += len(block)
             try:
                 builder.parser.Parse(block, not block)
             except expat.ExpatError as error:
@@ -65,6 +67,9 @@ def elements(archive: Archive, path: str, streamed: frozenset[str]) -> Iterator[
                 raise BadInput(message) from None
             yield from builder.done
             builder.done.clear()
+            if size - builder.parser.CurrentByteIndex > LARGEST:  # a tag or comment that has not ended is held whole
+                message = f"{path}: the XML has a tag or comment of more than {LARGEST} bytes."
+                raise BadInput(message)
             if not block:
                 return
 

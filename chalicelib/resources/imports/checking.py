@@ -30,14 +30,16 @@ from chalicelib.formats.readers.reading import Placed, Rows
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Test
 from chalicelib.resources.imports.mapping import Mapper, Size, Skipped
-from chalicelib.resources.imports.media import Files, MediaIndex, dtype_of
+from chalicelib.resources.imports.media import Files, MediaIndex, dtype_of, element_of, uuid_of
 from chalicelib.resources.imports.parts import (
     BYTES_A_PART,
+    LARGEST_PART,
     MEDIA_PART,
     MOST_MEMBERS,
     PART,
     PHASES,
     STATE_PART,
+    Held,
     LabelRow,
     MediaRow,
     Phase,
@@ -79,11 +81,6 @@ class _State(Struct):
     is_track: bool
 
 
-def element_of(row: Media, namespace: uuid.UUID) -> str:
-    """The elemental id of a media: its own, or one that the archive and its key give."""
-    return row.elemental_id or str(uuid.uuid5(namespace, f"media {row.key}"))
-
-
 class Check:
     """Reads the rows of one import."""
 
@@ -117,6 +114,7 @@ class Check:
         self._elements: set[bytes] = set()
         """The ids that rows gave."""
         self._number = 0
+        self._held = Held()
 
     def run(self, rows: Rows) -> None:
         """Read all rows, and write the parts."""
@@ -180,6 +178,8 @@ class Check:
             message = f"{path} has more than {LARGEST[dtype]} bytes"
             raise ValueError(message)
         number = self._mapper.media_type(row.type, dtype)
+        attributes = self._mapper.media_attributes(number, row.attributes)
+        self._held.keep(attributes)
         self._new_media.append(
             MediaRow(
                 path=path,
@@ -188,7 +188,7 @@ class Check:
                 elemental_id=element,
                 section=self._spec.section or row.section.rpartition(".")[2],
                 md5=row.md5[:32],
-                attributes=self._mapper.media_attributes(number, row.attributes),
+                attributes=attributes,
                 dtype=dtype,
                 fps=row.fps,
             )
@@ -216,6 +216,7 @@ class Check:
             found = self._find(row.media)
             element = self._element(row.elemental_id, "label")
             spec, note = self._mapper.label(row, found.size, element)
+            self._held.add_label(spec)
             self._join(row.track, element)
         except Skipped:
             tally.skipped += 1
@@ -229,7 +230,7 @@ class Check:
         self._count_class(row.class_name, row.kind, spec.type, None)
         self._show_note(placed, note)
         self._labels.append(LabelRow(media=found.media, spec=spec))
-        if len(self._labels) >= PART:
+        if len(self._labels) >= PART or self._held.labels > LARGEST_PART:
             self._flush_labels()
 
     def _flush_labels(self) -> None:
@@ -237,7 +238,7 @@ class Check:
             Kind.LOCALIZATION, [(row.spec.version, row.spec.elemental_id or "") for row in self._labels]
         )
         self._parts("labels", self._labels, PART)
-        self._labels = []
+        self._labels, self._held.labels = [], 0
 
     def _join(self, track: str | None, element: str) -> None:
         """Note a label as a member of its track, whose row comes before it."""
@@ -264,6 +265,7 @@ class Check:
             found = self._find(row.media)
             element = self._element(row.elemental_id, "state")
             spec, note = self._mapper.state(row, element)
+            self._held.keep(spec.attributes)
         except Skipped:
             tally.skipped += 1
             return
@@ -353,16 +355,12 @@ class Check:
         """The elemental id of a row: its own, or one that the archive and the number of the row give."""
         if not given:
             return str(uuid.uuid5(self._namespace, f"{word} {self._number}"))
-        try:
-            element = uuid.UUID(given)
-        except ValueError:
-            message = f"elemental_id {given[:50]!r} is not a UUID"
-            raise ValueError(message) from None
-        if element.bytes in self._elements:
-            message = f"elemental_id {given} stands twice"
+        element = uuid_of(given)
+        if (own := uuid.UUID(element).bytes) in self._elements:
+            message = f"elemental_id {element} stands twice"
             raise ValueError(message)
-        self._elements.add(element.bytes)
-        return str(element)
+        self._elements.add(own)
+        return element
 
     def _take_refusal(self, placed: Placed, row: Refusal) -> None:
         """A row that the reader could not take: of localizations, unless its place says otherwise."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections import defaultdict
 from typing import Any, Literal
 
@@ -48,7 +49,8 @@ class Files:
         self._archive = archive
         self._folders = numbered_pictures(archive)
         self._by_name: defaultdict[str, list[str]] = defaultdict(list)
-        for path in archive.names():
+        self._paths = frozenset(archive.names())
+        for path in self._paths:
             if dtype_of(path):
                 name = base(path).casefold()
                 self._by_name[name].append(path)
@@ -60,13 +62,13 @@ class Files:
 
         A folder, with `/` at the end, has the frames of a video as pictures. A file of the video comes first.
         """
-        if row.path and not row.path.endswith("/"):
+        if row.path in self._paths:
             return row.path
         for name in (row.name, row.key):
             found = self._by_name.get(base(name).casefold(), [])
             if len(found) == 1 and (not row.is_video or dtype_of(found[0]) == "video"):
                 return found[0]
-        return row.path
+        return row.path if row.path in self._folders else ""
 
     def pictures(self, folder: str) -> list[str]:
         """The frames of a video that is a folder of pictures. Raises ValueError where one is missing."""
@@ -87,6 +89,22 @@ def dtype_of(path: str) -> str:
     """What a file becomes by its extension, or a folder of pictures: `image`, `video`, or nothing (empty)."""
     lower = path.lower()
     return "image" if lower.endswith(IMAGES) else "video" if lower.endswith((*VIDEOS, "/")) else ""
+
+
+def element_of(row: Media, namespace: uuid.UUID) -> str:
+    """The elemental id of a media: its own, or one that the archive and its key give. Raises ValueError."""
+    if not row.elemental_id:
+        return str(uuid.uuid5(namespace, f"media {row.key}"))
+    return uuid_of(row.elemental_id)
+
+
+def uuid_of(given: str) -> str:
+    """An elemental id that an archive gives, as the database has it. Raises ValueError."""
+    try:
+        return str(uuid.UUID(given))
+    except ValueError:
+        message = f"elemental_id {given[:50]!r} is not a UUID"
+        raise ValueError(message) from None
 
 
 class MediaIndex:

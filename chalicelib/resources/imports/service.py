@@ -27,7 +27,7 @@ from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, Forbidden, NotFound, TooLarge
 from chalicelib.queues import send
 from chalicelib.resources.imports.mapping import ASSOCIATION_OF
-from chalicelib.resources.imports.messages import CheckImport
+from chalicelib.resources.imports.messages import CheckImport, RemoveImport
 from chalicelib.resources.imports.schemas import IMPORT, Import, ImportProgress, ImportSpec, StoredImport
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
@@ -40,6 +40,8 @@ _DTYPES = {
 _MEDIA = ("media", "image", "video")
 LARGEST = 50 * 1024**3
 """Bytes of an archive."""
+AFTER_REQUESTS = 60
+"""Seconds after which no request is still at work."""
 
 
 def start(scope: Scope, project: Project, spec: ImportSpec) -> StoredImport:
@@ -58,7 +60,7 @@ def start(scope: Scope, project: Project, spec: ImportSpec) -> StoredImport:
         raise BadInput(message)
     made = StoredImport(uid=str(uuid.uuid4()), project=project.id, user=scope.caller.id, spec=spec, start_time=now())
     # Sent first, so that no crash leaves an import that never begins; the function waits for the record.
-    send(settings().dataset_queue_url, CheckImport(uid=made.uid))
+    send(settings().dataset_queue_url, CheckImport(uid=made.uid, project=made.project))
     return records.create(IMPORT, made)
 
 
@@ -73,10 +75,12 @@ def may_create_types(scope: Scope, project: Project) -> bool:
 
 
 def cancel(found: StoredImport) -> None:
-    """Remove an import. Work on it stops; what was created stays."""
+    """Remove an import. Work on it stops; what was created stays. The message finds what a crash leaves."""
+    message = RemoveImport(uid=found.uid, project=found.project, sent=now())
+    send(settings().dataset_queue_url, message, delay=AFTER_REQUESTS)
     with contextlib.suppress(NotFound):
         records.remove(IMPORT, found.uid)
-    clean_up(found)
+    clean_up(found.project, found.uid)
 
 
 def as_response(found: StoredImport) -> Import:
@@ -109,9 +113,15 @@ def check_size(found: tuple[int, str] | None, spec: ImportSpec) -> None:
         raise TooLarge(message)
 
 
-def clean_up(found: StoredImport) -> None:
-    """Remove the parts of an import."""
-    objects.remove(list(objects.under(object_keys.pieces_prefix(found.project, found.uid))))
+def clean_up(project: int, uid: str) -> None:
+    """Remove the parts of an import. Idempotent."""
+    objects.remove(list(objects.under(object_keys.pieces_prefix(project, uid))))
+
+
+def remove_leftovers(project: int, uid: str) -> None:
+    """Remove the parts of an import that has no record. Idempotent."""
+    if project and records.maybe(IMPORT, uid) is None:
+        clean_up(project, uid)
 
 
 def key_of(spec: ImportSpec, project: Project, user: int) -> ObjectKey:

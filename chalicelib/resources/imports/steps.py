@@ -25,8 +25,8 @@ from chalicelib.resources.annotations.creation import default_version
 from chalicelib.resources.entities.service import Writer
 from chalicelib.resources.imports import archives, creating
 from chalicelib.resources.imports import service as imports_service
-from chalicelib.resources.imports.checking import Check, element_of
-from chalicelib.resources.imports.media import Files, MediaIndex, dtype_of
+from chalicelib.resources.imports.checking import Check
+from chalicelib.resources.imports.media import Files, MediaIndex, dtype_of, element_of
 from chalicelib.resources.imports.messages import RunImportPart
 from chalicelib.resources.imports.parts import PHASES, Phase
 from chalicelib.resources.imports.planning import Needs, Plan
@@ -94,7 +94,7 @@ def check(uid: str) -> None:
 
         found = records.edit(IMPORT, uid, prepare, also=note_end)
     if found.status == "running":
-        send(settings().dataset_queue_url, RunImportPart(uid=uid, part=found.part))
+        send(settings().dataset_queue_url, RunImportPart(uid=uid, part=found.part, project=found.project))
 
 
 def _note_plan(found: StoredImport, planned: Plan) -> StoredImport:
@@ -134,7 +134,7 @@ def run_part(uid: str, part: int) -> None:
     found = records.maybe(IMPORT, uid)
     if found is None or found.status != "running":
         if found is not None:
-            imports_service.clean_up(found)
+            imports_service.clean_up(found.project, uid)
         return
     if found.part == part:
         phase, number = _place(found, part)
@@ -144,12 +144,12 @@ def run_part(uid: str, part: int) -> None:
         try:
             found = records.edit(IMPORT, uid, lambda current: _advance(current, part), also=note_end)
         except NotFound:
-            imports_service.clean_up(found)
+            imports_service.clean_up(found.project, uid)
             return
     if found.status == "running":
-        send(settings().dataset_queue_url, RunImportPart(uid=uid, part=found.part))
+        send(settings().dataset_queue_url, RunImportPart(uid=uid, part=found.part, project=found.project))
     else:
-        imports_service.clean_up(found)
+        imports_service.clean_up(found.project, uid)
 
 
 def fail(uid: str, reason: Exception) -> None:
@@ -164,7 +164,8 @@ def fail(uid: str, reason: Exception) -> None:
         return msgspec.structs.replace(current, status="failed", stop_time=now(), message=message[:2000])
 
     with contextlib.suppress(NotFound):
-        imports_service.clean_up(records.edit(IMPORT, uid, record_failure, also=note_end))
+        found = records.edit(IMPORT, uid, record_failure, also=note_end)
+        imports_service.clean_up(found.project, uid)
 
 
 def note_end(change: Transaction, _before: StoredImport, after: StoredImport) -> None:

@@ -12,7 +12,7 @@ import contextlib
 import itertools
 import threading
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
@@ -47,6 +47,8 @@ _CONDITION = "ConditionalCheckFailedException"
 
 _hints: dict[int, tuple[int, float]] = {}
 _NO_HINT = (0, 0.0)
+_written: Counter[int] = Counter()
+"""By project, the changes of this process that `take_written` did not return yet."""
 _watched: set[int] = set()
 """The projects whose last known ticket carries the mark of `watch`."""
 _operation: ContextVar[Operation | None] = ContextVar("operation", default=None)
@@ -109,11 +111,20 @@ def give_up(project: int, ticket: Ticket) -> None:
 def note_commit(project: int, ticket: Ticket, changes: int) -> None:
     """Remember a commit that was made, and do what is due every so many commits. Failures are made up for later."""
     seen(project, ticket.seq)
+    _written[project] += changes
     with contextlib.suppress(PynamoDBException, Unavailable):
         note_growth(project, ticket.seq, changes)
         if ticket.seq % SETTLED_EVERY == 0:
             _close_holes(project, ticket.settled)
             tickets.settle(project, ticket.seq)
+
+
+def take_written(least: int) -> list[int]:
+    """The projects to which this process wrote at least so many changes since they were last returned."""
+    found = [project for project, changes in list(_written.items()) if changes >= least]
+    for project in found:
+        del _written[project]
+    return found
 
 
 def watch(project: int, *, on: bool = True) -> int:

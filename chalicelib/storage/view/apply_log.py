@@ -20,12 +20,15 @@ from chalicelib.query.layout import PLACE, SQL_TYPE, VECTOR, Slot, codes, place_
 from chalicelib.query.values import packed_array, stored
 from chalicelib.query.vector_codes import code
 from chalicelib.storage.view.database.store import Store
-from chalicelib.storage.view.deleted_definitions import KIND_OF_TYPE, WITH_ROWS, id_queries
+from chalicelib.storage.view.deleted_definitions import KIND_OF_TYPE, WITH_ROWS, Hides, id_queries
+from chalicelib.storage.view.row_columns import RowColumns
 from chalicelib.storage.view.rows import DOCUMENT, Rows, attribute_of, revise
 from chalicelib.storage.view.state import Gap, State
 
 _MOST_SINGLE = 2
 """Up to this many rows are written by INSERT … VALUES, which is faster than an appender for so few."""
+_FEWEST_IN_COLUMNS = 400
+"""From this many rows on they are written column by column, whose statement takes some milliseconds."""
 _FILLED_AT_ONCE = 20_000
 """Documents that are read at once when a column is filled from them."""
 _encode = msgspec.json.Encoder().encode
@@ -98,14 +101,22 @@ class LogApplier:
         highest = state.highest.get(kind, 0)
         self._delete(kind, [number for number in waiting if number <= highest])
         hides = state.lost.hides(kind, self._is_media) if state.lost else None
-        rows = []
-        for change in waiting.values():
-            row = None if change.is_gone else maker.make(change, self._store.documents.add, hides)
-            if row is not None:
-                rows.append(row)
-        self._insert(kind, rows)
+        present = [change for change in waiting.values() if not change.is_gone]
+        if len(present) < _FEWEST_IN_COLUMNS or not self._insert_columns(kind, present, hides):
+            rows = [maker.make(change, self._store.documents.add, hides) for change in present]
+            self._insert(kind, [row for row in rows if row is not None])
         state.highest[kind] = max(highest, *waiting)
         self.changed[kind].update(waiting)
+
+    def _insert_columns(self, kind: Kind, changes: Sequence[Change], hides: Hides | None) -> bool:
+        """Insert the rows of many changes column by column; returns whether it did."""
+        try:
+            made = RowColumns(kind, self.state.layout, self.state.definitions).make(changes, hides)
+        except (OverflowError, UnicodeError):
+            return False
+        for each in made:
+            each.insert(self._database, self._store.documents.add_all)
+        return True
 
     def _is_media(self, number: int) -> bool:
         found = self._database.execute(f"SELECT 1 FROM {sql.table(Kind.MEDIA)} WHERE id = ?", [number]).fetchall()

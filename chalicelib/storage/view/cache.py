@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -25,7 +26,11 @@ ReadAfter = Callable[[int, int], Iterable[Commit]]
 """From a project and a number to the commits after that number, in order: `log.read_after`."""
 _PAGE = resource.getpagesize()
 COMMITS_AT_ONCE = 256
-"""The number of commits applied in one transaction: bounds the memory of a cold load."""
+"""The most commits applied in one transaction: with `CHANGES_AT_ONCE`, bounds the memory of a cold load."""
+CHANGES_AT_ONCE = 10_000
+"""A transaction ends with the commit that makes it this many changes."""
+CHANGES_A_STEP = 2_000
+"""The same for a step of `follow`, for which queries wait."""
 
 
 FOLLOW_SECONDS = 20.0
@@ -36,6 +41,20 @@ LITTLE_DISK = 1_000_000
 """Views that wrote up to this many bytes are not evicted for want of disk."""
 DISK_SHARE = 0.7
 """The share of the disk for views that data which cannot be fetched again may take."""
+
+
+def _parts(commits: Iterable[Commit], changes: int) -> Iterator[list[Commit]]:
+    """Commits in parts, each of one transaction."""
+    part: list[Commit] = []
+    left = changes
+    for commit in commits:
+        part.append(commit)
+        left -= len(commit.changes)
+        if left <= 0 or len(part) >= COMMITS_AT_ONCE:
+            yield part
+            part, left = [], changes
+    if part:
+        yield part
 
 
 class _Ahead(NamedTuple):
@@ -103,6 +122,24 @@ class Views:
         # Evicted meanwhile: only where views are many and memory is short.
         return view if view is not None else self.current(project)
 
+    def follow(self, project: int) -> None:
+        """Apply the new commits to the project's view before someone reads it, in steps between which queries run."""
+        with self._lock:
+            shared = self._refreshes.setdefault(project, Shared())
+        view = shared.step(partial(self._usable, project))
+        for commits in _parts(self._read_after(project, view.seq), CHANGES_A_STEP):
+            if not shared.step(partial(self._apply, view, commits)):
+                return
+        shared.step(partial(self._evict, project))
+
+    def _apply(self, view: View, commits: list[Commit]) -> bool:
+        """Apply commits of which the view may already have some; returns whether the view is still in use."""
+        with self._lock:
+            is_used = self._views.get(view.project) is view and not view.is_broken
+        if is_used:
+            view.apply(commits)
+        return is_used
+
     def look_ahead(self, project: int) -> None:
         """Begin to read the commits that the next `current` of this request needs, beside other calls.
 
@@ -131,11 +168,16 @@ class Views:
         with self._lock:
             self._views.pop(project, None)
 
-    def _refresh(self, project: int, ahead: _Ahead | None) -> None:
+    def _usable(self, project: int) -> View:
+        """The project's view as it was left, or a new one."""
         with self._lock:
             view = self._views.get(project)
         if view is None or view.is_broken or view.age > LIFETIME:
             view = self._keep(self._begin(project))
+        return view
+
+    def _refresh(self, project: int, ahead: _Ahead | None) -> None:
+        view = self._usable(project)
         try:
             if ahead is not None and ahead.seq == view.seq:
                 view.apply(commits := ahead.commits.result())
@@ -157,15 +199,10 @@ class Views:
 
     def _follow(self, view: View) -> None:
         end = time.monotonic() + FOLLOW_SECONDS
-        waiting: list[Commit] = []
-        for commit in self._read_after(view.project, view.seq):
-            waiting.append(commit)
-            if len(waiting) >= COMMITS_AT_ONCE:
-                view.apply(waiting)
-                waiting = []
-                if time.monotonic() > end:
-                    raise Unavailable("The project has grown faster than it can be read; try again in some seconds.")
-        view.apply(waiting)
+        for commits in _parts(self._read_after(view.project, view.seq), CHANGES_AT_ONCE):
+            view.apply(commits)
+            if time.monotonic() > end:
+                raise Unavailable("The project has grown faster than it can be read; try again in some seconds.")
 
     def _evict(self, project: int) -> None:
         """Evict the least recently used views until the process fits; the newest always stays.

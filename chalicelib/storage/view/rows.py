@@ -34,8 +34,8 @@ class _Attributes(msgspec.Struct):
 _attributes = msgspec.json.Decoder(_Attributes)
 
 
-_PLAIN = {kind: [column for column in columns if column.member] for kind, columns in COLUMNS.items()}
-_OTHERS = {kind: [column for column in columns if not column.member] for kind, columns in COLUMNS.items()}
+PLAIN = {kind: [column for column in columns if column.member] for kind, columns in COLUMNS.items()}
+OTHERS = {kind: [column for column in columns if not column.member] for kind, columns in COLUMNS.items()}
 """The members that a row begins with, copied at once without conversion."""
 DOCUMENT = "doc"
 """The column, after the built-in ones, that holds the place of a row's document (`documents.py`)."""
@@ -43,7 +43,7 @@ DOCUMENT = "doc"
 
 def create_table(kind: Kind, name: str) -> str:
     """The statement that creates the table of a kind, without columns for attributes."""
-    columns = ", ".join(f'"{column.name}" {SQL_TYPE[column.dtype]}' for column in (*_PLAIN[kind], *_OTHERS[kind]))
+    columns = ", ".join(f'"{column.name}" {SQL_TYPE[column.dtype]}' for column in (*PLAIN[kind], *OTHERS[kind]))
     return f"CREATE TABLE {name} ({columns}, {DOCUMENT} BIGINT)"
 
 
@@ -51,8 +51,8 @@ class Rows:
     """Makes rows of one kind under one layout: values in the order of the table's columns."""
 
     def __init__(self, kind: Kind, layout: Layout, definitions: Definitions) -> None:
-        self._take = attrgetter(*(str(column.member) for column in _PLAIN[kind]))
-        self._others = [column.value for column in _OTHERS[kind]]
+        self._take = attrgetter(*(str(column.member) for column in PLAIN[kind]))
+        self._others = [column.value for column in OTHERS[kind]]
         self._decode: Callable[[Any], Any] = _decoders[kind].decode
         stored = [
             column for slot, sql_type in layout.sql_types[kind].items() for column, _ in stored_columns(slot, sql_type)

@@ -10,6 +10,7 @@ _renewals = Renewals()
 _views = Views(log.read_after, begin=_renewals.begin)
 
 current = _views.current
+follow = _views.follow
 loaded = _views.is_loaded
 look_ahead = _views.look_ahead
 

@@ -1,0 +1,43 @@
+"""Keeps the views of projects that are written to fresh, beside the requests (`storage/view/following.py`).
+
+A container of Lambda stands still between requests, so in a deployment the next query applies what was written, or the
+compaction has.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+from chalicelib.storage.view.following import follow_written
+
+EVERY = 0.2
+"""Seconds between two looks, each of which costs some microseconds where nothing was written."""
+log = logging.getLogger(__name__)
+
+
+class Follower:
+    """A thread that follows bulk writes, from `start` to `stop`."""
+
+    def __init__(self) -> None:
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin to look."""
+        self._stopping.clear()
+        self._thread = threading.Thread(target=self._work, name="follower", daemon=True)
+        self._thread.start()
+
+    def stop(self, timeout: float | None = None) -> None:
+        """Look no more, and wait for what runs."""
+        self._stopping.set()
+        if self._thread is not None:
+            self._thread.join(timeout)
+
+    def _work(self) -> None:
+        while not self._stopping.wait(EVERY):
+            try:
+                follow_written()
+            except Exception:  # the next query meets the same error and answers it
+                log.exception("the follower failed")
