@@ -18,6 +18,7 @@ from tests.environment import VARIABLES
 
 os.environ.update(VARIABLES)
 
+from chalicelib.maintenance import compaction
 from tests import objects
 from tests.resources.exports.samples import Dataset
 from tests.resources.imports.archives import uploaded
@@ -26,6 +27,8 @@ from tests.service import new_user
 
 AT_ONCE = 500
 FRAMES = 500
+COMPACTED = 100_000
+"""Boxes after which a project that is filled is compacted."""
 
 
 def main(rows: int = 100_000, pictures: int = 1_000) -> None:
@@ -69,7 +72,7 @@ def first(api, project):
 
 
 def fill(data, media, rows, frames=FRAMES):
-    """Create boxes, evenly over the media and their frames."""
+    """Create boxes, evenly over the media and their frames, and compact the project, as its schedule would by then."""
     for start in range(0, rows, AT_ONCE):
         specs = [
             {
@@ -79,6 +82,9 @@ def fill(data, media, rows, frames=FRAMES):
             for number in range(start, min(start + AT_ONCE, rows))
         ]  # fmt: skip
         data.api.made(f"Localizations/{data.project}", specs)
+        if start % COMPACTED == 0:
+            compaction.compact(data.project, force=True)
+    compaction.compact(data.project, force=True)
 
 
 def run(api, project, spec):
