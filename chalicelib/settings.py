@@ -115,8 +115,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Answers above this, in base64, are stored and redirected to: Lambda's limit is 6 MB, with base64 and headers."""
     piece_seconds: float = 60.0
     """The longest part of a video that one queue message decodes."""
+    pieces_at_once: int = 16
+    """How many pieces of a video's larger renditions are queued at once, so that other videos are not kept waiting."""
 
 
+_POSITIVE = (
+    "view_memory",
+    "view_disk",
+    "compact_commits",
+    "log_retention",
+    "largest_answer",
+    "piece_seconds",
+    "pieces_at_once",
+)
 _QUEUE_URL = "_queue_url"
 _QUEUE_NAMES = [field.name for field in msgspec.structs.fields(Settings) if field.name.endswith(_QUEUE_URL)]
 
@@ -211,7 +222,7 @@ def _check(made: Settings) -> None:
                 raise Misconfigured(f"{PREFIX}{name.upper()}: {origin!r} is not of the form https://host.")
     if made.email_enabled and "@" not in made.email_sender:
         raise Misconfigured(f"{PREFIX}EMAIL_SENDER: {made.email_sender!r} is no address.")
-    for name in ("view_memory", "view_disk", "compact_commits", "log_retention", "largest_answer", "piece_seconds"):
+    for name in _POSITIVE:
         if getattr(made, name) <= 0:
             raise Misconfigured(f"{PREFIX}{name.upper()}: it must be more than 0.")
     _check_batch(made)

@@ -70,15 +70,38 @@ const LISTS = /** @type {const} */ ({
   fileTypes: "FileTypes", versions: "Versions", members: "Memberships", sections: "Sections",
 });
 
-/** Open a project; a second call for the open one does nothing. @param {number | string} id @returns {Promise<OpenProject>} */
+/** So long a project is shown as it was read, before a change of the view reads it again. */
+const STALE_MS = 60_000;
+let readAt = 0;
+
+/** Open a project. One that is open is read again behind the view, if it was read long ago. @param {number | string} id @returns {Promise<OpenProject>} */
 export async function openProject(id) {
   const number = Number(id);
   if (!Number.isSafeInteger(number) || number < 1) throw new ApiError(404, text.noProject(String(id)));
-  if (project.value?.id === number) return project.value;
+  if (project.value?.id === number) {
+    if (Date.now() - readAt > STALE_MS) refresh().catch(() => undefined);
+    return project.value;
+  }
+  project.value = await read(number);
+  return project.value;
+}
+
+/** @param {number} number @returns {Promise<OpenProject>} */
+async function read(number) {
+  readAt = Date.now();
   const [found, ...lists] = await Promise.all([get(`Project/${number}`), ...Object.values(LISTS).map((path) => get(`${path}/${number}`))]);
   const members = Object.fromEntries(Object.keys(LISTS).map((name, index) => [name, lists[index]]));
-  project.value = /** @type {OpenProject} */ ({ id: number, name: found.name, permission: found.permission, project: found, ...members });
-  return project.value;
+  return /** @type {OpenProject} */ ({ id: number, name: found.name, permission: found.permission, project: found, ...members });
+}
+
+/** Read the open project again. Lists that are as before stay the same objects, so that views keep what depends on them. */
+export async function refresh() {
+  const number = project.value?.id;
+  if (!number) return;
+  const found = await read(number), before = /** @type {Record<string, any>} */ (project.value);
+  if (before?.id !== number) return;
+  const changed = Object.entries(found).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]));
+  if (changed.length) project.value = /** @type {OpenProject} */ ({ ...before, ...Object.fromEntries(changed) });
 }
 
 /** Read lists of the open project again, after a change. @param {...keyof typeof LISTS} names */

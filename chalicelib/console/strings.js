@@ -11,7 +11,7 @@ export const text = {
   tabs: { media: "Media", crops: "Crops", review: "Review", upload: "Upload", transfers: "Import and export", jobs: "Jobs", statistics: "Statistics", manage: "Manage" },
   // everywhere
   close: "Close", cancel: "Cancel", save: "Save", delete: "Delete", create: "Create", edit: "Edit", more: "More", loading: "Loading …", failed: "That did not work",
-  again: "Try again", name: "Name", description: "Description", search: "Search", all: "All", none: "None", yes: "Yes", no: "No", back: "Back", done: "Done",
+  again: "Try again", notAgain: (/** @type {string} */ why) => `This is what was read before. ${why}`, name: "Name", description: "Description", search: "Search", all: "All", none: "None", yes: "Yes", no: "No", back: "Back", done: "Done",
   noView: "There is no such page", noProject: (/** @type {string} */ id) => `There is no project ${id}.`, toProjects: "All projects", typeToConfirm: (/** @type {string} */ word) => `Type ${word} to confirm`,
   undo: "Undo", copied: "Copied", copy: "Copy", saved: "Saved", deleted: "Deleted",
   // sign in
@@ -33,9 +33,9 @@ export const text = {
   reload: "Reload", upload: "Upload", mediaCount: (/** @type {number} */ count) => `${count.toLocaleString("en")} media`, frames: (/** @type {number} */ count) => plural(count, "frame"),
   noMatchLead: "Change the search or remove a filter.", noMedia: "No media yet", noMediaLead: "Upload videos and images by dropping files or folders.",
   select: (/** @type {string} */ name) => `Select ${name}`, selection: "Selection", selected: (/** @type {number} */ count) => `${count.toLocaleString("en")} selected`, clearSelection: "Clear",
-  editAttributes: "Edit attributes", editAttributesOf: (/** @type {string} */ count) => `Edit attributes of ${count}`, editManyLead: "Only the values that you set are changed.",
+  editAttributes: "Edit attributes", editAttributesOf: (/** @type {string} */ count) => `Edit attributes of ${count}`, editManyLead: "Only the values that you set are changed.", editTypesLead: "The media are of several types: these are the attributes that all of them have.", noCommonAttributes: "They have no attribute in common.",
   moveTo: "Move to", moveInto: (/** @type {string} */ name) => `Move into ${name}`, moveToTop: "Move to the top", movedTo: (/** @type {string} */ name) => `Moved to ${name}`, noFolder: "No folder", deleteMedia: (/** @type {number} */ count) => `Delete ${plural(count, "media", "media")}?`,
-  deleteMediaLead: "Their annotations are deleted with them. They can be restored for 30 days from the change history.", removeFilter: (/** @type {string} */ name, /** @type {string} */ value) => `Remove the filter ${name}: ${value}`, clearFilters: "Clear filters",
+  deleteMediaLead: "Their annotations are deleted with them. They can be restored for 30 days from the change history.", removeFilter: (/** @type {string} */ name, /** @type {string} */ value) => `Remove the filter ${name}: ${value}`, clearFilters: "Clear filters", mostFrequent: (/** @type {number} */ count) => `The most frequent of ${count.toLocaleString("en")}; search for others.`, findFolder: "Find a folder",
   // attributes
   wantsInteger: "Give a whole number.", wantsNumber: "Give a number.", atLeast: (/** @type {number} */ value) => `At least ${value}.`, atMost: (/** @type {number} */ value) => `At most ${value}.`,
   wantsDate: "Give a date and time.", wantsNumbers: "Give numbers with commas between.", wantsPlace: "Give latitude and longitude, such as 46.95, 7.44.", wantsCount: (/** @type {number} */ count) => `Give ${count} numbers.`,
@@ -50,14 +50,14 @@ export const text = {
   cropName: (/** @type {string} */ label, /** @type {number} */ media, /** @type {number} */ frame) => `${label}, media ${media}, frame ${frame}`, openFrame: (/** @type {number} */ frame) => `Open frame ${frame}`,
   // upload
   dropHere: "Drop videos, images or folders here", dropLead: "Videos are transcoded, so that every frame can be seen and drawn on.", chooseFiles: "Choose files", chooseFolder: "Choose a folder", newFiles: "New files",
-  videosBecome: "Videos become", imagesBecome: "Images become", intoFolder: "Folder", folderOfFiles: "As the folders dropped", uploadsCount: (/** @type {number} */ count) => plural(count, "upload"),
+  videosBecome: "Videos become", imagesBecome: "Images become", intoFolder: "Folder", folderOfFiles: "As the folders dropped", uploadsDone: (/** @type {number} */ done, /** @type {number} */ failed) => [done && `${done.toLocaleString("en")} done`, failed && `${failed.toLocaleString("en")} failed`].filter(Boolean).join(", "), furtherLines: (/** @type {string} */ count) => `and ${count} more`, uploadsCount: (/** @type {number} */ count) => plural(count, "upload"),
   refusedFiles: (/** @type {number} */ count, /** @type {string} */ first) => `${plural(count, "file")} left out: ${first} is neither a video nor an image, or the project has no type for it.`,
   noMediaTypes: "No media types yet", noMediaTypesLead: "A media type describes videos or images. Create one, then upload.", addTypes: "Add types", pauseAll: "Pause all", resumeAll: "Resume all", clearDone: "Clear finished",
   pause: (/** @type {string} */ name) => `Pause ${name}`, resume: (/** @type {string} */ name) => `Resume ${name}`, removeUpload: (/** @type {string} */ name) => `Remove ${name} from the list`,
   uploadStatus: { waiting: "Waiting", hashing: "Reading", uploading: "Uploading", paused: "Paused", creating: "Storing", transcoding: "Transcoding", done: "Done", failed: "Failed" },
   // jobs
   kind: "Kind", algorithmJobs: "Algorithms", transcodes: "Transcodes", launch: "Launch", noJobs: "No jobs yet", noJobsLead: "Launch an algorithm over the media of a folder.", noTranscodes: "No transcodes", launchOf: (/** @type {number} */ count) => plural(count, "job"),
-  cancelJob: "Cancel", cancelJobs: (/** @type {number} */ count) => `Cancel ${plural(count, "job")}?`, cancelThem: "Cancel them", canceled: "Canceled", progress: "Progress", log: "Log", logOf: (/** @type {string} */ name) => `Log of ${name}`, emptyLog: "Nothing was written.",
+  cancelJob: "Cancel", cancelJobs: (/** @type {number} */ count) => `Cancel ${plural(count, "job")}?`, cancelThem: "Cancel them", canceled: "Canceled", progress: "Progress", log: "Log", logOf: (/** @type {string} */ name) => `Log of ${name}`, showMore: (/** @type {string} */ count) => `Show more of ${count}`, emptyLog: "Nothing was written.",
   launchAlgorithm: "Launch an algorithm", noAlgorithms: "No algorithm is registered in this project.", algorithm: "Algorithm", overMedia: "Over", jobsOf: (/** @type {string} */ media, /** @type {string} */ jobs) => `${media} media in ${jobs} jobs`, launched: (/** @type {string} */ name) => `${name} is launched.`,
   // manage
   manage: { "": "Project", types: "Types", leaves: "Label trees", members: "Members", versions: "Versions", algorithms: "Algorithms", applets: "Applets", history: "History", webhooks: "Webhooks", sources: "Bucket sources" }, organizationLead: "People, buckets, webhooks", files_: "Files", size: "Size", length: "Length", created: "Created", yourLevel: "Your level",
@@ -80,7 +80,7 @@ export const text = {
   people: "People", invite: "Invite a person", sendInvitation: "Send the invitation", invited: (/** @type {string} */ email) => `${email} is invited.`, invitations: "Invitations", status: "Status", editOrganization: "Edit the organization", defaultLevel: "Level in new projects",
   buckets: "Buckets", bucketsLead: "Object stores of your own, in which projects keep their files.", newBucket: "Register a bucket", noBuckets: "Projects use the bucket of the service", store: "Store", endpoint: "Endpoint", region: "Region", bucketName: "Name of the bucket", accessKey: "Access key", secretKey: "Secret key", googleKey: "Key of the service account (JSON)", externalHost: "Host that browsers use",
   // statistics
-  annotations: "Annotations", allTypes: "All types", groupBy: "Group by", byType: "By type", byPerson: "By person", overTime: "Created per day", withoutValue: "no value", downloadCsv: "Download CSV", daysOf: (/** @type {number} */ count) => plural(count, "day"),
+  annotations: "Annotations", allTypes: "All types", groupBy: "Group by", byType: "By type", byPerson: "By person", overTime: "Created per day", withoutValue: "no value", otherGroups: (/** @type {string} */ count) => `and ${count} in smaller groups`, downloadCsv: "Download CSV", daysOf: (/** @type {number} */ count) => plural(count, "day"),
   // transfers
   exports: "Exports", exportsLead: "Annotations and pictures as an archive that other tools read.", newExport: "New export", noExports: "No exports yet", exported: (/** @type {string} */ labels, /** @type {string} */ media) => `${labels} labels of ${media} media`,
   imports: "Imports", importsLead: "Annotations that other tools made.", newImport: "New import", noImports: "No imports yet", imported: (/** @type {string} */ labels, /** @type {string} */ media, /** @type {string} */ refused) => `${labels} annotations and ${media} media accepted, ${refused} refused`,

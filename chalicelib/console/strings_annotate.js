@@ -37,7 +37,7 @@ export const annotate = {
   noTypes: "No type can be drawn here", addTypes: "Add types", noTypesLead: "A project manager adds localization types under Manage.",
   selectedCount: (/** @type {number} */ count) => `${plural(count, "annotation")} selected`, remove: "Delete", several: "several values",
   trackOf: (/** @type {number} */ count) => plural(count, "frame"), joinTrack: "Draw into this track", leaveTrack: "Stop drawing into this track",
-  layerActive: "Draw here", layerVisible: (/** @type {string} */ name) => `Show ${name}`, layerLocked: "In another layer. Draw in that layer to change it.",
+  layerActive: "Draw here", layerVisible: (/** @type {string} */ name) => `Show ${name}`, layerLocked: "In another layer. Draw in that layer to change it.", notRemoved: "What lies in another layer is deleted there: choose Draw here for that layer first.",
   addLayer: "New layer", layerName: "Name of the layer", layerBase: "Annotations of the layer you draw in now show through.", create: "Create",
   geometry: "Position and size", noAttributes: "This type has no attributes.", author: (/** @type {string} */ name, /** @type {string} */ when) => `Changed by ${name}, ${when}`, mine: "not saved yet",
   readOnly: "You may look at this project and not change it.",

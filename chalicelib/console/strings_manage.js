@@ -25,7 +25,7 @@ const REASONS = /** @type {Record<string, string>} */ ({
 
 export const history = {
   restore: "Restore", restoreMany: (/** @type {number} */ count) => `Restore ${plural(count, "deletion")}`, restored: (/** @type {Record<string, number>} */ counts) => `Restored: ${Object.entries(counts).map(([kind, count]) => `${count.toLocaleString("en")} ${KINDS[kind]?.[count === 1 ? 0 : 1] ?? kind}`).join(", ")}.`,
-  choose: (/** @type {string} */ who, /** @type {string} */ when) => `Select the deletion by ${who}, ${when}`, deletionOf: (/** @type {string} */ kind, /** @type {number[]} */ ids) => `${KINDS[kind]?.[ids.length === 1 ? 0 : 1] ?? kind} ${ids.slice(0, 5).join(", ")}${ids.length > 5 ? ` and ${plural(ids.length - 5, "other")}` : ""}`, wasRestored: "restored", undo: "Undo", earlier: "Show earlier changes", changed: (/** @type {number} */ count) => plural(count, "change"),
+  choose: (/** @type {string} */ who, /** @type {string} */ when) => `Select the deletion by ${who}, ${when}`, deletionOf: (/** @type {string} */ kind, /** @type {number[]} */ ids) => `${KINDS[kind]?.[ids.length === 1 ? 0 : 1] ?? kind} ${ids.slice(0, 5).join(", ")}${ids.length > 5 ? ` and ${plural(ids.length - 5, "other")}` : ""}`, wasRestored: "restored", entity: (/** @type {string} */ kind, /** @type {string | number} */ id) => `${KINDS[kind]?.[0] ?? kind} ${id}`.trim(), undo: "Undo", earlier: "Show earlier changes", changed: (/** @type {number} */ count) => plural(count, "change"),
 };
 
 const KINDS = /** @type {Record<string, [string, string]>} */ ({ media: ["media", "media"], localization: ["localization", "localizations"], state: ["state", "states"], section: ["section", "sections"], leaf: ["leaf", "leaves"] });

@@ -1,7 +1,8 @@
 // Uploads: files go to the object store in parts, then become media. They go on while views change; they can be paused,
 // and resumed after a reload by dropping the same files again.
 import { get, post } from "./client.js";
-import { signal } from "./lib.js";
+import { effect, signal } from "./lib.js";
+import { project as open, reload } from "./store.js";
 
 const PART = 16 * 1024 * 1024;
 const MOST_PARTS = 10000;
@@ -20,6 +21,39 @@ const VIDEO = /\.(mp4|mov|m4v|avi|mkv|webm|mpe?g|mts|m2ts|ts|wmv|flv|3gp|ogv)$/i
 /** Uploads of this tab, the newest last. @type {import("./lib.js").Signal<Upload[]>} */
 export const uploads = signal(/** @type {Upload[]} */ ([]));
 let numbers = 0;
+
+/** Statuses in which the tab still has to send something. */
+const SENDING = new Set(["waiting", "hashing", "uploading", "creating"]);
+const warn = (/** @type {Event} */ event) => event.preventDefault();
+effect(() => {
+  if (uploads.value.some((each) => SENDING.has(each.status))) addEventListener("beforeunload", warn);
+  else removeEventListener("beforeunload", warn);
+});
+
+/**
+ * The ids of nested folders, which are created where the project lacks them.
+ * @param {number} project @param {string[][]} wanted names from the top down @returns {Promise<Map<string, number>>} by their names with / between
+ */
+export async function foldersOf(project, wanted) {
+  const label = (/** @type {string} */ name) => name.replace(/[^A-Za-z0-9_]/g, "_");
+  const found = new Map();
+  const known = new Map((await get(`Sections/${project}`)).map((/** @type {any} */ each) => [each.path, each]));
+  for (const names of wanted) {
+    for (let depth = 1; depth <= names.length; depth++) {
+      const part = names.slice(0, depth), path = part.map(label).join(".");
+      if (!known.has(path)) known.set(path, await post(`Sections/${project}`, { name: part[depth - 1], path, dtype: "folder" }));
+      found.set(part.join("/"), known.get(path).id);
+    }
+  }
+  await reload("sections");
+  return found;
+}
+
+/** Show a folder that the service made for a file. @param {Upload} upload */
+async function showFolder({ project, section }) {
+  const name = section.section?.toLowerCase();
+  if (name && open.peek()?.id === project && !open.peek()?.sections.some((each) => each.name.toLowerCase() === name)) await reload("sections").catch(() => undefined);
+}
 
 /** "video", "image", or "" for files that are neither. @param {File} file */
 export const kindOf = (file) => (file.type.startsWith("video/") || VIDEO.test(file.name) ? "video" : file.type.startsWith("image/") || IMAGE.test(file.name) ? "image" : "");
@@ -95,12 +129,14 @@ async function run(upload) {
     const made = await post(`Transcode/${project}`, spec);
     change(id, { status: "transcoding", media: made.object?.spec?.media_id ?? null, transcode: made.id });
     forget(upload);
+    showFolder(upload);
     await follow(id, made.id);
   } else {
     const { size, ...image } = spec;
     const made = await post(`Medias/${project}`, image);
     change(id, { status: "done", media: Array.isArray(made.id) ? made.id[0] : made.id });
     forget(upload);
+    showFolder(upload);
   }
 }
 

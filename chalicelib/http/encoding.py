@@ -193,7 +193,7 @@ def _finished(status: int, sent: dict[str, str], chunks: Iterable[bytes], header
 
 def _largest_plain(accept_encoding: str) -> int | None:
     """The bytes of text above which it is compressed for a client; None where it never is."""
-    if _takes_gzip(accept_encoding):
+    if takes_gzip(accept_encoding):
         return SHORTEST_ZIPPED
     return fitting() if dict(_accepted(accept_encoding)).keys() == {"identity"} else None
 
@@ -208,7 +208,8 @@ def _zipped(chunks: Iterable[bytes]) -> bytes:
     return b"".join((*map(zipper.compress, chunks), zipper.flush()))
 
 
-def _takes_gzip(header: str) -> bool:
+def takes_gzip(header: str) -> bool:
+    """Whether an Accept-Encoding header allows gzip."""
     qualities = dict(_accepted(header))
     return qualities.get("gzip", qualities.get("*", 0.0)) > 0
 

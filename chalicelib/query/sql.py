@@ -161,7 +161,7 @@ class Compiler:
         source = f"FROM {name} t0"
         if query.incident is not None:
             source += f" LEFT JOIN ({self._incidents(query.incident)}) i ON i.media = t0.id"
-        where = self.term(query.where, query.kind, "t0", strict=False)
+        where = self._where(query)
         head = ""
         if query.merge or query.exclude_parents:
             head = f"WITH chosen AS MATERIALIZED (SELECT t0.* {source} WHERE {where}) "
@@ -178,6 +178,14 @@ class Compiler:
         if among is not None:
             where += f" AND {is_in(self.value, 't0.id', 'int', tuple(among))}"
         return head, f"{source}{joins} WHERE {where}"
+
+    def _where(self, query: Query) -> str:
+        """The condition of a query. A media that has to have what is counted has a count: no second search for it."""
+        terms = query.where.terms if isinstance(query.where, And) else (query.where,)
+        if query.incident not in terms or not _is_counted(query.incident):
+            return self.term(query.where, query.kind, "t0", strict=False)
+        rest = [self.term(each, query.kind, "t0", strict=False) for each in terms if each != query.incident]
+        return " AND ".join(["i.media NOTNULL", *rest])
 
     def _incidents(self, tree: Tree) -> str:
         terms = tree.terms if isinstance(tree, Or) else (tree,)
@@ -349,6 +357,11 @@ def either(columns: list[tuple[str, str]]) -> str:
     """The value of the one column, of several, that is set; each comes with the condition to read it."""
     values = [f"CASE WHEN {guard} THEN {column} END" if guard else column for guard, column in columns]
     return values[0] if len(values) == 1 else f"coalesce({', '.join(values)})"
+
+
+def _is_counted(tree: Tree | None) -> bool:
+    """Whether the incidents of a tree are all that it finds."""
+    return all(isinstance(each, Related) for each in (tree.terms if isinstance(tree, Or) else (tree,)))
 
 
 def _track_duration(alias: str) -> str:

@@ -28,12 +28,15 @@ MAX_PIECE_PIXELS = 30 * 30 * 3840 * 2160
 LONG_WORK = 300_000_000
 """Pixels of the other renditions, some seconds of encoding, from which the smallest is made first."""
 # Bump when the same plan would give different bytes, so that finished pieces of an older release are not reused.
-ENCODER_VERSION = 5
+ENCODER_VERSION = 6
 
 Codec = Literal["h264", "hevc", "av1"]
 
 _SMALLEST_SIDE = {"h264": 2, "hevc": 32, "av1": 64}
 _DEFAULT_PRESETS = {"h264": "fast", "hevc": "fast", "av1": "5"}
+_SMALL_HEIGHT = 240
+_SMALL_PRESET = "superfast"
+"""Default of H.264 up to that height. There it makes no larger files than `fast`, in a quarter of the time."""
 _WORD_PRESETS = ("ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow")
 _LARGEST_AV1_PRESET = 13
 _LARGEST_CRF = {"h264": 51, "hevc": 51, "av1": 63}
@@ -312,7 +315,8 @@ def _archival_rendition(video: VideoInfo, entry: int, encode: Mapping[str, Any])
     vcodec = encode.get("vcodec") or "hevc"
     if vcodec == "copy":
         return None
-    rendition = _rendition(f"archival_{entry}", video, video.height, vcodec, encode)
+    preset = encode.get("preset") or _DEFAULT_PRESETS.get(vcodec)
+    rendition = _rendition(f"archival_{entry}", video, video.height, vcodec, {**encode, "preset": preset})
     tune = encode.get("tune") or "fastdecode"
     if tune not in _TUNES:
         message = f"archive_config: tune must be one of {', '.join(_TUNES)}, not {tune!r}."
@@ -331,7 +335,10 @@ def _rendition(name: str, video: VideoInfo, height: int, vcodec: Any, config: Ma
     if not isinstance(crf, int) or not 0 <= crf <= _LARGEST_CRF[vcodec]:
         message = f"crf must be 0 to {_LARGEST_CRF[vcodec]} for {vcodec}, not {crf!r}."
         raise BadInput(message)
-    preset = str(config.get("preset") or _DEFAULT_PRESETS[vcodec])
+    smallest = _SMALLEST_SIDE[vcodec]
+    even_height = even(Fraction(height), smallest)
+    is_small = vcodec == "h264" and even_height <= _SMALL_HEIGHT
+    preset = str(config.get("preset") or (_SMALL_PRESET if is_small else _DEFAULT_PRESETS[vcodec]))
     if not (preset in _WORD_PRESETS if vcodec != "av1" else natural(preset) in range(_LARGEST_AV1_PRESET + 1)):
         message = f"preset {preset!r} is not one that {vcodec} knows."
         raise BadInput(message)
@@ -340,9 +347,8 @@ def _rendition(name: str, video: VideoInfo, height: int, vcodec: Any, config: Ma
     if pixel_format not in allowed:
         message = f"pixel_format must be one of {', '.join(allowed)} for {vcodec}, not {pixel_format!r}."
         raise BadInput(message)
-    smallest = _SMALLEST_SIDE[vcodec]
     width = even(Fraction(video.width * height, video.height), smallest)
-    return Rendition(name, width, even(Fraction(height), smallest), vcodec, crf, preset, pixel_format)
+    return Rendition(name, width, even_height, vcodec, crf, preset, pixel_format)
 
 
 def even(length: Fraction, smallest: int = 2) -> int:

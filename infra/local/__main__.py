@@ -61,6 +61,7 @@ def _run() -> None:
     os.environ.setdefault("LIMN_ANYONE_MAY_CREATE_ORGANIZATIONS", "true")
     os.environ.setdefault("POWERTOOLS_TRACE_DISABLED", "true")
     os.environ["LIMN_READS_BESIDE"] = "false"
+    os.environ.setdefault("LIMN_PIECES_AT_ONCE", "1")
 
     _say("deploying infra/stateful.yaml")
     from infra.local.deploy import deploy

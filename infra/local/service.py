@@ -168,7 +168,12 @@ def _sources() -> list[Source]:
     common: dict[str, Any] = {"batch_size": 1}
     return [
         Source(
-            queue_url=place.transcode_queue_url, handler=transcode.handler, name="transcode", concurrency=2, **common
+            # a third one, for the first pieces of a new video while large pieces of others are encoded
+            queue_url=place.transcode_queue_url,
+            handler=transcode.handler,
+            name="transcode",
+            concurrency=3,
+            **common,
         ),
         Source(
             queue_url=place.clip_queue_url, handler=clip.handler, name="clip", concurrency=2, timeout=50.0, **common

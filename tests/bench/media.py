@@ -212,7 +212,9 @@ def plainly(path: Path, wanted: TranscodePlan, folder: Path) -> None:
 def pieces_of(path: Path, wanted: TranscodePlan, table: FrameTable, folder: Path) -> None:
     """All pieces one after the other, and how they are put together."""
     source = FileSource(path)
-    assemble(wanted, [encode.encode_piece(source, wanted, piece, table, folder) for piece in wanted.pieces])
+    for group in range(wanted.group_count):
+        part = wanted.of_group(group)
+        assemble(part, [encode.encode_piece(source, part, piece, table, folder) for piece in part.pieces])
 
 
 def piece_alone(task: tuple[Path, float, int]) -> tuple[float, int]:

@@ -6,6 +6,8 @@ import pytest
 
 from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput, NotFound
+from chalicelib.query import check, parse, sql
+from chalicelib.query.parsers.parameters import MediaQuery
 from tests.query.query_rig import Rig, box, media, section, state, term, version
 from tests.query.random_queries import encoded
 
@@ -145,3 +147,15 @@ def test_merge():
     assert rig.ask() == [1, 2, 3, 5]
     assert rig.ask(exclude_parents=1) == [1, 2, 5]
     assert rig.ask(version=[1, 2], attribute=["n::1"]) == [1, 3, 5]  # what fails the filter hides nothing
+
+
+def test_a_media_list_searches_the_annotations_that_it_counts_once():
+    rig = Rig(media(1), media(2), box(1, {"n": 1}, media=1))
+
+    def scans(**given) -> int:
+        query = check(parse(Kind.MEDIA, MediaQuery(**given)), rig.view.definitions)
+        return sql.ids(query, rig.view.state.layout).text.count(f"FROM {sql.table(Kind.LOCALIZATION)}")
+
+    assert scans(related_attribute=["n::1"]) == 1
+    assert scans(encoded_related_search=encoded(term("n", "eq", 1))) == 1
+    assert scans(media_id=[1]) == 0

@@ -16,6 +16,7 @@ from chalicelib.storage.log import log
 from chalicelib.storage.view import apply_log, views
 from chalicelib.storage.view import following as view_following
 from chalicelib.storage.view.cache import Views
+from chalicelib.storage.view.rows import with_all_names
 from chalicelib.storage.view.view import View
 from tests.query.query_rig import box, type_of, types
 from tests.query.query_worlds import ODD, PROJECT, SEEDS, change_of, commit, world
@@ -155,3 +156,13 @@ class TestFollowing:
         views = Views(read_after, memory=10**9)
         views.follow(PROJECT)
         assert views.current(PROJECT).seq == 7
+
+
+def test_only_documents_that_lack_an_older_name_are_decoded_to_be_shown():
+    plain = msgspec.json.encode({"id": 1, "attributes": {"site": "x"}})
+    lacks = msgspec.json.encode({"id": 2, "attributes": {"tator_user_sections": "s"}})
+    has = msgspec.json.encode({"id": 3, "attributes": {"tator_user_sections": "s", "svc_user_sections": "s"}})
+    shown = with_all_names(Kind.MEDIA, [plain, lacks, has])
+    assert shown[0] is plain
+    assert msgspec.json.decode(shown[1]) == msgspec.json.decode(has) | {"id": 2}
+    assert shown[2] is has

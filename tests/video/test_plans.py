@@ -49,7 +49,7 @@ def test_the_default_ladder(height, expected):
 def test_the_sources_own_height_takes_the_next_larger_settings():
     config = [{"resolution": 144, "crf": 40}, {"resolution": 720, "crf": 30, "preset": "slow"}, {"resolution": 1080}]
     made = plan(probed(1000, 500), table_of(100, []), config, None, 60).renditions
-    assert [(r.height, r.crf, r.preset) for r in made] == [(144, 40, "fast"), (500, 30, "slow")]
+    assert [(r.height, r.crf, r.preset) for r in made] == [(144, 40, "superfast"), (500, 30, "slow")]
 
 
 def test_what_exists_is_not_made_again():
@@ -62,7 +62,7 @@ def test_what_exists_is_not_made_again():
 def test_two_codecs_of_one_height_have_two_names():
     config = [{"resolution": 144}, {"resolution": 144, "vcodec": "av1"}]
     made = plan(probed(300, 144), table_of(10, []), config, None, 60).renditions
-    assert [(r.name, r.preset) for r in made] == [("144", "fast"), ("144_av1", "5")]
+    assert [(r.name, r.preset) for r in made] == [("144", "superfast"), ("144_av1", "5")]
 
 
 def test_zero_is_the_sources_own_height():

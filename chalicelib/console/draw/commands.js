@@ -49,7 +49,7 @@ export function commandsOf(session, ui) {
     { id: "move", group: "draw", label: "Move and resize by arrow keys", keys: ["m"], run: () => { session.isMoving.value = session.shapes().length > 0; } },
     { id: "copyNext", group: "edit", label: "Copy to the next frame", keys: ["c"], run: () => session.copyOn(1), isVideo: true },
     { id: "copyPrevious", group: "edit", label: "Copy to the previous frame", keys: ["C"], run: () => session.copyOn(-1), isVideo: true },
-    { id: "remove", group: "edit", label: words.remove, keys: ["Delete", "Backspace"], run: () => session.stage?.removePoint() || session.removeSelected() },
+    { id: "remove", group: "edit", label: words.remove, keys: ["Delete", "Backspace"], run: () => { if (!session.stage?.removePoint() && session.removeSelected() && session.mayEdit) ui.toast(words.notRemoved); } },
     { id: "undo", group: "edit", label: words.undo, keys: ["Ctrl+z"], run: (event) => { const step = event?.shiftKey ? session.doc.redo() : session.doc.undo(); if (step) ui.toast(event?.shiftKey ? words.redid(step.label) : words.undid(step.label)); } },
     { id: "redo", group: "edit", label: words.redo, keys: ["Ctrl+y", "Ctrl+Z"], run: () => { const step = session.doc.redo(); if (step) ui.toast(words.redid(step.label)); } },
     { id: "save", group: "edit", label: words.save, keys: ["Ctrl+s"], run: () => session.sync.save() },

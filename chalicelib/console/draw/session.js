@@ -42,7 +42,7 @@ export class Session {
     this.track = signal(/** @type {string | null} */ (null));
     this.isMoving = signal(false);
     this.isHidden = signal(false);
-    this.saving = signal({ state: "saved", message: "", unsaved: 0, conflicts: 0 });
+    this.saving = signal({ state: "reading", message: "", unsaved: 0, conflicts: 0 });
     this.failure = signal(/** @type {any} */ (null));
     this.mayEdit = may("Can Edit");
     this.onFrame = computed(() => { this.revision.value; this.shownLayers.value; this.layer.value; return this.rowsOn(this.frame.value); });
@@ -218,10 +218,14 @@ export class Session {
     if (edits.length) this.selected.value = new Set(edits.map(([key]) => key));
   }
 
+  /** Delete what is selected, except rows of other layers, which stay selected. @returns {number} how many stay */
   removeSelected() {
-    const keys = this.chosen().filter(([, row]) => this.mayEdit && row.version === this.layer.peek()).map(([key]) => key);
+    const isOwn = (/** @type {Row} */ row) => this.mayEdit && row.version === this.layer.peek();
+    const chosen = this.chosen(), keys = chosen.filter(([, row]) => isOwn(row)).map(([key]) => key);
+    const kept = chosen.filter(([, row]) => !isOwn(row)).map(([key]) => key);
     this.doc.change(words.steps.remove, tracks.removed(this.doc, keys));
-    this.select([]);
+    this.select(kept);
+    return kept.length;
   }
 
   /** Copy the selection to a neighbouring frame and go there. Copies join the tracks of their originals. @param {number} direction */

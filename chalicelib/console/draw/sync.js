@@ -13,7 +13,7 @@ const ruleOf = ({ message, details }) => details || message;
 /**
  * @typedef {import("./document.js").AnnotationDocument} AnnotationDocument
  * @typedef {import("./document.js").Row} Row
- * @typedef {"saved" | "unsaved" | "saving" | "offline" | "conflict" | "failed"} State
+ * @typedef {"reading" | "saved" | "unsaved" | "saving" | "offline" | "conflict" | "failed"} State
  * @typedef {(method: string, path: string, options?: {body?: unknown, query?: any, headers?: Record<string, string>}) => Promise<any>} Request
  *   rejects with `status` (0: no answer) and `message`
  */
@@ -42,7 +42,7 @@ export class Sync extends EventTarget {
     this.keeper = keeper;
     this.message = "";
     /** @type {State} */
-    this.state = "saved";
+    this.state = "reading";
     /** @type {Map<string, {row: Row | null, message: string}>} rows that the service refused as they are */
     this.refused = new Map();
     /** @type {Set<string>} creations without an answer */

@@ -4,12 +4,19 @@ import { text } from "../strings.js";
 import { Button, TextField, useId } from "./controls.js";
 
 /**
- * @param {{title: string, onClose: () => void, wide?: boolean, footer?: any, onSubmit?: () => void, children?: any}} props
- *   with `onSubmit` the dialog is a form: Enter sends it
+ * @param {{title: string, onClose: () => void, wide?: boolean, footer?: any, onSubmit?: () => any, children?: any}} props
+ *   with `onSubmit` the dialog is a form: Enter sends it, once until what it returns is settled, and a click beside it does not close it
  */
 export function Dialog({ title, onClose, wide, footer, onSubmit, children }) {
   const element = useRef(/** @type {HTMLDialogElement | null} */ (null));
   const id = useId();
+  const isSending = useRef(false);
+  const submit = async (/** @type {Event} */ event) => {
+    event.preventDefault();
+    if (isSending.current) return;
+    isSending.current = true;
+    try { await onSubmit?.(); } finally { isSending.current = false; }
+  };
   useEffect(() => {
     const before = /** @type {HTMLElement | null} */ (document.activeElement);
     element.current?.showModal();
@@ -19,8 +26,8 @@ export function Dialog({ title, onClose, wide, footer, onSubmit, children }) {
     <div class="body">${children}</div>${footer && html`<footer>${footer}</footer>`}`;
   return html`<dialog ref=${element} class=${classes("dialog", wide && "wide")} aria-labelledby=${id}
     onCancel=${(/** @type {Event} */ e) => { e.preventDefault(); onClose(); }} onKeyDown=${(/** @type {Event} */ e) => e.stopPropagation()}
-    onMouseDown=${(/** @type {any} */ e) => { if (e.target === element.current) onClose(); }}>
-    ${onSubmit ? html`<form class="dialog-form" onSubmit=${(/** @type {Event} */ e) => { e.preventDefault(); onSubmit(); }}>${inner}</form>` : inner}</dialog>`;
+    onMouseDown=${(/** @type {any} */ e) => { if (e.target === element.current && !onSubmit) onClose(); }}>
+    ${onSubmit ? html`<form class="dialog-form" onSubmit=${submit}>${inner}</form>` : inner}</dialog>`;
 }
 
 const asked = signal(/** @type {any} */ (null));

@@ -10,7 +10,9 @@ import { allOf, facetString } from "./search.js";
 const MOST_VALUES = 24;
 const MOST_FACETS = 10;
 
-/** Attributes that make facets: few, known values. @param {any[]} types @returns {{name: string, values: any[]}[]} */
+/** @typedef {{name: string, values: any[], isMany: boolean}} FacetOf an attribute with known values; of many, the most frequent are shown */
+
+/** Attributes that make facets. @param {any[]} types @returns {FacetOf[]} */
 export function facetsOf(types) {
   /** @type {Map<string, any[]>} */
   const found = new Map();
@@ -20,7 +22,7 @@ export function facetsOf(types) {
       if (values && attribute.visible !== false) found.set(attribute.name, [...new Set([...(found.get(attribute.name) ?? []), ...values])]);
     }
   }
-  return [...found].filter(([, values]) => values.length <= MOST_VALUES).map(([name, values]) => ({ name, values }));
+  return [...found].map(([name, values]) => ({ name, values, isMany: values.length > MOST_VALUES }));
 }
 
 /** The facets of an address. @param {string | undefined} given @returns {Record<string, any[]>} */
@@ -42,7 +44,7 @@ export function toggled(facets, name, value) {
 
 /**
  * The facets of a list, with the number of matches of each value while the other filters hold.
- * @param {{facets: {name: string, values: any[]}[], chosen: Record<string, any[]>, kind: "media" | "localization", query: Record<string, any>, search: string, turn?: any,
+ * @param {{facets: FacetOf[], chosen: Record<string, any[]>, kind: "media" | "localization", query: Record<string, any>, search: string, turn?: any,
  *   onToggle: (name: string, value: any) => void}} props counts are read again when `turn` changes
  */
 export function Facets({ facets, chosen, kind, query, search, onToggle, turn }) {
@@ -67,12 +69,13 @@ export function Facets({ facets, chosen, kind, query, search, onToggle, turn }) 
     open=${!(closed[facet.name] ?? index > 3)} onOpen=${() => setClosed({ ...closed, [facet.name]: !(closed[facet.name] ?? index > 3) })} />`)}</div>`;
 }
 
-/** @param {{facet: {name: string, values: any[]}, own: any[], counts: Map<any, number> | undefined, open: boolean, onToggle: (name: string, value: any) => void, onOpen: () => void}} props */
+/** @param {{facet: FacetOf, own: any[], counts: Map<any, number> | undefined, open: boolean, onToggle: (name: string, value: any) => void, onOpen: () => void}} props */
 function Facet({ facet, own, counts, open, onToggle, onOpen }) {
   const largest = Math.max(1, ...(counts?.values() ?? []));
+  const shown = facet.isMany ? [...new Set([...own, ...(counts?.keys() ?? [])])].filter((value) => value !== null) : facet.values;
   return html`<section class="facet"><button type="button" class="facet-name" aria-expanded=${open} onClick=${onOpen}><${Icon} name=${open ? "down" : "next"} /><span class="cut grow">${facet.name}</span>${own.length > 0 && html`<span class="chip accent">${own.length}</span>`}</button>
-    ${open && html`<ul>${facet.values.map((value) => html`<li key=${String(value)}><button type="button" class="facet-value" aria-pressed=${own.includes(value)} onClick=${() => onToggle(facet.name, value)}>
-      <span class="facet-bar" style=${{ width: `${((counts?.get(value) ?? 0) / largest) * 100}%` }} /><span class="cut grow">${value === true ? text.yes : value === false ? text.no : value}</span><span class="number muted">${counts ? number(counts.get(value) ?? 0) : ""}</span></button></li>`)}</ul>`}</section>`;
+    ${open && html`${facet.isMany && html`<p class="muted small side-note">${text.mostFrequent(facet.values.length)}</p>`}<ul>${shown.map((value) => html`<li key=${String(value)}><button type="button" class="facet-value" aria-pressed=${own.includes(value)} onClick=${() => onToggle(facet.name, value)}>
+      <span class="facet-bar" style=${{ width: `${((counts?.get(value) ?? 0) / largest) * 100}%` }} /><span class="cut grow" title=${String(value)}>${value === true ? text.yes : value === false ? text.no : value}</span><span class="number muted">${counts ? number(counts.get(value) ?? 0) : ""}</span></button></li>`)}</ul>`}</section>`;
 }
 
 /** The chosen values as chips that are removed by a click. @param {{chosen: Record<string, any[]>, onToggle: (name: string, value: any) => void, onClear: () => void}} props */

@@ -28,7 +28,7 @@ export function Frame({ children }) {
   return html`<div class="frame"><a class="skip" href="#main" onClick=${(/** @type {Event} */ e) => { e.preventDefault(); main.current?.focus(); }}>${text.skip}</a>
     <header class="bar">
       <a class="wordmark" href=${link("/")} aria-label=${text.home}><${Mark} /><span>Limn</span></a>
-      ${open && html`<a class="crumb" href=${link(`/projects/${open.id}`)}><span class="cut">${open.name}</span></a>
+      ${open && html`<a class="crumb" title=${open.name} href=${link(`/projects/${open.id}`)}><span class="cut">${open.name}</span></a>
         <nav aria-label=${text.project}>${TABS.filter(([name]) => visible(name)).map(([name, rest, icon]) => html`<a key=${name} href=${link(`/projects/${open.id}${rest}`)}
           aria-current=${view?.tab === name ? "page" : undefined}><${Icon} name=${icon} />${text.tabs[name]}</a>`)}</nav>`}
       <span class="grow" />

@@ -15,9 +15,10 @@ import { explain, toast, toastError } from "./toast.js";
 
 /**
  * A dialog with the members of a record. Members that stay empty are not sent on creation; a change sends what changed.
- * @param {{title: string, members: Member[], values?: Record<string, any>, isNew?: boolean, action?: string, onSave: (values: Record<string, any>) => Promise<any>, onClose: () => void, wide?: boolean, children?: any}} props
+ * @param {{title: string, members: Member[], values?: Record<string, any>, isNew?: boolean, action?: string, onSave: (values: Record<string, any>) => Promise<any>, onClose: () => void, wide?: boolean, first?: any, children?: any}} props
+ *   `first` stands above the members, `children` below them
  */
-export function RecordDialog({ title, members, values = {}, isNew = true, action, onSave, onClose, wide, children }) {
+export function RecordDialog({ title, members, values = {}, isNew = true, action, onSave, onClose, wide, first, children }) {
   const [given, setGiven] = useState(/** @type {Record<string, any>} */ ({ ...values }));
   const [failure, setFailure] = useState("");
   const [busy, setBusy] = useState(false);
@@ -32,7 +33,7 @@ export function RecordDialog({ title, members, values = {}, isNew = true, action
   };
   const set = (/** @type {string} */ name) => (/** @type {any} */ value) => setGiven((before) => ({ ...before, [name]: value }));
   return html`<${Dialog} title=${title} wide=${wide} onClose=${onClose} onSubmit=${submit} footer=${html`<${Button} onClick=${onClose}>${text.cancel}<//><${Button} kind="primary" type="submit" busy=${busy}>${action ?? (isNew ? text.create : text.save)}<//>`}>
-    ${failure && html`<div class="note bad" role="alert">${failure}</div>`}${shown.map((each, index) => html`<${Input} key=${each.name} member=${each} value=${given[each.name]} onChange=${set(each.name)} first=${index === 0} />`)}${children}<//>`;
+    ${failure && html`<div class="note bad" role="alert">${failure}</div>`}${first}${shown.map((each, index) => html`<${Input} key=${each.name} member=${each} value=${given[each.name]} onChange=${set(each.name)} first=${index === 0} />`)}${children}<//>`;
 }
 
 /** @param {{member: Member, value: any, onChange: (value: any) => void, first: boolean}} props */

@@ -16,6 +16,9 @@ import { toast, toastError } from "./toast.js";
 export const DRAGGED_MEDIA = "application/x-limn-media";
 const DRAGGED_SECTION = "application/x-limn-section";
 
+/** A find field stands above more folders than this. */
+const MANY = 15;
+
 /** Move a folder into another one, or to the top. @param {any} section @param {any} parent null for the top */
 function moveSection(section, parent) {
   const name = section.path.split(".").pop();
@@ -55,9 +58,11 @@ function tree(folders) {
 /** @param {{chosen: string, onClear: () => void, onMoved: () => void}} props `chosen` is the id of the open section, or "" */
 export function Sections({ chosen, onClear, onMoved }) {
   const [isOver, setOver] = useState(false);
+  const [wanted, setWanted] = useState("");
   const open = /** @type {any} */ (project.value);
   const folders = open.sections.filter((/** @type {any} */ each) => each.dtype === "folder" && each.visible !== false);
   const children = tree(folders);
+  const matches = folders.filter((/** @type {any} */ each) => each.name.toLowerCase().includes(wanted.trim().toLowerCase()));
   const others = (/** @type {string} */ dtype) => open.sections.filter((/** @type {any} */ each) => each.dtype === dtype).sort((/** @type {any} */ a, /** @type {any} */ b) => a.name.localeCompare(b.name));
   const create = async () => {
     const name = await prompt({ title: text.newFolder, label: text.name, action: text.create });
@@ -68,7 +73,8 @@ export function Sections({ chosen, onClear, onMoved }) {
   return html`<nav aria-label=${text.sections}>
     <a class="item" href=${link(`/projects/${open.id}`)} aria-current=${chosen ? undefined : "page"}><${Icon} name="grid" /><span class="grow">${text.allMedia}</span></a>
     <h2 class=${isOver ? "drop" : ""} ...${dropTarget(null, setOver, onMoved)}>${text.folders}${may("Can Edit") && html`<${Button} small kind="quiet" icon="add" title=${text.newFolder} onClick=${create} />`}</h2>
-    ${folders.length ? level("", 0) : html`<p class="muted small side-note">${text.noFolders}</p>`}
+    ${folders.length > MANY && html`<input class="input small" type="search" aria-label=${text.findFolder} placeholder=${text.findFolder} value=${wanted} onInput=${(/** @type {any} */ e) => setWanted(e.currentTarget.value)} />`}
+    ${folders.length ? html`<div class="folders">${wanted.trim() ? matches.map((/** @type {any} */ each) => html`<${Item} key=${each.id} section=${each} icon="folder" folders=${folders} onMoved=${onMoved} chosen=${chosen} depth=${0} onClear=${onClear} />`) : level("", 0)}</div>` : html`<p class="muted small side-note">${text.noFolders}</p>`}
     ${others("playlist").length > 0 && html`<h2>${text.playlists}</h2>${others("playlist").map((/** @type {any} */ each) => html`<${Item} key=${each.id} section=${each} icon="list" chosen=${chosen} depth=${0} onClear=${onClear} />`)}`}
     <h2>${text.savedSearches}</h2>
     ${others("saved_search").length ? others("saved_search").map((/** @type {any} */ each) => html`<${Item} key=${each.id} section=${each} icon="search" chosen=${chosen} depth=${0} onClear=${onClear} />`) : html`<p class="muted small side-note">${text.noSavedSearches}</p>`}</nav>`;

@@ -38,8 +38,9 @@ export function useAsync(read, inputs) {
   return { ...state, again: useCallback(() => setTurn((before) => before + 1), []) };
 }
 
-/** Show a read: waiting, failed, or what `children` makes of the value. @param {{of: any, children: (value: any) => any}} props */
+/** Show a read: waiting, failed, or what `children` makes of the value, with a note where it could not be read again. @param {{of: any, children: (value: any) => any}} props */
 export function Await({ of, children }) {
+  if (of.value !== undefined && of.failure) return html`<div class="note bad row" role="alert"><span class="grow">${text.notAgain(explain(of.failure))}</span><${Button} small icon="reload" busy=${of.busy} onClick=${of.again}>${text.again}<//></div>${children(of.value)}`;
   if (of.value !== undefined) return children(of.value);
   return of.failure ? html`<${Failure} failure=${of.failure} again=${of.again} />` : html`<${Loading} />`;
 }

@@ -1,5 +1,5 @@
 // Short messages at the lower edge; errors stay until they are closed.
-import { html, signal } from "../lib.js";
+import { html, signal, useLayoutEffect, useRef } from "../lib.js";
 import { text } from "../strings.js";
 import { Button } from "./controls.js";
 
@@ -30,8 +30,16 @@ export function explain(failure) {
 /** @param {number} id */
 const close = (id) => { shown.value = shown.value.filter((each) => each.id !== id); };
 
-/** The messages; stands once in the frame. */
-export const Toasts = () => html`<div class="toasts" role="status" aria-live="polite">${shown.value.map((each) => html`
+/** The messages; stands once in the frame. As a popover they lie above dialogs. */
+export function Toasts() {
+  const list = useRef(/** @type {HTMLElement | null} */ (null));
+  const all = shown.value;
+  useLayoutEffect(() => {
+    list.current?.hidePopover?.();
+    if (all.length) list.current?.showPopover?.();
+  }, [all]);
+  return html`<div class="toasts" role="status" aria-live="polite" popover="manual" ref=${list}>${all.map((each) => html`
   <div class=${`toast ${each.kind}`} key=${each.id}><p>${each.message}</p>
     ${each.action && html`<${Button} small onClick=${() => { close(each.id); each.run?.(); }}>${each.action}<//>`}
     <${Button} small kind="quiet" icon="close" title=${text.close} onClick=${() => close(each.id)} /></div>`)}</div>`;
+}

@@ -7,7 +7,7 @@ import { annotate as words } from "../strings_annotate.js";
 import { Button, Dot } from "../ui/controls.js";
 import { Dialog } from "../ui/dialog.js";
 import { useKeys } from "../ui/keys.js";
-import { Await, Empty, useAsync } from "../ui/states.js";
+import { Await, Empty, Loading, useAsync } from "../ui/states.js";
 import { explain, toast } from "../ui/toast.js";
 import { commandsOf, keysOf } from "../draw/commands.js";
 import { Conflicts } from "../draw/conflicts.js";
@@ -29,10 +29,11 @@ const ARROWS = /** @type {Record<string, string>} */ ({ ArrowLeft: "←", ArrowR
 export default function Annotate({ params, query }) {
   const media = useAsync(() => get(`Media/${params.media}`, { presigned: DAY }), [params.media]);
   return html`<${Await} of=${media}>${(/** @type {any} */ found) => {
+    if (found.id !== Number(params.media)) return html`<${Loading} />`; // that of before, until the next one is read
     const files = found.media_files ?? {};
     // a video that lies in a bucket of the organization has no streaming file: its frames come from the service
     return files.streaming?.length || files.image?.length || (files.archival?.length && found.num_frames)
-      ? html`<${Workplace} key=${found.id} media=${found} params=${params} query=${query} />`
+      ? html`<${Workplace} key=${[found.id, query.version, query.select].join()} media=${found} params=${params} query=${query} />`
       : html`<${Empty} icon="video" title=${words.noMedia} action=${html`<${Button} href=${link(`/projects/${params.project}`, contextOf(query))}>${words.back}<//>`}>${words.noMediaLead}<//>`;
   }}<//>`;
 }
@@ -74,10 +75,18 @@ function Workplace({ media, params, query }) {
     let timer;
     const stop = session.frame.subscribe((/** @type {number} */ frame) => {
       clearTimeout(timer);
-      timer = setTimeout(() => setQuery({ frame: frame || "" }), 400);
+      if (!session.isShown.peek()) return; // until the picture is there, the address says which it will be
+      timer = setTimeout(() => { written.current = frame; setQuery({ frame: frame || "" }); }, 400);
     });
     return () => { clearTimeout(timer); stop(); };
   }, [session]);
+  // a link to another frame of the same media was followed
+  const written = useRef(Number(query.frame) || 0);
+  useEffect(() => {
+    const wanted = Number(query.frame) || 0;
+    if (wanted !== written.current) session.player?.seek(wanted);
+    written.current = wanted;
+  }, [query.frame]);
   const address = () => new URL(link(`/projects/${params.project}/media/${media.id}`, { frame: session.frame.peek(), version: query.version }), location.href).href;
   return html`<div class="annotate">
     <${Head} session=${session} media=${media} back=${link(`/projects/${params.project}`, context)} neighbours=${neighbours} run=${run} onConflicts=${() => setDialog("conflicts")} />

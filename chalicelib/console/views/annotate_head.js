@@ -24,7 +24,7 @@ export function useNeighbours(media, { section, search, sort }) {
 export function Head({ session, media, back, neighbours, run, onConflicts }) {
   session.revision.value;
   const { state, message, unsaved, conflicts } = session.saving.value;
-  const said = /** @type {Record<string, string>} */ ({ saved: words.saved, saving: words.saving, unsaved: words.unsaved(unsaved), offline: words.offline(unsaved), failed: message || words.failed(unsaved), conflict: words.conflicts(conflicts) })[state] ?? "";
+  const said = /** @type {Record<string, string>} */ ({ reading: words.waiting, saved: words.saved, saving: words.saving, unsaved: words.unsaved(unsaved), offline: words.offline(unsaved), failed: message || words.failed(unsaved), conflict: words.conflicts(conflicts) })[state] ?? "";
   const kind = { saved: "good", offline: "warn", failed: "bad", conflict: "bad", unsaved: "accent" }[/** @type {string} */ (state)] ?? "";
   return html`<header class="annotate-head row"><${Button} kind="quiet" icon="back" title=${words.back} href=${back} />
     <h1 class="cut">${media.name}</h1>

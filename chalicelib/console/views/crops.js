@@ -87,7 +87,7 @@ export default function Crops({ query }) {
           head=${html`<div class="gallery-head"><p class="muted small number" role="status">${text.cropCount(total)}</p><${FacetChips} chosen=${chosen} onToggle=${toggle} onClear=${() => setQuery({ facets: "" })} /></div>${total === 0 && html`<${Empty} icon="crop" title=${text.noMatch}>${text.noCropsLead}<//>`}`}
           render=${(/** @type {number} */ index) => html`<${Crop} crop=${item(index)} label=${first?.name} selected=${selection.ids.has(item(index)?.id)} onSelect=${(/** @type {any} */ event) => selection.toggle(index, event)} />`} />`}
     </div>
-    ${editing && html`<${EditCrops} type=${type} count=${selection.ids.size} onClose=${() => setEditing(false)} onSave=${(/** @type {any} */ attributes, /** @type {string[]} */ nulls) => change(attributes, nulls).then(() => setEditing(false), toastError)} />`}</div>`;
+    ${editing && html`<${EditCrops} type=${type} count=${selection.ids.size} onClose=${() => setEditing(false)} onSave=${(/** @type {any} */ attributes, /** @type {string[]} */ nulls) => change(attributes, nulls).then(() => setEditing(false))} />`}</div>`;
 }
 
 /** One crop: a click selects it, its link opens the frame. @param {{crop: any, label: string | undefined, selected: boolean, onSelect: (event: any) => void}} props */
@@ -104,8 +104,9 @@ function Crop({ crop, label, selected, onSelect }) {
 /** @param {{type: any, count: number, onClose: () => void, onSave: (attributes: any, nulls: string[]) => Promise<any>}} props */
 function EditCrops({ type, count, onClose, onSave }) {
   const [changed, setChanged] = useState(/** @type {Record<string, any>} */ ({}));
-  const save = () => onSave(Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== null)), Object.keys(changed).filter((name) => changed[name] === null));
+  const [failure, setFailure] = useState("");
+  const save = () => onSave(Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== null)), Object.keys(changed).filter((name) => changed[name] === null)).catch((reason) => setFailure(explain(reason)));
   return html`<${Dialog} title=${text.editAttributesOf(number(count))} onClose=${onClose} onSubmit=${save}
     footer=${html`<${Button} onClick=${onClose}>${text.cancel}<//><${Button} kind="primary" type="submit" disabled=${!Object.keys(changed).length}>${text.save}<//>`}>
-    <p class="muted">${text.editManyLead}</p><${AttributeForm} types=${type.attribute_types} values=${changed} onChange=${(/** @type {string} */ name, /** @type {any} */ value) => setChanged({ ...changed, [name]: value })} /><//>`;
+    ${failure && html`<div class="note bad" role="alert">${failure}</div>`}<p class="muted">${text.editManyLead}</p><${AttributeForm} types=${type.attribute_types} values=${changed} onChange=${(/** @type {string} */ name, /** @type {any} */ value) => setChanged({ ...changed, [name]: value })} /><//>`;
 }

@@ -1,7 +1,7 @@
 // Jobs of a project: launch an algorithm, follow its jobs and their steps, read the logs. Transcodes are here, too.
 import { del, get, post } from "../client.js";
 import { html, useEffect, useState } from "../lib.js";
-import { setQuery } from "../router.js";
+import { link, setQuery } from "../router.js";
 import { may, project } from "../store.js";
 import { text } from "../strings.js";
 import { Button, Progress, Segmented, Select, TextField } from "../ui/controls.js";
@@ -13,6 +13,8 @@ import { explain, toast, toastError } from "../ui/toast.js";
 
 const ENDED = new Set(["Succeeded", "Failed", "Canceled", "succeeded", "failed", "canceled"]);
 const SECONDS = 4;
+/** So many launches are shown at first. */
+const PAGE = 100;
 
 /** @param {string} status */
 const chipOf = (status) => ({ succeeded: "good", failed: "bad", canceled: "warn", running: "accent" })[/** @type {string} */ (status.toLowerCase())] ?? "";
@@ -45,7 +47,8 @@ export default function Jobs({ query }) {
 /** Jobs by the launch they belong to, the newest first. @param {{jobs: any[], again: () => void}} props */
 function Groups({ jobs, again }) {
   const groups = [...Map.groupBy(jobs, (each) => each.gid || each.uid)].sort(([, a], [, b]) => b[0].start_time.localeCompare(a[0].start_time));
-  return html`<div class="column">${groups.map(([gid, members]) => html`<${Group} key=${gid} gid=${gid} jobs=${members} again=${again} />`)}</div>`;
+  const [most, setMost] = useState(PAGE);
+  return html`<div class="column">${groups.slice(0, most).map(([gid, members]) => html`<${Group} key=${gid} gid=${gid} jobs=${members} again=${again} />`)}${groups.length > most && html`<div><${Button} onClick=${() => setMost(most + PAGE)}>${text.showMore(number(groups.length - most))}<//></div>`}</div>`;
 }
 
 /** @param {{gid: string, jobs: any[], again: () => void}} props */
@@ -102,7 +105,7 @@ function Launch({ name, onClose, onDone }) {
     .then(() => { toast(text.launched(chosen.name), { kind: "good" }); onDone(); onClose(); }, (reason) => setFailure(explain(reason)));
   return html`<${Dialog} title=${text.launchAlgorithm} onClose=${onClose} onSubmit=${submit} footer=${html`<${Button} onClick=${onClose}>${text.cancel}<//><${Button} kind="primary" icon="play" type="submit" disabled=${!chosen || !count.value}>${text.launch}<//>`}>
     ${failure && html`<div class="note bad" role="alert">${failure}</div>`}
-    ${found.value === undefined ? html`<${Loading} />` : !chosen ? html`<p>${text.noAlgorithms}</p>` : html`<${Select} label=${text.algorithm} value=${chosen.name} options=${algorithms.map((/** @type {any} */ each) => each.name)} onChange=${setAlgorithm} />
+    ${found.value === undefined ? html`<${Loading} />` : !chosen ? html`<p>${text.noAlgorithms}</p>${may("Full Control") && html`<p><a href=${link(`/projects/${open.id}/manage/algorithms`)}>${text.registerAlgorithm}</a></p>`}` : html`<${Select} label=${text.algorithm} value=${chosen.name} options=${algorithms.map((/** @type {any} */ each) => each.name)} onChange=${setAlgorithm} />
       ${chosen.description && html`<p class="muted">${chosen.description}</p>`}
       <${Select} label=${text.overMedia} value=${section} options=${[["", text.allMedia], ...open.sections.map((/** @type {any} */ each) => [each.id, each.name])]} onChange=${setSection} hint=${count.value === undefined ? "" : text.jobsOf(number(count.value), number(Math.ceil(count.value / Math.max(1, chosen.files_per_job))))} />
       ${(chosen.parameters ?? []).map((/** @type {any} */ each) => html`<${TextField} key=${each.name} label=${each.name} placeholder=${String(each.value ?? "")} value=${values[each.name] ?? ""} onInput=${(/** @type {string} */ value) => setValues({ ...values, [each.name]: value })} />`)}`}<//>`;

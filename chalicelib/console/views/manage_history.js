@@ -2,7 +2,7 @@
 import { get, post, request } from "../client.js";
 import { html, useEffect, useState } from "../lib.js";
 import { link, setQuery } from "../router.js";
-import { may, project, user } from "../store.js";
+import { may, project, typeById, user } from "../store.js";
 import { text } from "../strings.js";
 import { history as words } from "../strings_manage.js";
 import { Button, Checkbox, Select, TextField } from "../ui/controls.js";
@@ -58,6 +58,16 @@ async function deletions(project_, since, signal) {
   return found;
 }
 
+/**
+ * The kinds of changes, which their entries do not name: each kind's changes of the same time.
+ * @param {number} project_ @param {any} filter @param {any[]} entries newest first @param {AbortSignal} signal @returns {Promise<Map<number, string>>} by id of the entry
+ */
+async function kindsOf(project_, filter, entries, signal) {
+  const since = new Date(Date.parse(entries[entries.length - 1]?.modified_datetime ?? 0) - 1).toISOString();
+  const read = async (/** @type {string} */ kind) => (await get(`ChangeLog/${project_}`, { ...filter, entity_type: kind, since, stop: 2000 }, { signal })).map((/** @type {any} */ each) => /** @type {[number, string]} */ ([each.id, kind]));
+  return new Map(entries.length && !filter.entity_type ? (await Promise.all(KINDS.map(read))).flat() : entries.map(({ id }) => [id, filter.entity_type]));
+}
+
 /** @param {{query: Record<string, string>}} props */
 export function History({ query }) {
   const open = /** @type {any} */ (project.value);
@@ -66,9 +76,10 @@ export function History({ query }) {
   const [chosen, setChosen] = useState(/** @type {Set<number>} */ (new Set()));
   useEffect(() => { setCount(PAGE); setChosen(new Set()); }, [open.id, who, query.kind, query.entity]);
   const found = useAsync(async (signal) => {
-    const entries = await newest(open.id, { user_id: who === ALL ? "" : who, entity_type: query.kind, entity_id: query.entity }, count, signal);
-    const gone = await deletions(open.id, entries.length < count ? 1 : changeOf(entries[entries.length - 1]), signal);
-    const told = entries.map((entry) => ({ ...entry, deletion: gone.get(changeOf(entry)) }));
+    const filter = { user_id: who === ALL ? "" : who, entity_type: query.kind, entity_id: query.entity };
+    const entries = await newest(open.id, filter, count, signal);
+    const [gone, kinds] = await Promise.all([deletions(open.id, entries.length < count ? 1 : changeOf(entries[entries.length - 1]), signal), kindsOf(open.id, filter, entries, signal)]);
+    const told = entries.map((entry) => ({ ...entry, kind: kinds.get(entry.id), deletion: gone.get(changeOf(entry)) }));
     if (query.kind || query.entity) return told;
     for (const [commit, { kind, ids, event }] of gone) {
       if (kind === "section" && (who === ALL || Number(who) === event.user)) told.push({ id: (commit + 1) * ENTRIES_OF_A_COMMIT - 1, project: open.id, user: event.user, modified_datetime: event.time, description_of_change: { old: [], new: [{ name: "_deleted", value: true }] }, deletion: { kind, ids } });
@@ -107,6 +118,10 @@ function actionOf(old, now) {
 }
 const CHIPS = /** @type {const} */ ({ created: ["good", text.wasCreated], deleted: ["bad", text.wasDeleted], restored: ["good", words.wasRestored], changed: ["", text.wasChanged] });
 
+/** Members of a change that say nothing to a person. */
+const SILENT = new Set(["_id", "_project", "_created_by", "_modified_by", "_elemental_id"]);
+const LISTS = /** @type {const} */ ({ media: "mediaTypes", localization: "localizationTypes", state: "stateTypes", leaf: "leafTypes" });
+
 /** @param {any} value */
 const short = (value) => (typeof value === "number" && !Number.isInteger(value) ? value.toFixed(4) : valueText(value));
 
@@ -115,9 +130,11 @@ function Entry({ entry, who, isChosen, onChoose, onRestore }) {
   const old = entry.description_of_change.old ?? [], now = entry.description_of_change.new ?? [];
   const action = actionOf(old, now), [kind, label] = CHIPS[action];
   const isNew = action === "created", id = now.find((/** @type {any} */ each) => each.name === "_id")?.value;
+  const shown = /** @type {{each: any, before: any}[]} */ (now.map((/** @type {any} */ each, /** @type {number} */ index) => ({ each, before: old[index]?.value })).filter((/** @type {any} */ { each }) => !SILENT.has(each.name)).slice(0, 8));
+  const valueOf = (/** @type {string} */ name, /** @type {any} */ value) => (name === "_type" && entry.kind ? typeById(LISTS[/** @type {keyof typeof LISTS} */ (entry.kind)], value)?.name ?? short(value) : short(value));
   const mayRestore = action === "deleted" && may("Can Edit");
-  return html`<li><div class="row">${mayRestore && html`<${Checkbox} label=${html`<span class="visually-hidden">${words.choose(who, date(entry.modified_datetime))}</span>`} checked=${isChosen} onChange=${onChoose} />`}<strong>${who}</strong><span class=${`chip ${kind}`}>${label}</span>${entry.deletion && action === "deleted" && html`<span class="muted small cut">${words.deletionOf(entry.deletion.kind, entry.deletion.ids)}</span>`}<span class="grow" />
+  return html`<li><div class="row">${mayRestore && html`<${Checkbox} label=${html`<span class="visually-hidden">${words.choose(who, date(entry.modified_datetime))}</span>`} checked=${isChosen} onChange=${onChoose} />`}<strong>${who}</strong><span class=${`chip ${kind}`}>${label}</span>${entry.deletion && action === "deleted" && html`<span class="muted small cut">${words.deletionOf(entry.deletion.kind, entry.deletion.ids)}</span>`}${entry.kind && !(entry.deletion && action === "deleted") && html`<span class="muted small">${words.entity(entry.kind, id ?? "")}</span>`}<span class="grow" />
       ${mayRestore && html`<${Button} small icon="undo" onClick=${onRestore}>${words.restore}<//>`}<time class="muted small" datetime=${entry.modified_datetime} title=${date(entry.modified_datetime)}>${ago(entry.modified_datetime)}</time></div>
-    ${action === "deleted" || action === "restored" ? null : html`<dl class="changes">${now.slice(0, 8).map((/** @type {any} */ each, /** @type {number} */ index) => html`<div key=${each.name}><dt class="muted small">${each.name.replace(/^_/, "")}</dt><dd>${!isNew && html`<del>${short(old[index]?.value) || "–"}</del> `}<ins>${short(each.value) || "–"}</ins></dd></div>`)}</dl>`}
-    ${isNew && id && html`<a class="small" href=${link(`/projects/${entry.project}/manage/history`, { user: ALL, entity: id })}>${text.changesOf(id)}</a>`}</li>`;
+    ${action === "deleted" || action === "restored" ? null : html`<dl class="changes">${shown.map(({ each, before }) => html`<div key=${each.name}><dt class="muted small">${each.name.replace(/^_/, "")}</dt><dd>${!isNew && html`<del>${valueOf(each.name, before) || "–"}</del> `}<ins>${valueOf(each.name, each.value) || "–"}</ins></dd></div>`)}</dl>`}
+    ${isNew && id && html`<a class="small" href=${link(`/projects/${entry.project}/manage/history`, { user: ALL, kind: entry.kind, entity: id })}>${text.changesOf(id)}</a>`}</li>`;
 }

@@ -44,12 +44,19 @@ function Editor({ type }) {
   const [dialog, setDialog] = useState(/** @type {{kind: "add" | "edit", leaf: Leaf | null} | null} */ (null));
   const [wanted, setWanted] = useState("");
   const [, redraw] = useState(0);
+  const latest = useRef(opened);
+  latest.current = opened;
   const isAllowed = may("Full Control");
   const top = useAsync((signal) => tree.read(null, signal).then(() => { if (tree.leaves.size <= SMALL) setOpened(new Set(tree.leaves.keys())); return true; }), [tree]);
   const found = useAsync((signal) => (wanted ? get(`Leaves/${type.project}`, { type: type.id, search: nameSearch(wanted), sort_by: ["$name"], stop: MOST_MATCHES }, { signal }) : Promise.resolve(null)), [wanted]);
 
   const refresh = async (/** @type {(number | null)[]} */ ...parents) => {
-    try { for (const id of new Set(parents)) if (id === null || tree.leaves.has(id)) await tree.read(id === null ? null : tree.leaves.get(id) ?? null); } catch (failure) { toastError(failure); }
+    const read = (/** @type {number | null} */ id) => tree.read(id === null ? null : tree.leaves.get(id) ?? null);
+    try {
+      for (const id of new Set(parents)) if (id === null || tree.leaves.has(id)) await read(id);
+      // what lies below an open leaf of a large tree was forgotten with the level above
+      for (const id of latest.current) if (tree.leaves.has(id) && !tree.children.has(id)) await read(id);
+    } catch (failure) { toastError(failure); }
     if (wanted) found.again();
     redraw((turn) => turn + 1);
   };

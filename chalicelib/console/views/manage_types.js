@@ -7,7 +7,7 @@ import { text } from "../strings.js";
 import { parseValue } from "../ui/attributes.js";
 import { Button, Dot } from "../ui/controls.js";
 import { confirm } from "../ui/dialog.js";
-import { valueText } from "../ui/format.js";
+import { number, valueText } from "../ui/format.js";
 import { Icon } from "../ui/icons.js";
 import { Menu } from "../ui/menu.js";
 import { leaves as leafWords } from "../strings_manage.js";
@@ -72,6 +72,12 @@ function membersOf(word, mediaTypes, isChange) {
   return common;
 }
 
+/** So many choices are listed beside an attribute. */
+const MOST_CHOICES = 20;
+
+/** @param {string[] | undefined} choices */
+const choicesText = (choices) => choices && (choices.length > MOST_CHOICES ? `${choices.slice(0, MOST_CHOICES).join(", ")}, ${text.furtherLines(number(choices.length - MOST_CHOICES))}` : choices.join(", "));
+
 /** One type with its attributes. @param {{type: any, kind: readonly [any, any, string], onEdit: () => void, isAllowed: boolean}} props */
 function Type({ type, kind, onEdit, isAllowed }) {
   const [editing, setEditing] = useState(/** @type {any} */ (null));
@@ -98,7 +104,7 @@ function Type({ type, kind, onEdit, isAllowed }) {
       ${word === "LocalizationType" && html`<a class="small" href=${link(`/projects/${open.id}/crops`, { type: type.id })}>${text.tabs.crops}</a>`}
       ${isAllowed && html`<${Button} small icon="add" onClick=${() => setEditing({ dtype: "string" })}>${text.addAttribute}<//><${Menu} small kind="quiet" icon="more" title=${text.actionsOf(type.name)} items=${[{ label: text.edit, icon: "edit", run: onEdit }, { label: text.delete, icon: "trash", danger: true, run: remove }]} />`}</div>
     ${type.attribute_types.length > 0 && html`<table class="table attributes"><thead><tr><th scope="col">${text.attribute}</th><th scope="col">${text.dtype}</th><th scope="col">${text.valuesOf}</th><th scope="col">${text.default}</th><th><span class="visually-hidden">${text.actions}</span></th></tr></thead><tbody>${type.attribute_types.map((/** @type {any} */ each) => html`<tr key=${each.name}><td>${each.name}${each.required && html` <span class="chip">${text.required}</span>`}${each.description && html`<div class="muted small">${each.description}</div>`}</td><td><code>${each.dtype}</code></td>
-      <td class="muted">${each.choices?.join(", ") ?? ([each.minimum !== undefined && each.minimum !== null && `≥ ${each.minimum}`, each.maximum !== undefined && each.maximum !== null && `≤ ${each.maximum}`].filter(Boolean).join(" ") || "")}</td><td>${valueText(each.default)}</td>
+      <td class="muted">${choicesText(each.choices) ?? ([each.minimum !== undefined && each.minimum !== null && `≥ ${each.minimum}`, each.maximum !== undefined && each.maximum !== null && `≤ ${each.maximum}`].filter(Boolean).join(" ") || "")}</td><td>${valueText(each.default)}</td>
       <td class="end">${isAllowed && html`<${Menu} small kind="quiet" icon="more" title=${text.actionsOf(each.name)} items=${[{ label: text.edit, icon: "edit", run: () => setEditing(each) }, { label: text.delete, icon: "trash", danger: true, run: () => removeAttribute(each) }]} />`}</td></tr>`)}</tbody></table>`}
     ${editing && html`<${RecordDialog} title=${editing.name ?? text.addAttribute} isNew=${!editing.name} values=${{ ...editing, default: valueText(editing.default), completion: suggestionPath(editing) || undefined }} members=${[...ATTRIBUTE, ...completion]} onSave=${save} onClose=${() => setEditing(null)} />`}</div>`;
 }
@@ -115,7 +121,7 @@ const isNumber = (/** @type {any} */ values) => values.dtype === "int" || values
 /** @type {import("../ui/records.js").Member[]} */
 const ATTRIBUTE = [
   { name: "name", label: text.name, required: true }, { name: "dtype", label: text.dtype, kind: "select", options: DTYPES.map((each) => [each, text.dtypes[/** @type {keyof typeof text.dtypes} */ (each)]]), only: "create" },
-  { name: "description", label: text.description }, { name: "choices", label: text.choices, kind: "lines", hint: text.onePerLine, when: (values) => values.dtype === "enum" },
+  { name: "description", label: text.description }, { name: "choices", label: text.choices, kind: "lines", hint: text.onePerLine, required: true, when: (values) => values.dtype === "enum" },
   { name: "minimum", label: text.minimum, kind: "number", when: isNumber }, { name: "maximum", label: text.maximum, kind: "number", when: isNumber }, { name: "size", label: text.arraySize, kind: "number", when: (values) => values.dtype === "float_array" },
   { name: "default", label: text.default, when: (values) => values.dtype !== "blob" && values.dtype !== "float_array" }, { name: "order", label: text.order, kind: "number", hint: text.orderHint }, { name: "required", label: text.required, kind: "check" },
 ];

@@ -1,6 +1,6 @@
 // Webhooks of a project or an organization with their deliveries, and the trigger rules of a project.
 import { del, get, patch, post } from "../client.js";
-import { html, useState } from "../lib.js";
+import { html, useEffect, useState } from "../lib.js";
 import { project } from "../store.js";
 import { text } from "../strings.js";
 import { rules as ruleWords, webhooks as words } from "../strings_manage.js";
@@ -12,6 +12,7 @@ import { Await, useAsync } from "../ui/states.js";
 import { toast, toastError } from "../ui/toast.js";
 
 const PAGE = 50;
+const SECONDS = 3;
 
 /** What webhooks and rules have in common. @type {import("../ui/records.js").Member[]} */
 const SELECTION = [
@@ -74,6 +75,11 @@ function Deliveries({ webhook, onClose }) {
   const read = (/** @type {any} */ more, /** @type {AbortSignal} */ signal) => get(`WebhookDeliveries/${webhook.id}`, { stop: PAGE, failed: isFailed ? 1 : 0, ...more }, { signal });
   const found = useAsync((signal) => { setOlder([]); return read({}, signal).then((page) => { setMore(page.length === PAGE); return page; }); }, [webhook.id, isFailed]);
   const all = [...(found.value ?? []), ...older];
+  useEffect(() => {
+    if (older.length) return undefined; // what was read of earlier ones stays
+    const timer = setInterval(() => { if (!document.hidden) found.again(); }, SECONDS * 1000);
+    return () => clearInterval(timer);
+  }, [older.length > 0]);
   const more = () => get(`WebhookDeliveries/${webhook.id}`, { stop: PAGE, failed: isFailed ? 1 : 0, before: all[all.length - 1].page }).then((page) => { setOlder([...older, ...page]); setMore(page.length === PAGE); }, toastError);
   const again = (/** @type {any} */ body) => post(`WebhookRedelivery/${webhook.id}`, body).then((said) => { toast(said.message, { kind: "good" }); found.again(); }, toastError);
   const since = async (/** @type {any} */ each) => {

@@ -70,7 +70,7 @@ export default function MediaGallery({ query }) {
             ${total === 0 && !isWrong && html`<${Nothing} isFiltered=${isFiltered || Boolean(query.section)} />`}`}
           render=${(/** @type {number} */ index) => html`<${Card} media=${item(index)} context=${{ section: query.section, search, sort: query.sort }} selected=${selection.ids.has(item(index)?.id)} ids=${selection.ids} selecting=${selection.ids.size > 0} onSelect=${(/** @type {any} */ event) => selection.toggle(index, event)} />`} />`}
     </div>
-    ${editing && html`<${EditMedia} ids=${[...selection.ids]} first=${firstOf(item, total, selection.ids)} onClose=${() => setEditing(false)} onDone=${() => { setEditing(false); selection.clear(); again(); }} />`}</div>`;
+    ${editing && html`<${EditMedia} media=${chosenOf(item, total, selection.ids)} onClose=${() => setEditing(false)} onDone=${() => { setEditing(false); selection.clear(); again(); }} />`}</div>`;
 }
 
 /** @param {{isFiltered: boolean}} props */
@@ -96,10 +96,11 @@ function Card({ media, ids, context, selected, selecting, onSelect }) {
     <label class="media-check"><input type="checkbox" checked=${selected} onClick=${onSelect} /><span class="visually-hidden">${text.select(media.name)}</span></label></div>`;
 }
 
-/** @param {(index: number) => any} item @param {number} total @param {Set<number>} ids */
-function firstOf(item, total, ids) {
-  for (let index = 0; index < total; index++) { const each = item(index); if (each && ids.has(each.id)) return each; }
-  return null;
+/** The selected media. @param {(index: number) => any} item @param {number} total @param {Set<number>} ids @returns {any[]} */
+function chosenOf(item, total, ids) {
+  const found = [];
+  for (let index = 0; index < total && found.length < ids.size; index++) { const each = item(index); if (each && ids.has(each.id)) found.push(each); }
+  return found;
 }
 
 /** What can be done with a selection. @param {{selection: any, total: number, onEdit: () => void, onDone: () => void}} props */
@@ -118,19 +119,29 @@ function Bulk({ selection, onEdit, onDone }) {
     <span class="grow" /><${Button} small kind="quiet" icon="close" onClick=${selection.clear}>${text.clearSelection}<//></div>`;
 }
 
-/** Change attributes of many media of one type. @param {{ids: number[], first: any, onClose: () => void, onDone: () => void}} props */
-function EditMedia({ ids, first, onClose, onDone }) {
+/** Change attributes of media: those that all of their types have. @param {{media: any[], onClose: () => void, onDone: () => void}} props */
+function EditMedia({ media, onClose, onDone }) {
   const open = /** @type {any} */ (project.value);
-  const type = typeById("mediaTypes", first?.type);
-  const [values, setValues] = useState(/** @type {Record<string, any>} */ (ids.length === 1 ? { ...first?.attributes } : {}));
+  const ofType = [...Map.groupBy(media, (each) => each.type)];
+  const [first, ...others] = ofType.map(([id]) => typeById("mediaTypes", id)?.attribute_types ?? []);
+  const common = (first ?? []).filter((/** @type {any} */ one) => others.every((all) => all.some((/** @type {any} */ two) => two.name === one.name && two.dtype === one.dtype)));
+  const [failure, setFailure] = useState("");
+  const [values, setValues] = useState(/** @type {Record<string, any>} */ (media.length === 1 ? { ...media[0].attributes } : {}));
   const [changed, setChanged] = useState(/** @type {Record<string, any>} */ ({}));
   const set = (/** @type {string} */ name, /** @type {any} */ value) => { setValues({ ...values, [name]: value }); setChanged({ ...changed, [name]: value }); };
-  const save = () => {
+  const save = async () => {
     const attributes = Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== null));
     const nulls = Object.keys(changed).filter((name) => changed[name] === null);
-    patch(`Medias/${open.id}`, { ids, ...(Object.keys(attributes).length && { attributes }), ...(nulls.length && { null_attributes: nulls }) }, { type: type?.id }).then(() => { toast(text.saved, { kind: "good" }); onDone(); }, toastError);
+    const body = { ...(Object.keys(attributes).length && { attributes }), ...(nulls.length && { null_attributes: nulls }) };
+    setFailure("");
+    try {
+      // one request changes media of one type
+      for (const [type, some] of ofType) await patch(`Medias/${open.id}`, { ids: some.map((each) => each.id), ...body }, { type, count: some.length });
+      toast(text.saved, { kind: "good" });
+      onDone();
+    } catch (reason) { setFailure(explain(reason)); }
   };
-  return html`<${Dialog} title=${text.editAttributesOf(number(ids.length))} onClose=${onClose} onSubmit=${save}
+  return html`<${Dialog} title=${text.editAttributesOf(number(media.length))} onClose=${onClose} onSubmit=${save}
     footer=${html`<${Button} onClick=${onClose}>${text.cancel}<//><${Button} kind="primary" type="submit" disabled=${!Object.keys(changed).length}>${text.save}<//>`}>
-    ${ids.length > 1 && html`<p class="muted">${text.editManyLead}</p>`}<${AttributeForm} types=${type?.attribute_types ?? []} values=${values} onChange=${set} /><//>`;
+    ${failure && html`<div class="note bad" role="alert">${failure}</div>`}${media.length > 1 && html`<p class="muted">${text.editManyLead} ${others.length ? text.editTypesLead : ""}</p>`}${!common.length && html`<p>${text.noCommonAttributes}</p>`}<${AttributeForm} types=${common} values=${values} onChange=${set} /><//>`;
 }

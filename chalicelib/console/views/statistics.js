@@ -41,23 +41,24 @@ export default function Statistics({ query }) {
   const isWrong = found.failure?.status === 400;
   return html`<div class="page wide"><header><h1>${text.tabs.statistics}</h1><${Button} icon="download" onClick=${download}>${text.downloadCsv}<//></header>
     <div class="statistics-bar"><${Select} name=${text.kind} value=${kind} options=${[["localization", text.annotations], ["media", text.tabs.media]]} onChange=${(/** @type {string} */ value) => setQuery({ kind: value, type: "", by: "" })} />
-      <${Select} name=${text.types} value=${query.type ?? ""} options=${[["", text.allTypes], ...types.map((/** @type {any} */ each) => [each.id, each.name])]} onChange=${(/** @type {string} */ value) => setQuery({ type: value, by: "" })} />
+      <${Select} name=${text.types} value=${type?.id ?? ""} options=${[["", text.allTypes], ...types.map((/** @type {any} */ each) => [each.id, each.name])]} onChange=${(/** @type {string} */ value) => setQuery({ type: value, by: "" })} />
       <${Select} name=${text.groupBy} value=${by} options=${[["$type", text.byType], ...names.map((name) => [name, text.sortBy(name)])]} onChange=${(/** @type {string} */ value) => setQuery({ by: value })} />
       <${SearchBox} value=${query.search ?? ""} fields=${fields} placeholder=${text.search} error=${isWrong ? explain(found.failure) : ""} onSearch=${(/** @type {string} */ search) => setQuery({ search })} /></div>
     <${Await} of=${isWrong ? { value: found.value ?? null } : found}>${(/** @type {any} */ value) => !value || value.labels.matched === 0 ? html`<${Empty} icon="plot" title=${text.noMatch} />` : html`
       <p class="statistics-total"><strong class="number">${number(value.labels.matched)}</strong> <span class="muted">${kind === "media" ? text.tabs.media : text.annotations}</span></p>
-      <div class="plots"><${Bars} title=${by === "$type" ? text.byType : text.sortBy(by)} rows=${value.labels.rows.map((/** @type {any} */ row) => ({ name: labelOf(row[by]), count: row.count, color: barColor(by, row[by], type, list) }))} />
-        <${Bars} title=${text.byPerson} rows=${value.people.rows.map((/** @type {any} */ row) => ({ name: nameOf(row.$created_by), count: row.count }))} />
+      <div class="plots"><${Bars} title=${by === "$type" ? text.byType : text.sortBy(by)} total=${value.labels.matched} rows=${value.labels.rows.map((/** @type {any} */ row) => ({ name: labelOf(row[by]), count: row.count, color: barColor(by, row[by], type, list) }))} />
+        <${Bars} title=${text.byPerson} total=${value.people.matched} rows=${value.people.rows.map((/** @type {any} */ row) => ({ name: nameOf(row.$created_by), count: row.count }))} />
         <${Line} title=${text.overTime} rows=${value.days.rows.map((/** @type {any} */ row) => [Date.parse(row["$created_datetime::day"]) / 1000, row.count])} /></div>`}<//></div>`;
 }
 
 /** @param {string} by @param {any} value @param {any} type @param {"mediaTypes" | "localizationTypes"} list */
 const barColor = (by, value, type, list) => (by === "$type" ? colorOf(typeById(list, value)) : type?.color_map?.key === by ? colorOf(type, { [by]: value }) : undefined);
 
-/** @param {{title: string, rows: {name: string, count: number, color?: string}[]}} props */
-function Bars({ title, rows }) {
+/** @param {{title: string, total: number, rows: {name: string, count: number, color?: string}[]}} props the largest groups of `total` */
+function Bars({ title, total, rows }) {
+  const left = rows.length < MOST_BARS ? 0 : total - rows.reduce((sum, row) => sum + row.count, 0);
   const largest = Math.max(1, ...rows.map((row) => row.count));
-  return html`<figure class="card plot"><figcaption><h2>${title}</h2></figcaption><ul class="bars">${rows.map((row) => html`<li key=${row.name}><span class="cut">${row.name}</span><span class="bar-track"><span style=${{ width: `${(row.count / largest) * 100}%`, background: row.color ?? "var(--accent)" }} /></span><span class="number">${number(row.count)}</span></li>`)}</ul></figure>`;
+  return html`<figure class="card plot"><figcaption><h2>${title}</h2></figcaption><ul class="bars">${rows.map((row) => html`<li key=${row.name}><span class="cut" title=${row.name}>${row.name}</span><span class="bar-track"><span style=${{ width: `${(row.count / largest) * 100}%`, background: row.color ?? "var(--accent)" }} /></span><span class="number">${number(row.count)}</span></li>`)}</ul>${left > 0 && html`<p class="muted small">${text.otherGroups(number(left))}</p>`}</figure>`;
 }
 
 /** Counts over days, drawn by uPlot. @param {{title: string, rows: [number, number][]}} props */

@@ -1,7 +1,7 @@
 // Exports and imports of a project: datasets as archives in the formats of others.
 import { ApiError, del, get } from "../client.js";
-import { html, useEffect, useState } from "../lib.js";
-import { may, project } from "../store.js";
+import { html, useEffect, useRef, useState } from "../lib.js";
+import { may, project, refresh } from "../store.js";
 import { text } from "../strings.js";
 import { transfers as words } from "../strings_manage.js";
 import { Button, Progress } from "../ui/controls.js";
@@ -30,6 +30,12 @@ export default function Transfers() {
     const timer = setInterval(() => { exports_.again(); imports.again(); }, SECONDS * 1000);
     return () => clearInterval(timer);
   }, [isRunning]);
+  // an import makes types, folders and versions
+  const made = imports.value?.filter((/** @type {any} */ each) => isDone(each) && !each.dry_run).length, before = useRef(made);
+  useEffect(() => {
+    if (before.current !== undefined && made > before.current) refresh().catch(toastError);
+    before.current = made;
+  }, [made]);
   const remove = (/** @type {"Export" | "Import"} */ word, /** @type {any} */ again) => async (/** @type {any} */ work) => {
     if (isEnded(work) || (await confirm({ title: text.cancelWork, action: text.cancelJob, danger: true }))) del(`${word}/${work.uid}`).then(again, toastError);
   };
@@ -38,7 +44,7 @@ export default function Transfers() {
       <${Await} of=${exports_}>${(/** @type {any[]} */ items) => items.length === 0 ? html`<${Empty} icon="download" title=${text.noExports} />` : html`<ul class="card works">${[...items].reverse().map((each) => html`<${Work} key=${each.uid} work=${each} about=${text.exported(number(each.labels), number(each.media))} onRemove=${remove("Export", exports_.again)} />`)}</ul>`}<//></section>
     <${Datasets} onExport=${(/** @type {string} */ name) => { setDataset(name); setDialog("export"); }} />
     ${imports.value !== null && may("Can Transfer") && html`<section class="column"><div class="row"><div class="grow"><h2>${text.imports}</h2><p class="muted">${text.importsLead}</p></div><${Button} icon="import" onClick=${() => setDialog("import")}>${text.newImport}<//></div>
-      <${Await} of=${imports}>${(/** @type {any[]} */ items) => items.length === 0 ? html`<${Empty} icon="import" title=${text.noImports} />` : html`<ul class="card works">${[...items].reverse().map((each) => html`<${Work} key=${each.uid} work=${each} about=${reportText(each.report)} report=${each.report ?? null} onImport=${tried.has(each.uid) ? () => importTried(each.uid).then(imports.again, toastError) : undefined} onRemove=${remove("Import", imports.again)} />`)}</ul>`}<//></section>`}
+      <${Await} of=${imports}>${(/** @type {any[]} */ items) => items.length === 0 ? html`<${Empty} icon="import" title=${text.noImports} />` : html`<ul class="card works">${[...items].reverse().map((each) => html`<${Work} key=${each.uid} work=${each} about=${reportText(each.report)} report=${each.report ?? null} onImport=${tried()[each.uid] ? () => importTried(each.uid).then(imports.again, toastError) : undefined} onRemove=${remove("Import", imports.again)} />`)}</ul>`}<//></section>`}
     ${dialog === "export" && html`<${CreateExport} dataset=${dataset} onClose=${() => { setDialog(""); setDataset(""); }} onDone=${exports_.again} />`}${dialog === "import" && html`<${CreateImport} onClose=${() => setDialog("")} onDone=${imports.again} />`}</div>`;
 }
 

@@ -15,8 +15,15 @@ export const FORMATS = [["coco", "COCO"], ["yolo", "YOLO"], ["voc", "Pascal VOC"
 const READ = ["coco", "yolo", "voc", "mot", "cvat", "csv", "jsonl", "parquet"];
 const OF_CLASSES = ["enum", "string", "bool", "int"];
 
-/** Imports of this tab that were only tried, as they were asked for. @type {Map<string, any>} */
-export const tried = new Map();
+const TRIED = "limn.tried";
+
+/** Imports of this tab's session that were only tried, as they were asked for. @returns {Record<string, any>} */
+export function tried() {
+  try { return JSON.parse(sessionStorage.getItem(TRIED) ?? "{}"); } catch { return {}; }
+}
+
+/** @param {string} uid @param {any} [body] none forgets it */
+const keepTried = (uid, body) => sessionStorage.setItem(TRIED, JSON.stringify({ ...tried(), [uid]: body }));
 
 /** Names of attributes that can hold a class. @param {string[]} dtypes @returns {string[]} */
 const attributes = (dtypes) => [...new Set(/** @type {any} */ (project.value).localizationTypes.flatMap((/** @type {any} */ each) => each.attribute_types.filter((/** @type {any} */ attribute) => dtypes.includes(attribute.dtype)).map((/** @type {any} */ attribute) => attribute.name)))];
@@ -61,7 +68,7 @@ export function CreateImport({ onClose, onDone }) {
       const key = await sendFile(open.id, file, (done) => setSent(done));
       const body = { create_media: false, ...rest, key, name: file.name, ...(version && { version: Number(version) }), ...(firstPixel && { first_pixel: Number(firstPixel) }) };
       const { uid } = await post(`Imports/${open.id}`, body);
-      if (body.dry_run) tried.set(uid, body);
+      if (body.dry_run) keepTried(uid, body);
       onDone();
     } finally { setSent(-1); }
   };
@@ -75,13 +82,13 @@ export function CreateImport({ onClose, onDone }) {
     { name: "create_media", label: text.createMedia, kind: "check" }, { name: "section", label: words.intoFolder, when: (values) => Boolean(values.create_media) },
     { name: "create_types", label: text.createTypes, kind: "check", when: () => may("Full Control") }, { name: "dry_run", label: text.dryRunLead, kind: "check" }];
   const first = { format: "coco", match: "name", outside: "refuse", unknown_attributes: "refuse", create_media: true, dry_run: true };
-  return html`<${RecordDialog} title=${text.newImport} action=${words.begin} values=${first} onSave=${save} onClose=${onClose} members=${members}>
-    <label class="field"><span class="label">${text.archive}</span><input class="input file" type="file" onChange=${(/** @type {any} */ e) => setFile(e.currentTarget.files[0] ?? null)} /><span class="hint">${text.archiveHint}</span></label>
+  return html`<${RecordDialog} title=${text.newImport} action=${words.begin} values=${first} onSave=${save} onClose=${onClose} members=${members}
+    first=${html`<label class="field"><span class="label">${text.archive}</span><input class="input file" type="file" onChange=${(/** @type {any} */ e) => setFile(e.currentTarget.files[0] ?? null)} /><span class="hint">${text.archiveHint}</span></label>`}>
     ${sent >= 0 && html`<${Progress} value=${sent} name=${text.uploadStatus.uploading} />`}<//>`;
 }
 
 /** Carry out an import that was tried. @param {string} uid */
 export async function importTried(uid) {
-  await post(`Imports/${project.value?.id}`, { ...tried.get(uid), dry_run: false });
-  tried.delete(uid);
+  await post(`Imports/${project.value?.id}`, { ...tried()[uid], dry_run: false });
+  keepTried(uid);
 }

@@ -3,12 +3,16 @@ import { html, useRef, useState } from "../lib.js";
 import { link } from "../router.js";
 import { may, project } from "../store.js";
 import { text } from "../strings.js";
-import { add, kindOf, pause, remove, resume, uploads } from "../uploads.js";
+import { add, foldersOf, kindOf, pause, remove, resume, uploads } from "../uploads.js";
 import { Button, Progress, Select } from "../ui/controls.js";
-import { bytes } from "../ui/format.js";
+import { bytes, number } from "../ui/format.js";
 import { Icon } from "../ui/icons.js";
 import { Empty } from "../ui/states.js";
-import { toast } from "../ui/toast.js";
+import { toast, toastError } from "../ui/toast.js";
+
+/** So many lines of uploads are shown. */
+const MOST_LINES = 200;
+const RANK = /** @type {Record<string, number>} */ ({ failed: 0, uploading: 1, hashing: 1, creating: 1, transcoding: 2, paused: 3, waiting: 4, done: 5 });
 
 /** @param {{query: Record<string, string>}} props */
 export default function Upload({ query }) {
@@ -21,13 +25,18 @@ export default function Upload({ query }) {
   const folder = useRef(/** @type {HTMLInputElement | null} */ (null));
   const own = uploads.value.filter((each) => each.project === open.id);
   const folders = open.sections.filter((/** @type {any} */ each) => each.dtype === "folder");
-  const take = (/** @type {File[]} */ given, /** @type {Map<File, string>} */ paths = new Map()) => {
-    const refused = add(open.id, given, types, (file) => {
-      if (section) return { section_id: Number(section) };
-      const path = (paths.get(file) ?? /** @type {any} */ (file).webkitRelativePath ?? "").split("/").filter(Boolean);
-      return { section: path.length > 1 ? path[path.length - 2] : text.newFiles };
-    });
-    if (refused.length) toast(text.refusedFiles(refused.length, refused[0].name), { kind: "bad" });
+  const take = async (/** @type {File[]} */ given, /** @type {Map<File, string>} */ paths = new Map()) => {
+    const folderOf = (/** @type {File} */ file) => (paths.get(file) ?? /** @type {any} */ (file).webkitRelativePath ?? "").split("/").filter(Boolean).slice(0, -1);
+    const nested = new Map(section ? [] : given.filter(kindOf).map(folderOf).filter((names) => names.length > 1).map((names) => [names.join("/"), names]));
+    try {
+      const ids = nested.size ? await foldersOf(open.id, [...nested.values()]) : new Map();
+      const refused = add(open.id, given, types, (file) => {
+        if (section) return { section_id: Number(section) };
+        const names = folderOf(file), id = ids.get(names.join("/"));
+        return id ? { section_id: id } : { section: names[0] ?? text.newFiles };
+      });
+      if (refused.length) toast(text.refusedFiles(refused.length, refused[0].name), { kind: "bad" });
+    } catch (failure) { toastError(failure); }
   };
   const drop = async (/** @type {DragEvent} */ event) => {
     event.preventDefault();
@@ -40,6 +49,8 @@ export default function Upload({ query }) {
   };
   if (!open.mediaTypes.length) return html`<${Empty} icon="upload" title=${text.noMediaTypes} action=${may("Full Control") && html`<${Button} kind="primary" href=${link(`/projects/${open.id}/manage/types`)}>${text.addTypes}<//>`}>${text.noMediaTypesLead}<//>`;
   const active = own.filter((each) => !["done", "failed", "paused"].includes(each.status));
+  const count = (/** @type {string} */ status) => own.filter((each) => each.status === status).length;
+  const lines = own.length > MOST_LINES ? [...own].sort((one, two) => RANK[one.status] - RANK[two.status]).slice(0, MOST_LINES) : own;
   return html`<div class="page"><header><h1>${text.tabs.upload}</h1></header>
     <div class=${`drop-zone${over ? " over" : ""}`} onDragOver=${(/** @type {Event} */ e) => { e.preventDefault(); setOver(true); }} onDragLeave=${() => setOver(false)} onDrop=${drop}>
       <${Icon} name="upload" /><h2>${text.dropHere}</h2><p class="muted">${text.dropLead}</p>
@@ -48,11 +59,11 @@ export default function Upload({ query }) {
       <input type="file" webkitdirectory hidden ref=${folder} aria-label=${text.chooseFolder} onChange=${(/** @type {any} */ e) => { take([...e.currentTarget.files]); e.currentTarget.value = ""; }} /></div>
     <div class="upload-options">${["video", "image"].map((dtype) => of(dtype).length > 0 && html`<${Select} key=${dtype} label=${dtype === "video" ? text.videosBecome : text.imagesBecome} value=${types[/** @type {"video"|"image"} */ (dtype)]} options=${of(dtype).map((/** @type {any} */ each) => [each.id, each.name])} onChange=${(/** @type {string} */ id) => setTypes({ ...types, [dtype]: Number(id) })} />`)}
       <${Select} label=${text.intoFolder} value=${section} options=${[["", text.folderOfFiles], ...folders.map((/** @type {any} */ each) => [each.id, each.name])]} onChange=${setSection} /></div>
-    ${own.length > 0 && html`<section class="column"><div class="row"><h2 class="grow">${text.uploadsCount(own.length)}</h2>
+    ${own.length > 0 && html`<section class="column"><div class="row"><h2>${text.uploadsCount(own.length)}</h2><span class="muted grow number">${text.uploadsDone(count("done"), count("failed"))}</span>
       ${active.length > 0 && html`<${Button} small icon="pause" onClick=${() => own.forEach((each) => pause(each.id))}>${text.pauseAll}<//>`}
       ${own.some((each) => each.status === "paused") && html`<${Button} small icon="play" onClick=${() => own.filter((each) => each.status === "paused").forEach((each) => resume(each.id))}>${text.resumeAll}<//>`}
       ${own.some((each) => each.status === "done") && html`<${Button} small onClick=${() => own.filter((each) => each.status === "done").forEach((each) => remove(each.id))}>${text.clearDone}<//>`}</div>
-      <ul class="card upload-list">${own.map((each) => html`<${Line} key=${each.id} upload=${each} />`)}</ul></section>`}</div>`;
+      <ul class="card upload-list">${lines.map((each) => html`<${Line} key=${each.id} upload=${each} />`)}</ul>${lines.length < own.length && html`<p class="muted small">${text.furtherLines(number(own.length - lines.length))}</p>`}</section>`}</div>`;
 }
 
 /** @param {{upload: import("../uploads.js").Upload}} props */

@@ -1,10 +1,13 @@
 """The steps of a transcode: plan → pieces → assembly, each a queue message.
 
-    plan       probe the source, plan the outputs, publish frame count and thumbnail, send a message for each piece
-    piece      decode it once, encode the renditions of one group; the last one of the group sends its assembly message
+    plan       probe the source, plan the outputs, publish frame count and thumbnail, queue the first group's pieces
+    piece      decode it once, encode the renditions of one group; the last one of the group has it assembled
     assemble   join the renditions of a group, make the files that depend on them, and publish all in one commit
 
 Long jobs have two groups: the smallest rendition with the audio, so that a video can be watched soon, then the others.
+Pieces of the second group are queued once the first group is published, a few at once: each queues the one that is
+`at_once` pieces further. So many videos that are uploaded together can all be watched before large pieces are encoded,
+and a later one waits for few of them (decision 130).
 
 Every step may crash between any two calls and run again, also twice at once: the job's record says whether work is
 left, keys derive from the inputs (the job, the source's ETag and the plan), a piece counts once, and the commit skips
@@ -17,6 +20,7 @@ import contextlib
 import hashlib
 import tempfile
 import uuid
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +64,8 @@ class Prepared(Struct, frozen=True):
     etag: str
     plan: TranscodePlan
     table: FrameTable
+    at_once: int = 1
+    """How many pieces of the second group are queued at once."""
 
 
 _encode = msgspec.json.Encoder().encode
@@ -80,18 +86,12 @@ def plan(uid: str) -> None:
         job = _plan(job)
     prepared = _load_plan(job)
     _show_plan(job, prepared)
-    missing = [unit for unit in range(job.pieces) if not _is_done(uid, prepared.plan, unit)]
-    queue = settings().transcode_queue_url
+    missing = [number for number in range(len(prepared.plan.pieces)) if not pieces.is_done(uid, number)]
     if missing:
-        send_many(queue, [EncodePiece(job=uid, index=unit) for unit in missing])
-        groups = {_place(prepared.plan, unit)[0] for unit in missing}
+        send_many(settings().transcode_queue_url, [EncodePiece(job=uid, index=number) for number in missing])
     else:
-        groups = set()
-    # If all pieces of a group are done, its assembly message may not have been sent.
-    finished = [
-        AssembleTranscode(job=uid, group=group) for group in range(prepared.plan.group_count) if group not in groups
-    ]
-    send_many(queue, finished)
+        # Its assembly message may not have been sent.
+        send(settings().transcode_queue_url, AssembleTranscode(job=uid))
 
 
 def _place(plan_: TranscodePlan, unit: int) -> tuple[int, int]:
@@ -99,9 +99,13 @@ def _place(plan_: TranscodePlan, unit: int) -> tuple[int, int]:
     return divmod(unit, len(plan_.pieces))
 
 
-def _is_done(uid: str, plan_: TranscodePlan, unit: int) -> bool:
-    group, index = _place(plan_, unit)
-    return pieces.is_done(uid, index, group=group)
+def _queue_second_group(uid: str, prepared: Prepared, starts: Iterable[int]) -> None:
+    """Queue pieces of the second group: from each of `starts` on, every `at_once` pieces, the first unfinished one."""
+    count = len(prepared.plan.pieces)
+    lanes = (range(start, count, prepared.at_once) for start in starts)
+    following = (next((number for number in lane if not pieces.is_done(uid, number, group=1)), None) for lane in lanes)
+    wanted = [EncodePiece(job=uid, index=count + number) for number in following if number is not None]
+    send_many(settings().transcode_queue_url, wanted)
 
 
 def encode(uid: str, index: int) -> None:
@@ -120,7 +124,13 @@ def encode(uid: str, index: int) -> None:
         with tempfile.TemporaryDirectory() as folder:
             wanted = prepared.plan.of_group(group)
             result = isolation.run(
-                tasks.encode_piece, source, wanted, wanted.pieces[number], prepared.table, Path(folder)
+                tasks.encode_piece,
+                source,
+                wanted,
+                wanted.pieces[number],
+                prepared.table,
+                Path(folder),
+                limits=isolation.UNHURRIED if group else isolation.TRANSCODING,
             )
             # Encoders are not deterministic: each run has its own file names, and the first recorded run counts.
             run = uuid.uuid4().hex
@@ -133,8 +143,15 @@ def encode(uid: str, index: int) -> None:
         # Cancelled meanwhile: this was written after the cleanup.
         take_back(job)
         clean_up(job)
-    elif pieces.count_of_group(uid, group) >= len(prepared.plan.pieces):
+        return
+    is_complete = pieces.count_of_group(uid, group) >= len(prepared.plan.pieces)
+    if is_complete and group < prepared.plan.group_count - 1:
+        # A message would wait behind large pieces of other videos.
+        assemble(uid, group)
+    elif is_complete:
         send(settings().transcode_queue_url, AssembleTranscode(job=uid, group=group))
+    elif group:
+        _queue_second_group(uid, prepared, [number + prepared.at_once])
 
 
 def _in_folder(result: PieceResult, folder: str) -> PieceResult:
@@ -165,7 +182,7 @@ def assemble(uid: str, group: int = 0) -> None:
     prepared = _load_plan(job)
     found = {number: _results(uid, number) for number in {0, group}}
     if any(len(results) < len(prepared.plan.pieces) for results in found.values()):
-        # An encoded archival copy has the audio of the first group; this message is sent again after that group.
+        # Sent before the last piece was recorded, or by an older release before the first group was complete.
         return
     with tempfile.TemporaryDirectory() as folder:
         workshop = _workshop(job, prepared, Path(folder))
@@ -180,8 +197,10 @@ def assemble(uid: str, group: int = 0) -> None:
             return
     shown = pieces.finish(uid, group, b"", group=pieces.SHOWN)
     if shown < prepared.plan.group_count:
-        if group == 0:
-            _assemble_waiting(job, prepared)
+        if pieces.count_of_group(uid, 1) >= len(prepared.plan.pieces):
+            send(settings().transcode_queue_url, AssembleTranscode(job=uid, group=1))
+        elif group == 0:
+            _queue_second_group(uid, prepared, range(prepared.at_once))
         return
     _notify(job, failure=None)
     _finish(job, "succeeded", None)
@@ -189,13 +208,6 @@ def assemble(uid: str, group: int = 0) -> None:
 
 def _results(uid: str, group: int) -> list[PieceResult]:
     return [_result_decoder.decode(result) for result in pieces.results(uid, group=group).values()]
-
-
-def _assemble_waiting(job: StoredJob, prepared: Prepared) -> None:
-    """Send the assembly messages of other finished groups, which waited for the first."""
-    for group in range(1, prepared.plan.group_count):
-        if pieces.count_of_group(job.uid, group) >= len(prepared.plan.pieces):
-            assemble(job.uid, group)
 
 
 def _workshop(job: StoredJob, prepared: Prepared, folder: Path) -> Workshop:
@@ -279,7 +291,7 @@ def _plan(job: StoredJob) -> StoredJob:
     # all that the job makes goes where the project's files go now, wherever they go when it ends
     digest = buckets_service.name_object(project, digest, project.bucket)
     key = _prefix(job) + "plan.json"
-    objects.write(key, _encode(Prepared(source.etag, made, table)), "application/json")
+    objects.write(key, _encode(Prepared(source.etag, made, table, settings().pieces_at_once)), "application/json")
 
     def how(current: StoredJob) -> StoredJob | None:
         if current.plan is not None or current.is_finished:

@@ -119,13 +119,16 @@ def revise(document: bytes, unseen: Sequence[Revision]) -> bytes:
     return _encode(members)
 
 
-_MORE_NAMES = {kind: [b'"%b":' % old.encode() for old in of.also_attributes] for kind, of in STRUCT_OF.items()}
+_MORE_NAMES = {
+    kind: [(b'"%b":' % old.encode(), b'"%b":' % name.encode()) for old, name in of.also_attributes.items()]
+    for kind, of in STRUCT_OF.items()
+}
 
 
 def with_all_names(kind: Kind, documents: list[bytes]) -> list[bytes]:
     """Documents with their attributes under older names, too, which earlier releases did not store."""
-    for name in _MORE_NAMES[kind]:
-        documents = [each if name in each else _with_older_names(kind, each) for each in documents]
+    for old, name in _MORE_NAMES[kind]:
+        documents = [each if name not in each or old in each else _with_older_names(kind, each) for each in documents]
     return documents
 
 

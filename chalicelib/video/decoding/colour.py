@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Tags = tuple[int, int, int]
 """Primaries, transfer and matrix in H.273 numbers."""
 UNSPECIFIED = 2
+UNSPECIFIED_RANGE, LIMITED_RANGE = 0, 1
 BT709: Tags = (1, 1, 1)
 BT601: Tags = (6, 6, 6)
 _HD_LINES = 720
@@ -67,7 +68,12 @@ def is_rgb(video: VideoInfo) -> bool:
 
 
 def tag(picture: VideoFrame, height: int | None = None) -> None:
-    """Tag a picture that has no matrix with the default for the height of its source."""
+    """Tag a picture that has no matrix or range: the default for the height of its source, and limited range.
+
+    A picture of the size and format that an encoder needs is not copied then.
+    """
+    if picture.color_range == UNSPECIFIED_RANGE and picture.format.name.startswith("yuv4"):
+        picture.color_range = LIMITED_RANGE
     if picture.colorspace == UNSPECIFIED and not picture.format.is_rgb:
         picture.colorspace = source_tags((UNSPECIFIED,) * 3, height or picture.height)[2]
 

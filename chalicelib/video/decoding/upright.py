@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from av import VideoFrame
     from av.filter import Graph
 
-_LIMITED_RANGE = 1
 _TURNS = {
     0: (),
     90: (("transpose", "clock"),),
@@ -100,7 +99,7 @@ class Upright:
             except (av.BlockingIOError, av.EOFError):
                 return ready
             if self._is_mapped:
-                picture.colorspace, picture.color_range = colour.BT709[2], _LIMITED_RANGE
+                picture.colorspace, picture.color_range = colour.BT709[2], colour.LIMITED_RANGE
             elif like is not None:
                 picture.colorspace, picture.color_range = like.colorspace, like.color_range
             ready.append(picture)

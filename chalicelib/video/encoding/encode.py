@@ -39,10 +39,12 @@ _FRAMES_WAITING = 2
 # Presets of x264 that look ahead less than a group of pictures.
 _SHORT_SIGHTED = frozenset({"ultrafast", "superfast", "veryfast", "faster"})
 _FINEST_CLOCK = 10_000
+_MANY_TIMES = 3
+"""From this reduction on, the mean of an area is as good as bicubic interpolation, and costs half."""
 # FFmpeg's numbers.
 _BICUBIC = 4
+_AREA = 32
 _FULL_RANGE = 2
-_LIMITED_RANGE = 1
 
 
 class PieceResult(Struct, frozen=True):
@@ -138,7 +140,7 @@ class _Encoder:
         context.sample_aspect_ratio = Fraction(1)
         if rendition.vcodec in _TAGS:
             context.codec_tag = _TAGS[rendition.vcodec]
-        self._range = _FULL_RANGE if rendition.pixel_format.startswith("yuvj") else _LIMITED_RANGE
+        self._range = _FULL_RANGE if rendition.pixel_format.startswith("yuvj") else colour.LIMITED_RANGE
         context.color_range = self._range
         context.color_primaries, context.color_trc, context.colorspace = colour.output_tags(plan.probe.video)
         self._matrix = context.colorspace if colour.is_rgb(plan.probe.video) else None
@@ -156,7 +158,7 @@ class _Encoder:
             width=self._rendition.width,
             height=self._rendition.height,
             format=self._rendition.pixel_format,
-            interpolation=_BICUBIC,
+            interpolation=_AREA if picture.height >= _MANY_TIMES * self._rendition.height else _BICUBIC,
             dst_colorspace=self._matrix,
             dst_color_range=self._range,
             threads=1,

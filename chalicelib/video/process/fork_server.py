@@ -52,6 +52,7 @@ class Task(msgspec.Struct, frozen=True):
     seconds: float
     memory: int
     file_size: int
+    nice: int = 0
 
 
 class RemoteSource:
@@ -171,6 +172,7 @@ def _limit(task: Task) -> None:
     """Set the limits of this process. The kernel ends it when its time is over; too much memory is a MemoryError."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    os.nice(task.nice)
     for ending in (signal.SIGALRM, signal.SIGXFSZ, signal.SIGXCPU):
         signal.signal(ending, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, task.seconds)

@@ -46,15 +46,21 @@ _WORDS = {
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """Limits of a child: wall-clock seconds (processor time follows), bytes of memory and of one written file."""
+    """Limits of a child: wall-clock seconds (processor time follows), bytes of memory and of one written file.
+
+    `nice` above 0 lets other processes go first.
+    """
 
     seconds: float = 840.0
     memory: int = 3 * GIGABYTE
     file_size: int = 16 * GIGABYTE
+    nice: int = 0
 
 
 TRANSCODING = Limits()
 """For queue functions, which end after 15 minutes."""
+UNHURRIED = Limits(nice=10)
+"""For the larger renditions, while smaller ones and pictures are waited for."""
 ANSWERING = Limits(seconds=25.0, memory=2 * GIGABYTE)
 """For requests, which end after 29 seconds."""
 
@@ -79,6 +85,7 @@ def run_all(function: Callable[..., T], sources: Sequence[Source], *arguments: A
         seconds=limits.seconds,
         memory=min(limits.memory, _memory_here()),
         file_size=limits.file_size,
+        nice=limits.nice,
     )
     connection, report = _server.start_child()
     with connection:

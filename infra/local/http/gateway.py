@@ -22,7 +22,7 @@ from chalice.local import LocalChalice
 
 from chalicelib.api.router import Router, resource_of
 from chalicelib.errors import Forbidden, LimnError, TooLarge, Unavailable, WrongMethod
-from chalicelib.http.encoding import encode_error
+from chalicelib.http.encoding import encode_error, takes_gzip
 from infra.local import database
 from infra.local.http import requests
 from infra.local.http.reply import Reply
@@ -43,6 +43,8 @@ CORS = {
 }
 HEALTH = ("/rest/HealthCheck", "/rest/HealthCheckFull")
 """Paths that answer 503 while nothing can be stored, whatever the service itself says."""
+LOOPBACK = frozenset(("127.0.0.1", "::1"))
+_PROXIED = ("via", "forwarded", "x-forwarded-for", "x-real-ip")
 log = logging.getLogger("limn.local.gateway")
 
 Page = Callable[[str, str, bytes], Reply]
@@ -206,6 +208,21 @@ def event_of(
     }
 
 
+def uncompressed(headers: Mapping[str, str], client: str) -> Mapping[str, str]:
+    """The headers of a request, without compression for a client on this machine.
+
+    To compress and decompress a list takes as long as to make it, and loopback needs neither. A proxy names itself or
+    its client in a header, and stays with what it asked for. What does not fit into a response is compressed anyway.
+    """
+    if client not in LOOPBACK:
+        return headers
+    names = {name.lower(): name for name in headers}
+    accepted = names.get("accept-encoding")
+    if accepted is None or not names.keys().isdisjoint(_PROXIED) or not takes_gzip(headers[accepted]):
+        return headers
+    return {**headers, accepted: "identity"}
+
+
 class _Clock:
     """Answers 504 to the requests that run for longer than API Gateway waits, and hangs up on them.
 
@@ -252,7 +269,8 @@ class _Handler(requests.Handler):
             return
         _clock.begin(self)
         try:
-            reply = self.gateway.ask(self.command, self.path, self.headers, body, str(self.client_address[0]))
+            client = str(self.client_address[0])
+            reply = self.gateway.ask(self.command, self.path, uncompressed(self.headers, client), body, client)
             database.current().sync()
         except (CannotStore, Damaged) as failure:
             reply = _refusal(Unavailable(f"Nothing can be stored: {failure}"))
@@ -282,7 +300,9 @@ class _Handler(requests.Handler):
             lines.append("Connection: close")
         lines.append(f"Content-Length: {len(reply.body)}\r\n\r\n")
         head = "\r\n".join(lines).encode("latin-1")
-        self.wfile.write(head if self.command == "HEAD" else head + reply.body)
+        self.wfile.write(head)
+        if self.command != "HEAD":
+            self.wfile.write(reply.body)
 
 
 def _refusal(error: LimnError) -> Reply:

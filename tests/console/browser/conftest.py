@@ -18,7 +18,7 @@ from infra import demo
 from tests.console.browser import dives, markup
 from tests.console.browser.stack import Stack, run
 
-PAGE_SECONDS = 45
+PAGE_SECONDS = 120
 """How long a page may take to reach a condition."""
 
 expect.set_options(timeout=PAGE_SECONDS * 1000)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-import time
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 from PIL import Image
 
 from tests.console.browser.projects import new_project
+from tests.console.browser.waits import until
 from tests.video.clips import KINDS, make, read
 
 EVIL = '<img src=x onerror="document.title=1">&amp;'
@@ -118,8 +118,6 @@ def sea(stack: Any, folder: Path) -> Dive:
     said = api.ask(
         "POST", f"Transcodes/{project}", {**spec, "url": api.upload(project, plain_clip(folder).read_bytes())}
     )
-    end = time.monotonic() + 100
-    while time.monotonic() < end and api.ask("GET", f"Transcode/{said['id']}")["job"]["status"] != "succeeded":
-        time.sleep(0.2)
+    until(lambda: api.ask("GET", f"Transcode/{said['id']}")["job"]["status"] == "succeeded", "the clip is transcoded")
     version = api.ask("GET", f"Versions/{project}")[0]["id"]
     return Dive(api, project, said["media_id"], version, types)

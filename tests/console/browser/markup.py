@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import itertools
-import time
 import uuid
 from typing import Any
 
 from PIL import Image
+
+from tests.console.browser.waits import until
 
 NASTY = (
     "<img src=x onerror=window.hit=1>",
@@ -88,9 +89,7 @@ def image(api: Any, project: int, spec: dict[str, Any]) -> int:
     spec |= {"md5": "", "gid": str(uuid.uuid4()), "uid": str(uuid.uuid1()), "section": word()}
     made = api.create(f"Medias/{project}", {**spec, "url": api.upload(project, picture.getvalue())})
     number = made[0] if isinstance(made, list) else made
-    end = time.monotonic() + 60
-    while time.monotonic() < end and not (api.ask("GET", f"Media/{number}")["media_files"] or {}).get("image"):
-        time.sleep(0.2)
+    until(lambda: (api.ask("GET", f"Media/{number}")["media_files"] or {}).get("image"), "the image is read")
     return int(number)
 
 

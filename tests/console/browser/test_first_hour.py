@@ -12,6 +12,7 @@ import requests
 from playwright.sync_api import Page, expect
 
 from tests.console.browser.dives import plain_clip
+from tests.console.browser.waits import until
 from tests.video.clips import SIZE
 
 TRANSCODE = 300_000
@@ -20,19 +21,18 @@ TRANSCODE = 300_000
 
 def invitation_of(stack, address: str) -> str:
     """The link in the mail to an address."""
-    for _ in range(600):
-        mails = requests.get(f"{stack.url}/outbox?format=json", timeout=30).json()
-        links = [
+
+    def links():
+        mails = requests.get(f"{stack.url}/outbox?format=json", timeout=120).json()
+        return [
             found[0]
             for mail in mails
             if address in json.dumps(mail)
             for found in [re.findall(r"https?://[^\s\"<>\\]+registration[^\s\"<>\\]+", json.dumps(mail))]
             if found
         ]
-        if links:
-            return links[-1]
-        requests.get(f"{stack.url}/health", timeout=30)
-    raise AssertionError("the mail did not come")
+
+    return until(links, "the mail comes")[-1]
 
 
 def choose(page: Page, menu: str, item: str) -> None:

@@ -78,8 +78,8 @@ def test_an_upload_is_paused_and_goes_on_where_it_was(page, stack, tmp_path):
     page.route(re.compile("partNumber=2"), lambda route: held.append(route), times=1)  # noqa: PLW0108 playwright inspects it
     # 40 MB in three parts; nothing reads it as a picture before all of it is there
     (tmp_path / "large.png").write_bytes(bytes(40_000_000))
-    page.locator("input[type=file]:not([webkitdirectory])").set_input_files(tmp_path / "large.png")
-    page.wait_for_event("requestfinished", lambda request: "partNumber=" in request.url)
+    with page.expect_event("requestfinished", lambda request: "partNumber=" in request.url):
+        page.locator("input[type=file]:not([webkitdirectory])").set_input_files(tmp_path / "large.png")
     page.get_by_role("button", name="Pause large.png").click()
     expect(page.get_by_text("Paused", exact=True)).to_be_visible()
     page.get_by_role("button", name="Resume large.png").click()
@@ -88,13 +88,38 @@ def test_an_upload_is_paused_and_goes_on_where_it_was(page, stack, tmp_path):
     assert set(parts) == {"1", "2", "3"}
     # a folder becomes a folder
     folder = tmp_path / "Reef"
-    folder.mkdir()
-    for name in ("a.gif", "b.gif"):
+    for name in ("a.gif", "b.gif", "Port/Bow/c.gif", "Starboard/Bow/d.gif"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(PIXEL)
     page.locator("input[webkitdirectory]").set_input_files(folder)
-    expect(page.get_by_text("Done", exact=True)).to_have_count(3)
-    (reef,) = stack.api.ask("GET", f"Sections/{project}", name="Reef")
-    assert stack.api.ask("GET", f"MediaCount/{project}", section=reef["id"]) == 2
+    expect(page.get_by_text("Done", exact=True)).to_have_count(5)
+    expect(page.get_by_text("5 done")).to_be_visible()
+    sections = {each["path"]: each["id"] for each in stack.api.ask("GET", f"Sections/{project}")}
+    count = {path: stack.api.ask("GET", f"MediaCount/{project}", section=number) for path, number in sections.items()}
+    found = {path: number for path, number in count.items() if path.startswith("Reef")}
+    assert found == {"Reef": 2, "Reef.Port": 0, "Reef.Port.Bow": 1, "Reef.Starboard": 0, "Reef.Starboard.Bow": 1}
+    page.get_by_role("link", name="Media", exact=True).click()
+    expect(page.get_by_role("link", name="Bow")).to_have_count(2)
+
+
+def test_media_of_several_types_are_changed_at_once(page, stack):
+    api, project = stack.api, new_project(stack.api, "two types")
+    weather = {"name": "Weather", "dtype": "enum", "choices": ["Sun", "Rain"]}
+    for name, more in (("Photo", []), ("Scan", [{"name": "Depth", "dtype": "float"}])):
+        spec = {"name": name, "dtype": "image", "attribute_types": [weather, *more]}
+        kind = api.create(f"MediaTypes/{project}", spec)
+        api.create(f"Medias/{project}", {"type": kind, "name": f"{name}.jpg", "md5": ""})
+    show(page, f"/#/projects/{project}")
+    for index in (0, 1):
+        page.locator(f"[data-index='{index}']").hover()
+        page.locator(f"[data-index='{index}']").get_by_role("checkbox").check()
+    page.get_by_role("button", name="Edit attributes").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_label("Depth")).to_have_count(0)
+    dialog.get_by_label("Weather").select_option("Rain")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+    assert [each["attributes"]["Weather"] for each in api.ask("GET", f"Medias/{project}")] == ["Rain", "Rain"]
 
 
 def test_an_applet_runs_but_cannot_reach_the_token(new_page, stack, meadow):

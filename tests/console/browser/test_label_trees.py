@@ -19,8 +19,8 @@ def wood(stack):
     return {"api": api, "project": project}
 
 
-def test_a_tree_is_built_and_changed_by_keyboard(page, wood):
-    api, project = wood["api"], wood["project"]
+def test_a_tree_is_built_and_changed_by_keyboard(page, wood):  # noqa: PLR0915 one journey
+    project = wood["project"]
     show(page, f"/#/projects/{project}/manage/leaves")
     dialog, tree = page.get_by_role("dialog"), page.get_by_role("tree")
 
@@ -28,13 +28,14 @@ def test_a_tree_is_built_and_changed_by_keyboard(page, wood):
         return tree.get_by_role("treeitem", name=name, exact=True)
 
     def paths():
-        return {leaf["path"].partition(".")[2] for leaf in api.ask("GET", f"Leaves/{project}")}
+        return {leaf["path"].partition(".")[2] for leaf in wood["api"].ask("GET", f"Leaves/{project}")}
 
     def press(*keys):
         for key in keys:
             page.keyboard.press(key)
 
     page.get_by_role("button", name="New label tree").click()
+    expect(dialog.get_by_label("Name")).to_be_focused()
     press(*"Taxon", "Enter")
     page.get_by_role("button", name="Add at the top").click()
     dialog.get_by_label("Names").fill("Animalia\nPlantae")

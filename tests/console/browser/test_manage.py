@@ -84,9 +84,7 @@ def test_a_webhook_is_registered_pinged_and_events_are_sent_again(page, stack, g
     garden["api"].ask("DELETE", f"Localization/{garden['boxes'][0]}")
     act(page, "catalogue", "Deliveries")
     delivery = dialog.get_by_role("row").filter(has_text="limn.localization.deleted")
-    while not delivery.count():
-        dialog.get_by_role("button", name="Reload").click()
-        page.wait_for_timeout(300)
+    expect(delivery).to_have_count(1)
     delivery.get_by_role("button", name="Send again", exact=True).click()
     expect(dialog.get_by_role("row").filter(has_text="by hand").filter(has_text="deleted")).to_have_count(1)
     dialog.get_by_label("Only failed ones").check()

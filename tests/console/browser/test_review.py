@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import time
 import uuid
 
 import pytest
@@ -12,6 +11,7 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from tests.console.browser.projects import new_project
+from tests.console.browser.waits import until
 
 COUNT = 4
 
@@ -30,12 +30,12 @@ def pool(stack):
     for number in range(COUNT):
         kind = other if number == COUNT - 1 else image
         api.create(f"Medias/{project}", {**spec, "type": kind, "uid": str(uuid.uuid1()), "name": f"{number}.jpg"})
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        media = api.ask("GET", f"Medias/{project}", sort_by="$name")
-        if all((each["media_files"] or {}).get("image") for each in media):
-            break
-        time.sleep(0.2)
+
+    def complete():
+        found = api.ask("GET", f"Medias/{project}", sort_by="$name")
+        return all((each["media_files"] or {}).get("image") for each in found) and found
+
+    media = until(complete, "the images have files")
     shape = {"type": box, "frame": 0, "x": 0.2, "y": 0.2, "width": 0.5, "height": 0.5}
     api.create(f"Localizations/{project}", [{**shape, "media_id": each["id"]} for each in media])
     track = api.create(f"StateTypes/{project}", {"name": "Swim", "association": "Localization", "media_types": [image]})

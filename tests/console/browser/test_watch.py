@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 import uuid
 
 import boto3
@@ -13,6 +12,7 @@ from playwright.sync_api import expect
 
 from infra.local import aws
 from tests.console.browser.dives import plain_clip
+from tests.console.browser.waits import until
 
 
 @pytest.fixture(scope="module")
@@ -30,13 +30,11 @@ def lying(stack, sea, tmp_path_factory):
     kind = api.ask("GET", f"MediaTypes/{project}")[0]["id"]
     spec = {"name": name, "bucket": bucket, "prefix": "dives/", "media_types": [{"extension": "mp4", "type": kind}]}
     api.create(f"BucketSources/{project}", spec)
-    end = time.monotonic() + 100
-    while time.monotonic() < end:
-        found = api.ask("GET", f"Medias/{project}", name="there.mp4")
-        if found and found[0]["num_frames"]:
-            return found[0]["id"]
-        time.sleep(0.2)
-    raise AssertionError("the clip was not indexed")
+
+    def indexed():
+        return [each["id"] for each in api.ask("GET", f"Medias/{project}", name="there.mp4") if each["num_frames"]]
+
+    return until(indexed, "the clip is indexed")[0]
 
 
 def test_the_next_media_lies_in_a_bucket_and_what_was_drawn_before_is_saved(screen, dive, lying):
@@ -62,7 +60,7 @@ def test_the_next_media_lies_in_a_bucket_and_what_was_drawn_before_is_saved(scre
 def test_telemetry_states_and_attributes_of_the_media_are_beside_the_picture(screen, dive):
     info = dive.api.ask("GET", f"UploadInfo/{dive.project}", media_id=dive.media, filename="logger.csv")
     rows = "".join(f'{n / 5},{n * 2:.1f},"{"in, out" if n else ""}"\n' for n in range(13))
-    requests.put(info["urls"][0], data=f"time,depth,door\n{rows}".encode(), timeout=30).raise_for_status()
+    requests.put(info["urls"][0], data=f"time,depth,door\n{rows}".encode(), timeout=120).raise_for_status()
     file = {"path": info["key"], "name": "logger.csv", "mime": "text/csv"}
     dive.api.ask("POST", f"AuxiliaryFiles/{dive.media}", file, role="attachment")
     screen.open(25)
