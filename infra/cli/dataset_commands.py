@@ -30,6 +30,7 @@ def export(
     timeout: TimeoutOption = 0,
 ) -> None:
     """Export a dataset and download it."""
+    failures.check_target("--output", output)
     session: Session = context.obj
     client, number = session.client(), session.project(project)
     body: dict[str, Any] = {"format": format_, "frames": frames, **datasets.members(options)}
@@ -111,6 +112,7 @@ def events(
     ] = None,
 ) -> None:
     """The changes of a project, in order: a line of JSON each with --json."""
+    failures.check_target("--state", state)
     session: Session = context.obj
     if state is not None and state.exists():
         after = state.read_text(encoding="utf-8").strip() or after

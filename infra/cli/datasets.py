@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import requests
+
 from . import failures, uploads
 from .client import Client
 from .failures import Failure
@@ -50,7 +52,7 @@ def download(client: Client, read: Callable[[], dict[str, Any]], target: Path, a
                         file.write(block)
                         advance(len(block))
                 break
-            except (OSError, Failure) as error:
+            except (requests.RequestException, Failure) as error:
                 if attempt == _TRIES - 1:
                     message = f"The download broke off: {error}"
                     raise Failure(message, failures.NO_CONNECTION) from None

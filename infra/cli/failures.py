@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 SERVICE_ERROR = 1
 """The service failed, or answered what this command does not understand."""
 USAGE = 2
-"""The command line is wrong."""
+"""The command line is wrong, or a file that it names cannot be read or written."""
 NOT_PERMITTED = 3
 """401 or 403: no token, a token that ended, or a missing permission."""
 NOT_FOUND = 4
@@ -20,6 +21,28 @@ NO_CONNECTION = 6
 INCOMPLETE = 7
 """Part of the work failed: a file was not uploaded, rows were refused, a job failed."""
 INTERRUPTED = 130
+
+
+def check_target(option: str, path: Path | None) -> None:
+    """Refuse a file that cannot be written, before anything is asked of the service.
+
+    Raises:
+        Failure: its folder does not exist, or it is a folder.
+    """
+    if path is None:
+        return
+    if path.is_dir():
+        message = f"{option}: {path} is a folder. Give a file."
+        raise Failure(message)
+    if not path.parent.is_dir():
+        message = f"{option}: there is no folder {path.parent}."
+        raise Failure(message)
+
+
+def of_file(error: OSError) -> Failure:
+    """The failure for a file of this machine that cannot be read or written."""
+    place = f"{error.filename}: " if error.filename else ""
+    return Failure(f"{place}{error.strerror or error}")
 
 
 class Failure(Exception):

@@ -212,6 +212,7 @@ def query(
 ) -> None:
     """Write the entities that match as JSON lines, CSV or Parquet."""
     session: Session = context.obj
+    failures.check_target("--output", output)
     chosen = queries.format_of(output, format_)
     asked = {**_parameters(where or []), "search": search, "sort_by": sort, "fields": fields}
     asked = {name: value for name, value in asked.items() if value is not None}
@@ -333,6 +334,9 @@ def main() -> None:
     except Failure as failure:
         output.failure(failure)
         sys.exit(failure.status)
+    except OSError as error:
+        output.failure(failures.of_file(error))
+        sys.exit(failures.USAGE)
     except typer.Abort:
         sys.exit(failures.INTERRUPTED)
     except KeyboardInterrupt:

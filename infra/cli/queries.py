@@ -90,7 +90,7 @@ def write(found: Iterator[Row], output: Path | None, format_: str, standard: Tex
                 count = _write_csv(found, file) if format_ == "csv" else _write_lines(found, file)
         part.replace(output)
     finally:
-        with suppress(FileNotFoundError):
+        with suppress(OSError):
             part.unlink()
     return count
 

@@ -97,7 +97,7 @@ class Check:
         write: Write,
     ) -> None:
         self._spec, self._project, self._scope, self._archive = spec, project, scope, archive
-        self._files = Files(archive)
+        self._files = Files(archive, spec.format)
         self._definitions, self._namespace, self._write = definitions, namespace, write
         self._default_version = default_version
         self._index = index

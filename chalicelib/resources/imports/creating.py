@@ -24,13 +24,12 @@ from chalicelib.core.models.jobs import TranscodeSpec
 from chalicelib.core.permissions import Level
 from chalicelib.errors import BadInput
 from chalicelib.formats.model import Archive
-from chalicelib.formats.readers.picture_video import PictureVideo
+from chalicelib.formats.readers.picture_video import PictureVideo, in_order, numbered_pictures
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test
 from chalicelib.resources.annotations import creation as annotations_creation
 from chalicelib.resources.annotations.creation import default_version
 from chalicelib.resources.entities.service import Writer
-from chalicelib.resources.imports.media import Files
 from chalicelib.resources.imports.parts import LabelRow, MediaRow, Phase, StateRow
 from chalicelib.resources.media import creation as media_creation
 from chalicelib.resources.media.schemas import MediaSpec
@@ -226,7 +225,7 @@ def _copy(writer: Writer, project: Project, archive: Archive, row: MediaRow) -> 
 
 def _open_pictures(archive: Archive, row: MediaRow) -> tuple[BinaryIO, int]:
     """The video of a folder of pictures, and its bytes."""
-    video = PictureVideo(archive, Files(archive).pictures(row.path), row.fps)
+    video = PictureVideo(archive, in_order(row.path, numbered_pictures(archive)[row.path]), row.fps)
     return cast("BinaryIO", io.BufferedReader(video)), video.size
 
 

@@ -16,12 +16,15 @@ from chalicelib.core.models.definitions import Definitions
 from chalicelib.formats.model import Archive, Media
 from chalicelib.formats.readers.picture_video import in_order, numbered_pictures
 from chalicelib.formats.readers.reading import base, stem
+from chalicelib.formats.registry import WRITERS, FormatName
 from chalicelib.query.tree import Query
 
 VIDEOS = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".wmv", ".mxf", ".ts", ".mts", ".m2ts", ".mpg", ".mpeg")
 IMAGES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif", ".heic", ".heif", ".avif", ".jp2")
 """Extensions of files of an archive that become media; so for `VIDEOS`."""
 _FIELDS = "id,name,md5,type,width,height,num_frames,primary_section,elemental_id"
+EXPORTED = ("jpg", "png")
+"""Extensions of the pictures of exports."""
 Match = Literal["name", "path", "md5"]
 
 
@@ -45,8 +48,8 @@ _decode = msgspec.json.Decoder(Known).decode
 class Files:
     """The images and videos of an archive."""
 
-    def __init__(self, archive: Archive) -> None:
-        self._archive = archive
+    def __init__(self, archive: Archive, format_: FormatName) -> None:
+        self._archive, self._picture_path = archive, WRITERS[format_].picture_path
         self._folders = numbered_pictures(archive)
         self._by_name: defaultdict[str, list[str]] = defaultdict(list)
         self._paths = frozenset(archive.names())
@@ -58,8 +61,9 @@ class Files:
                     self._by_name[stem(name)].append(path)
 
     def path_of(self, row: Media) -> str:
-        """The file of a media: the one that its format names, else the only one of its name; empty for none.
+        """The file of a media; empty for none.
 
+        It is the one that its format names, else the only one of its name, else where an export has the image.
         A folder, with `/` at the end, has the frames of a video as pictures. A file of the video comes first.
         """
         if row.path in self._paths:
@@ -68,7 +72,10 @@ class Files:
             found = self._by_name.get(base(name).casefold(), [])
             if len(found) == 1 and (not row.is_video or dtype_of(found[0]) == "video"):
                 return found[0]
-        return row.path if row.path in self._folders else ""
+        if row.is_video:
+            return row.path if row.path in self._folders else ""
+        exported = (self._picture_path(row, 0, extension) for extension in EXPORTED)
+        return next((path for path in exported if path in self._paths), "")
 
     def pictures(self, folder: str) -> list[str]:
         """The frames of a video that is a folder of pictures. Raises ValueError where one is missing."""

@@ -114,7 +114,7 @@ def _plan_types(
     spec: ImportSpec, definitions: Definitions, archive: Archive, index: MediaIndex, namespace: uuid.UUID
 ) -> Plan:
     """What the rows of the archive need and the project lacks."""
-    files = Files(archive)
+    files = Files(archive, spec.format)
 
     def media_kind(row: Media) -> str:
         try:

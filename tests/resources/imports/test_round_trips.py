@@ -196,3 +196,37 @@ def test_only_formats_of_so_many_digits_take_shapes_for_equal():
     assert snapped("yolo", (1e-12, 0.25, 0.5, 0.5), [first]) == first
     assert snapped("yolo", (1e-11, 0.25, 0.5, 0.5), [first]) != first
     assert snapped("coco", (1e-12, 0.25, 0.5, 0.5), [first]) != first
+
+
+@pytest.fixture(scope="module")
+def photographed():
+    """A project with images, some of one name, and boxes on them."""
+    from tests.resources.exports.samples import Dataset
+    from tests.service import new_user
+
+    api = new_user(is_staff=True)
+    organization = api.made("Organizations", {"name": f"round trips {next(_names)}"})
+    project = api.made("Projects", {"name": "pictures", "organization": organization})
+    dataset = Dataset(api, project, pictures=False)
+    api.delete(f"Medias/{project}")
+    for name in ("a b.jpg", "c.png", "c.png"):
+        number = dataset.add_image(name)
+        dataset.box(number, 0, (0.25, 0.5, 0.5, 0.25), Species="cod")
+    return api, organization, dataset
+
+
+@pytest.mark.parametrize("name", sorted({name.partition(" ")[0] for name in FORMATS}))
+def test_pictures_of_an_export_become_images_again(photographed, name):
+    api, organization, dataset = photographed
+    _, export = dataset.export(format=name, frames="frames", classes={"attribute": "Species"})
+    body = objects.read(f"_exports/{dataset.project}/{export['uid']}/archive.zip")
+    project = api.made("Projects", {"name": f"again {next(_names)}", "organization": organization})
+    found = imported(api, project, body, name, create_types=True, class_attribute="Species")
+    assert (found["status"], found["report"]["refusals"]) == ("succeeded", [])
+    assert found["report"]["media"]["accepted"] == found["report"]["localizations"]["accepted"] == 3
+    media = api.get(f"Medias/{project}").json
+    assert sorted((each["name"], each["width"], each["height"]) for each in media) == [
+        ("a b.jpg", 200, 100), ("c.png", 200, 100), ("c.png", 200, 100),
+    ]  # fmt: skip
+    boxes = api.get(f"Localizations/{project}").json
+    assert {box["media"] for box in boxes} == {each["id"] for each in media}
