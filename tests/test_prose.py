@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import re
 from functools import cache
 from pathlib import Path
@@ -28,7 +29,11 @@ _PREPOSITIONS = "at by for from in of on to up with"
 @cache
 def sources() -> tuple[tuple[Path, ast.Module], ...]:
     paths = [path for folder in SOURCES for path in sorted((TOP / folder).rglob("*.py"))]
-    return tuple((path.relative_to(TOP), ast.parse(path.read_text())) for path in paths)
+    gc.disable()  # trees are large and none is garbage: passes over them take as long as parsing
+    try:
+        return tuple((path.relative_to(TOP), ast.parse(path.read_text())) for path in paths)
+    finally:
+        gc.enable()
 
 
 def is_participle(name: str) -> bool:
