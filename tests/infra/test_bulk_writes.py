@@ -10,6 +10,7 @@ from chalicelib.storage.log import bodies
 from infra.local import database
 from infra.local.database import PAGE_SIZE, Database
 from infra.local.dynamodb import expressions
+from infra.local.dynamodb.metering import metering
 
 TABLE = "bulk-writes"
 
@@ -68,7 +69,8 @@ def test_a_transaction_reads_its_rows_once_and_writes_each_once():
 
     try:
         rewrite(0)
-        made = statements(lambda: rewrite(1))
+        with metering():  # its rows are not read again for their sizes
+            made = statements(lambda: rewrite(1))
         assert len([each for each in made if each.startswith(("SELECT", "WITH"))]) == 1
         assert len([each for each in made if each.startswith("INSERT")]) == 100
         assert len(made) == 103  # with BEGIN and COMMIT

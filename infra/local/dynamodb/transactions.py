@@ -53,7 +53,8 @@ def transact_write_items(backend: DynamoDBBackend, params: Params) -> Answer:  #
     found = [_find(backend, action) for action in actions]
     held = _held(found)
     conditions: _Conditions = {}
-    writes: list[tuple[Rows, Key, Key, bytes | None, int]] = []
+    writes: list[tuple[Rows, Key, Key, bytes | None]] = []
+    written: list[tuple[int, bytes | None]] = []
     reasons: list[Answer] = []
     seen, total = set(), 0
     for kind, inner, rows, partition, sort, key in found:
@@ -67,7 +68,8 @@ def transact_write_items(backend: DynamoDBBackend, params: Params) -> Answer:  #
         reasons.append(reason)
         total += step.size
         if kind != "ConditionCheck":
-            writes.append((rows, partition, sort, step.row, step.size))
+            writes.append((rows, partition, sort, step.row))
+            written.append((step.size, old))
     if len(seen) < len(actions):
         raise Unusual
     if total > TRANSACTION_BYTES:
@@ -78,11 +80,8 @@ def transact_write_items(backend: DynamoDBBackend, params: Params) -> Answer:  #
         raise Refused("TransactionCanceledException", f"{message} [{', '.join(codes)}]", CancellationReasons=reasons)
     counted, units = counts(params), 2.0 * (len(actions) - len(writes))
     if counted:
-        units += sum(
-            2 * max(metering.write_units(size), metering.write_units(size_of(rows.get(partition, sort))))
-            for rows, partition, sort, _, size in writes
-        )
-    put_all([write[:4] for write in writes])
+        units += sum(2 * max(map(metering.write_units, (size, size_of(old)))) for size, old in written)
+    put_all(writes)
     if token is not None:
         recent[token] = (print_, time.monotonic())
     return charge("TransactWriteItems", params, {}, write=units)
