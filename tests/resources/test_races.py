@@ -12,6 +12,7 @@ import pytest
 
 from chalicelib.resources.bucket_sources import service as bucket_sources_service
 from chalicelib.resources.exports import service as exports_service
+from chalicelib.resources.imports import service as imports_service
 from chalicelib.resources.sections import service as sections_service
 from chalicelib.resources.types import attributes as types_attributes
 from chalicelib.resources.versions import operations as versions_operations
@@ -20,6 +21,7 @@ from chalicelib.resources.webhooks import service as webhooks_service
 from tests.races import meanwhile
 from tests.resources.annotations.boxes import settle
 from tests.resources.bucket_sources.conftest import front, lake, register, spec, types  # noqa: F401 fixtures
+from tests.resources.imports.archives import uploaded, zipped
 from tests.resources.webhooks.conftest import receiver  # noqa: F401 a fixture
 from tests.service import new_user
 
@@ -97,6 +99,12 @@ def test_exports_at_work_and_versions_of_datasets(api, project):
         assert both(lambda: api.post(f"Exports/{project}", {"format": "coco"})) == [201, 429]
     with room_for_one(exports_service, "MOST_VERSIONS", 0):
         assert both(lambda: api.post(f"Datasets/{project}", {"name": next(names)})) == [201, 400]
+
+
+def test_imports_at_work(api, project):
+    key = uploaded(api, project, zipped({"a.json": {"images": [], "annotations": [], "categories": []}}))
+    with room_for_one(imports_service, "MOST_AT_WORK", 0):
+        assert both(lambda: api.post(f"Imports/{project}", {"format": "coco", "key": key})) == [201, 429]
 
 
 def test_names_that_are_unique(api, project, organization):

@@ -24,13 +24,13 @@ from chalicelib.core.models.definitions import VERSION, Definitions
 from chalicelib.core.permissions import Level
 from chalicelib.core.records import padded
 from chalicelib.core.resource import now
-from chalicelib.errors import BadInput, Forbidden, NotFound, TooLarge
+from chalicelib.errors import BadInput, Forbidden, NotFound, TooLarge, TooMany
 from chalicelib.queues import send
 from chalicelib.resources.imports.mapping import ASSOCIATION_OF
 from chalicelib.resources.imports.messages import CheckImport, RemoveImport
 from chalicelib.resources.imports.schemas import IMPORT, Import, ImportProgress, ImportSpec, StoredImport
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import records
+from chalicelib.storage.dynamodb import limits, records
 from chalicelib.storage.objects import objects
 
 _DTYPES = {
@@ -40,6 +40,8 @@ _DTYPES = {
 _MEDIA = ("media", "image", "video")
 LARGEST = 50 * 1024**3
 """Bytes of an archive."""
+MOST_AT_WORK = 5
+"""Imports of one user that may be at work in a project."""
 AFTER_REQUESTS = 60
 """Seconds after which no request is still at work."""
 
@@ -50,7 +52,9 @@ def start(scope: Scope, project: Project, spec: ImportSpec) -> StoredImport:
     Raises:
         BadInput: the upload does not exist or is not the caller's, or a type or version is not the project's.
         TooLarge: the archive is too large.
+        TooMany: `MOST_AT_WORK` imports of the caller are at work in the project.
     """
+    check_room(project.id, scope.caller.id)
     check_size(objects.head(key_of(spec, project, scope.caller.id)), spec)
     if spec.create_types and not may_create_types(scope, project):
         raise Forbidden("create_types: types are created by users with 'Full Control' of the project.")
@@ -61,7 +65,19 @@ def start(scope: Scope, project: Project, spec: ImportSpec) -> StoredImport:
     made = StoredImport(uid=str(uuid.uuid4()), project=project.id, user=scope.caller.id, spec=spec, start_time=now())
     # Sent first, so that no crash leaves an import that never begins; the function waits for the record.
     send(settings().dataset_queue_url, CheckImport(uid=made.uid, project=made.project))
-    return records.create(IMPORT, made)
+    return limits.create(
+        IMPORT, made, guard=f"imports|{made.project}", check=lambda: check_room(made.project, made.user)
+    )
+
+
+def check_room(project: int, user: int) -> int:
+    """How many more imports a user may have at work in a project. Raises TooMany for none."""
+    kept = records.list_children(IMPORT, project)
+    left = MOST_AT_WORK - len([each for each in kept if each.user == user and not each.is_finished])
+    if left <= 0:
+        message = f"{MOST_AT_WORK} imports of yours are at work in this project. Wait for one, or cancel one."
+        raise TooMany(message, retry_after=60)
+    return left
 
 
 def is_visible(found: StoredImport, scope: Scope) -> bool:

@@ -198,6 +198,17 @@ def test_a_cancelled_import_stops_and_its_parts_are_removed(world, monkeypatch):
     assert list(objects.under(f"_pieces/{world.project}/")) == []
 
 
+def test_more_imports_at_work_than_a_user_may_have_are_refused_until_one_ends(world):
+    body = {"format": "coco", "key": uploaded(world.api, world.project, zipped({"a.json": COCO})), "dry_run": True}
+    made = [world.api.post(f"Imports/{world.project}", body).json["uid"] for _ in range(5)]
+    refused = world.api.post(f"Imports/{world.project}", body)
+    assert (refused.status, "5 imports of yours are at work" in refused.message) == (429, True)
+    assert world.api.delete(f"Import/{made[0]}").status == 200
+    assert world.api.post(f"Imports/{world.project}", body).status == 201
+    world.api.drain()
+    assert world.api.post(f"Imports/{world.project}", body).status == 201
+
+
 def test_an_archive_of_another_user_or_none_is_refused(world, member):
     key = uploaded(world.api, world.project, b"x")
     other = member("Full Control")
