@@ -86,6 +86,7 @@ def probe(source: Source, *, max_seconds: float = MAX_SECONDS) -> tuple[Probe, F
 def _demuxed(container: InputContainer, stream: VideoStream, file: SourceFile, name: str, deadline: float) -> _Packets:
     """The timestamps and keyframes of all packets."""
     if name == "mov":
+        quirks.check_edits(file, stream.id)
         _without_payload(container, stream, file)
     times = array("q")
     keys: list[tuple[int, int, int | None]] = []

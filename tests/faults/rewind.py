@@ -210,6 +210,7 @@ def restart():
     for name in vars(streams).values():
         if hasattr(name, "cache_clear") and getattr(name, "__module__", "") == streams.__name__:
             name.cache_clear()
+    streams.kept_segments.clear()
 
 
 @contextmanager

@@ -16,8 +16,8 @@ from msgspec import Struct
 from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.models.entities import Media
 from chalicelib.core.models.media_files import BucketObject, ImageDefinition
+from chalicelib.core.values.recent import Recent
 from chalicelib.errors import BadInput, TooLarge
-from chalicelib.resources.frames.recent import Recent
 from chalicelib.resources.media import streams
 from chalicelib.resources.uploads.fetching import HttpSource, ObjectSource
 
@@ -30,7 +30,10 @@ MOST_FRAMES = 256
 LARGEST_IMAGE = 128 * 1024 * 1024
 """Bytes of an image file that is decoded within a request."""
 _AVIF = "image/avif"
-_recent = Recent()
+MOST_BYTES = 32 * 1024 * 1024
+LARGEST = 4 * 1024 * 1024
+"""Bytes of the pictures that are kept in all, and of one of them."""
+_recent: Recent[tuple[bytes, str]] = Recent(MOST_BYTES, LARGEST, lambda picture: len(picture[0]))
 
 
 @dataclass(frozen=True, kw_only=True)

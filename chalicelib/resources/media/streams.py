@@ -24,6 +24,7 @@ from chalicelib.core.keys import key_forms
 from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.models.entities import Media
 from chalicelib.core.models.media_files import BucketObject, VideoDefinition
+from chalicelib.core.values.recent import Recent
 from chalicelib.errors import BadInput, Conflict, NotFound
 from chalicelib.resources.uploads import fetching
 from chalicelib.storage.objects import objects, owners
@@ -47,6 +48,9 @@ class Url:
 
 Place = ObjectKey | Url
 """Location of a file."""
+MOST_BOXES = 200_000
+"""Boxes of all segment files that are kept in memory, with 133 bytes each."""
+kept_segments: Recent[SegmentInfo] = Recent(MOST_BOXES, MOST_BOXES, lambda info: len(info.segments))
 LARGEST_AHEAD = 16 * 1024 * 1024
 """Maximum size of a range that is read ahead, in bytes."""
 _READERS = 4
@@ -253,9 +257,12 @@ def _paths(entry: VideoDefinition) -> Iterator[str]:
     yield entry.segment_info or ""
 
 
-@lru_cache(maxsize=64)
 def segments(path: Place) -> SegmentInfo:
     """A segment file. The content of its key never changes: uploads and transcodes give every file a new key."""
+    return kept_segments.get(path, lambda: _read_segments(path))
+
+
+def _read_segments(path: Place) -> SegmentInfo:
     from chalicelib.video.mp4 import segments as reading  # noqa: PLC0415
 
     try:

@@ -33,6 +33,7 @@ THREADS = 2
 # far, and many recovery points behind each other are next best.
 _FRAMES_BACK = 3000
 _KEYFRAMES_BACK = 8
+_JPEG_START = b"\xff\xd8\xff"
 
 T = TypeVar("T")
 
@@ -160,8 +161,21 @@ def packets_from(
             late = at is not None and limit is not None and at > limit
             if not found and (late or not packet.size):
                 raise KeyframeMissedError
+            if found:
+                _forget_height(stream, packet)
         if found:
             yield packet
+
+
+def _forget_height(stream: VideoStream, packet: Packet[VideoStream]) -> None:
+    """Decode a JPEG that is lower than the file says as a picture, not as the first of two fields.
+
+    Pictures of MJPEG may change their size. The decoder takes a first one of less than three quarters of the file's
+    height for a field, and would lose every other picture. Fields that belong together are in one packet; where they
+    are not, decoding begins at the start of the file, as packets and pictures differ in number.
+    """
+    if stream.codec_context.codec.canonical_name == "mjpeg" and bytes(packet).count(_JPEG_START) == 1:
+        stream.codec_context.width = stream.codec_context.height = 0
 
 
 def decode(packets: Iterator[Packet[VideoStream]], stream: VideoStream, threads: int = THREADS) -> Iterator[VideoFrame]:

@@ -20,6 +20,9 @@ _DESCRIPTIONS = ("trak", "mdia", "minf", "stbl", "stsd")
 # From this number of channels on, FFmpeg 8 writes beyond the list that it makes of a layout's number.
 _UNSAFE_CHANNELS = 7
 _SHIFT = 0x800
+_NORMAL_RATE = 0x10000
+# Where the number of a track is, from the body of its header on.
+_SHORT_TRACK, _LONG_TRACK = 12, 20
 _FIELDS_BEFORE_SHIFT = (0x100, 0x200, 0x400)
 
 
@@ -66,6 +69,44 @@ def shift_of(file: SourceFile, track: int, position: int, delay: int) -> int:
     except (BadInput, struct.error):
         pass
     return 0
+
+
+def check_edits(file: SourceFile, track: int) -> None:
+    """Raise BadInput where a track's edit list has a pause between pictures or a rate other than 1.
+
+    FFmpeg shows pictures from the start of the track in place of a pause, and takes every rate for 1.
+    """
+    read = _reader(file)
+    try:
+        index = _first(read, file.size, "moov")
+        edits = list(_edits(read, index, track)) if index else []
+    except (BadInput, struct.error):
+        return
+    begun = False
+    for start, rate in edits:
+        if (begun and start < 0) or (rate != _NORMAL_RATE and len(edits) > 1):
+            raise BadInput(
+                "The video's edit list pauses between pictures or changes their speed, which is not supported. "
+                "Export the video without edits."
+            )
+        begun = begun or start >= 0
+
+
+def _edits(read: Read, index: Box, track: int) -> Iterator[tuple[int, int]]:
+    """Start, negative for a pause, and rate of each entry of a track's edit list."""
+    for each in _named(read, index.body, index.end, "trak"):
+        for header in _inside(read, each, "tkhd"):
+            at = header.body + (_LONG_TRACK if read(header.body, 1) == b"\1" else _SHORT_TRACK)
+            if read(at, 4) != track.to_bytes(4, "big"):
+                break
+        else:
+            for box in _inside(read, each, "edts", "elst"):
+                data = read(box.body, min(box.end - box.body, _LARGEST_TABLE))
+                entry = struct.Struct(">Qqi" if data[:1] == b"\1" else ">Iii")
+                count = min(int.from_bytes(data[4:8], "big"), (len(data) - 8) // entry.size)
+                for number in range(count):
+                    _, start, rate = entry.unpack_from(data, 8 + number * entry.size)
+                    yield start, rate
 
 
 def _track_of(data: bytes, traf: Box) -> int:

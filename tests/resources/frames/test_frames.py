@@ -7,7 +7,6 @@ import pytest
 from PIL import Image
 
 from chalicelib.core.models.definitions import ResolutionConfig
-from chalicelib.resources.frames import recent
 from chalicelib.storage.objects import objects as service_objects
 from chalicelib.video.pictures import drawing
 from chalicelib.video.process import isolation
@@ -155,16 +154,3 @@ class TestGetFrame:
 
     def test_strangers_see_404(self, stranger, media):
         assert stranger.get(f"GetFrame/{media}", format="png").status == 404
-
-
-def test_pictures_drawn_lately_are_kept_up_to_a_size(monkeypatch):
-    monkeypatch.setattr(recent, "MOST_BYTES", 10)
-    monkeypatch.setattr(recent, "LARGEST", 6)
-    kept, made = recent.Recent(), []
-
-    def get(key, size):
-        return kept.get(key, lambda: made.append(key) or (bytes(size), "image/png"))[0]
-
-    for key, size in (("a", 5), ("b", 5), ("a", 5), ("c", 5), ("a", 5), ("b", 5), ("large", 7), ("large", 7)):
-        assert len(get(key, size)) == size
-    assert made == ["a", "b", "c", "b", "large", "large"]

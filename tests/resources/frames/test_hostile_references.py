@@ -187,7 +187,7 @@ def test_a_redirect_to_the_inside_is_refused(api, media, shape, server):
 
     for path in ("/film.mp4", "/film.json"):
         server.behave = {path: redirect}
-        streams.segments.cache_clear()
+        streams.kept_segments.clear()
         for name, said in answers(api, media, shape).items():
             assert said.status == 403, (name, said.body)
 
@@ -220,7 +220,7 @@ def test_a_server_that_sends_a_byte_at_a_time_is_cut_off_at_the_end_of_the_reque
     # Threads that read ahead for all requests are free again.
     server.behave = {}
     monkeypatch.setattr(dispatch, "REQUEST_SECONDS", deadline.REQUEST_SECONDS)
-    streams.segments.cache_clear()
+    streams.kept_segments.clear()
     assert api.get(f"GetFrame/{media}", frames="3,33,70", tile="3x1").status == 200
 
 
