@@ -77,11 +77,15 @@ def check_edits(file: SourceFile, track: int) -> None:
     FFmpeg shows pictures from the start of the track in place of a pause, and takes every rate for 1.
     """
     read = _reader(file)
+    # The demuxer reads on from here.
+    position = file.tell()
     try:
         index = _first(read, file.size, "moov")
         edits = list(_edits(read, index, track)) if index else []
     except (BadInput, struct.error):
         return
+    finally:
+        file.seek(position)
     begun = False
     for start, rate in edits:
         if (begun and start < 0) or (rate != _NORMAL_RATE and len(edits) > 1):
