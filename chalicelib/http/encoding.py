@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from http import HTTPStatus
 from itertools import chain
 from typing import Any, get_args
 
@@ -84,6 +85,8 @@ def encode(operation: Operation, result: Any, query: Mapping[str, list[str]], he
     """
     if isinstance(result, Answer):
         sent = {"Content-Type": result.content_type, **result.headers}
+        if result.status != HTTPStatus.NOT_MODIFIED:  # its headers replace those of the answer that a cache has
+            sent.setdefault("Cache-Control", "no-store")
         return _finished(result.status, sent, (result.body,), headers)
     format_ = negotiate(operation, query, headers)
     chunks: Iterable[bytes]

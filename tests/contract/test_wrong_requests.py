@@ -6,6 +6,8 @@ import pytest
 
 from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.core.permissions import Permission
+from chalicelib.http.encoding import encode
+from chalicelib.http.operation import Answer
 from infra.local.http.gateway import LARGEST_REQUEST
 from tests.contract.world import World, build
 from tests.service import Api
@@ -82,6 +84,19 @@ def test_every_answer_tells_browsers_to_be_careful(api, project, nobody):
         assert said.headers["Strict-Transport-Security"].startswith("max-age=")
         assert said.headers["Referrer-Policy"] == "no-referrer"
         assert said.headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (Answer(status=302, headers={"Location": "https://store.example/signed"}), "no-store"),
+        (Answer(content_type="image/svg+xml", body=b"<svg/>"), "no-store"),
+        (Answer(content_type="text/html", body=b"", headers={"Cache-Control": "no-cache"}), "no-cache"),
+        (Answer(status=304, headers={"ETag": '"1"'}), None),
+    ],
+)
+def test_an_answer_that_says_nothing_of_caches_is_not_kept(answer, expected):
+    assert encode(OPERATIONS[0], answer, {}, {}).headers.get("Cache-Control") == expected
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE"])

@@ -209,10 +209,14 @@ def redeliver(webhook: Webhook, spec: RedeliverySpec) -> str:
         raise BadInput("Give one of event, after and since.")
     if not webhook.active:
         raise BadInput("The webhook is disabled. Set active to true first.")
+    if spec.project is not None:
+        _stream(webhook, spec.project)
     if spec.event is not None:
         place = events_service.place_of(spec.event)
         if place is None:
             raise BadInput(f"event: {spec.event!r} is no id of an event, such as 4/17 or 4/17/2.")
+        if spec.project not in (None, place[0]):
+            raise BadInput(f"event: {spec.event!r} is no event of project {spec.project}.")
         _stream(webhook, place[0])
         message = RedeliverEvent(project=place[0], webhook=webhook.id, event=spec.event, id=uuid.uuid4().hex)
         send(settings().webhook_queue_url, message)

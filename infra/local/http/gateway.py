@@ -24,7 +24,7 @@ from chalicelib.api.router import Router, resource_of
 from chalicelib.errors import Forbidden, LimnError, TooLarge, Unavailable, WrongMethod
 from chalicelib.http.encoding import encode_error, takes_gzip
 from infra.local import database
-from infra.local.http import requests
+from infra.local.http import hosts, requests
 from infra.local.http.reply import Reply
 from infra.local.integrity import CannotStore, Damaged
 from infra.local.traffic import Traffic
@@ -42,6 +42,13 @@ CORS = {
     "Access-Control-Allow-Headers": "Authorization,Content-Type,If-None-Match,If-Modified-Since",
     "Access-Control-Max-Age": "3600",
 }
+CAREFUL = {
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+}
+"""Headers of the local stack's own pages: they show mails and what operators do."""
 READING = ("GET", "HEAD", "OPTIONS")
 HEALTH = ("/rest/HealthCheck", "/rest/HealthCheckFull")
 """Paths that answer 503 while nothing can be stored, whatever the service itself says."""
@@ -85,6 +92,8 @@ class Gateway:
         self._app = app
         self._router = Router(resource_of(route) for route in app.routes)
         self._pages: dict[str, Page] = {}
+        self.listening = "127.0.0.1"
+        """The name or address that the port listens at."""
         self._folders: dict[str, Folder] = {}
         self.is_kept_from: Callable[[int], bool] = lambda _: False
         """Whether the client at a port may not have the local stack's own pages."""
@@ -120,7 +129,8 @@ class Gateway:
             if len(body) > LARGEST_REQUEST:
                 raise TooLarge("The request's body is larger than 10 MB.")
             if path in self._pages:
-                return self._pages[path](method, query, body)
+                reply = self._pages[path](method, query, body)
+                return Reply(reply.status, {**CAREFUL, **reply.headers}, reply.body)
             if path in HEALTH and (problem := database.current().problem()):
                 raise Unavailable(f"The data of this machine cannot be relied upon: {problem}")
             for prefix, serve in self._folders.items():
@@ -267,8 +277,8 @@ class _Handler(requests.Handler):
 
     def serve(self) -> None:
         body = b"".join(self.blocks(LARGEST_REQUEST))
-        if self.gateway.is_page(self.path) and self.gateway.is_kept_from(self.client_address[1]):
-            self._send(_refusal(Forbidden("Steps of jobs cannot read the pages of the local stack.")))
+        if self.gateway.is_page(self.path) and (reason := self._page_refusal()):
+            self._send(_refusal(Forbidden(reason)))
             return
         _clock.begin(self)
         try:
@@ -283,6 +293,14 @@ class _Handler(requests.Handler):
         if not _clock.end(self):
             raise ConnectionAbortedError
         self._send(reply)
+
+    def _page_refusal(self) -> str:
+        """Why this request may not have a page of the local stack; empty where it may."""
+        if self.gateway.is_kept_from(self.client_address[1]):
+            return "Steps of jobs cannot read the pages of the local stack."
+        if not hosts.is_own(self.headers, self.gateway.listening):
+            return "The pages of the local stack answer by address, as localhost and by this machine's name only."
+        return ""
 
     def give_up(self) -> None:
         """Answer from another thread that the request took too long, and hang up."""
@@ -317,4 +335,5 @@ class Server(requests.Server):
     """The API's port."""
 
     def __init__(self, gateway: Gateway, host: str, port: int) -> None:
+        gateway.listening = host
         super().__init__((host, port), type("Handler", (_Handler,), {"gateway": gateway}))

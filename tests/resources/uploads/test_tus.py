@@ -364,6 +364,7 @@ class TestUse:
         said = asked(api, "GET", path)
         assert said.status == 302
         assert upload_of(path).key in said.headers["Location"]
+        assert said.headers["Cache-Control"] == "no-store"
 
     def test_a_video_is_transcoded_from_its_address(self, api, project):
         data = BUNNY.read_bytes()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
+import uuid
 
 import msgspec
 import pytest
@@ -206,10 +207,24 @@ class TestRepeating:
             ({"after": "x"}, 400),
             ({"after": "999999"}, 400),
             ({"event": "999999/1"}, 404),
+            ({"after": "0", "project": 999999}, 404),
+            ({"event": "999999/1", "project": 999999}, 404),
         ],
     )
     def test_a_wrong_request_is_refused(self, api, hook, receiver, body, status):
         assert api.post(f"WebhookRedelivery/{hook()}", body).status == status
+
+
+def test_a_project_that_the_webhook_does_not_send_is_refused_with_any_point(api, project, hook, receiver):
+    other = new_user()
+    organization = other.post("Organizations", {"name": f"Elsewhere {uuid.uuid4().hex}"}).json["id"]
+    foreign = other.post("Projects", {"name": "Elsewhere", "organization": organization}).json["id"]
+    number = hook()
+    for point in ({"after": "0"}, {"since": "2020-01-01T00:00:00Z"}, {"event": f"{project}/1"}):
+        for named in (foreign, 999_999):
+            said = api.post(f"WebhookRedelivery/{number}", {**point, "project": named})
+            assert (said.status, said.message) == (404, f"The webhook sends no events of project {named}.")
+        assert api.post(f"WebhookRedelivery/{number}", {**point, "project": project}).status == 200
 
 
 @pytest.mark.parametrize(
