@@ -256,7 +256,8 @@ def long_video(folder: Path) -> tuple[bytes, dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    import tests.service  # noqa: F401 starts AWS in this process, before anything reads its settings
+    import tests.bench.offline
+    import tests.service  # noqa: F401 starts AWS in this process
 
     def printed(*parts: str) -> None:
         """A line of the table."""
