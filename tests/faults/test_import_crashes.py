@@ -161,6 +161,7 @@ def left_in(project, uid):
 
 def test_a_cancellation_killed_anywhere_leaves_no_parts(api, project, monkeypatch, checked):
     make, sent = checked
+    monkeypatch.setattr(imports_service, "MOST_AT_WORK", 100)
     killer = Killer(monkeypatch)
     for number in range(1, 40):
         uid = make()
