@@ -108,7 +108,7 @@ def _difference(database: duckdb.DuckDBPyConnection, project: int, name: str, mo
             return number, ids
         if number > MOST_CHECKED:
             message = (
-                f"More than {MOST_CHECKED:,} {name} differ, which is the most for who may not see all of the project."
+                f"More than {MOST_CHECKED:,} {name} differ. Only users who see all of the project can compare these."
             )
             raise TooLarge(message)
         seen = reader.visible_ids(project, _KIND[name], ids)

@@ -252,7 +252,7 @@ class Needs:
         return None if matches else self._new(kind, word, class_name)
 
     def _only_or_new(self, kind: Kind, word: str, fitting: list[Any]) -> _Type | None:
-        """The only type of a kind; a new one where there is none."""
+        """The only type of a kind, or a new one if the project has no type of it."""
         if fitting:
             return self._there(word, fitting[0]) if len(fitting) == 1 else None
         return self._new(kind, word, TITLES[word])

@@ -27,8 +27,10 @@ from chalicelib.storage.dynamodb.steps import Step
 LEAF = Kind.LEAF
 
 
-def in_order(project: int, numbers: Collection[int]) -> list[int]:
-    """Deleted leaves, each after its parent.
+def in_order(project: int, numbers: Collection[int]) -> tuple[list[int], list[int]]:
+    """Deleted leaves, each after its parent, and those of them whose path changes.
+
+    Leaves that stayed below one whose path changes get new paths, too.
 
     Raises:
         Conflict: the parent of one is deleted and does not come back, is below the leaf by now, or is too deep.
@@ -45,14 +47,7 @@ def in_order(project: int, numbers: Collection[int]) -> list[int]:
     if unplaced := leaves.keys() - placed.keys():
         message = f"The leaf {min(unplaced)} cannot be restored: its parent is below it by now, or too deep."
         raise Conflict(message, f"Give the parent another place first. No leaf is deeper than {DEEPEST}.")
-    return list(placed)
-
-
-def find_moved(project: int, numbers: Collection[int]) -> list[int]:
-    """The deleted leaves among some whose path will be another: leaves that stayed below them get theirs anew."""
-    leaves: dict[int, Leaf] = {number: row.stored.entity for number, row in entities.get_deleted(LEAF, numbers).items()}
-    placed = _place(leaves, _places_below_live(project, leaves))
-    return [number for number, leaf in placed.items() if leaf.path != leaves[number].path]
+    return list(placed), [number for number, leaf in placed.items() if leaf.path != leaves[number].path]
 
 
 class RestoreLeaves(Handler):

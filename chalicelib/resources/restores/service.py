@@ -98,12 +98,11 @@ def restore(writer: Writer, numbers: Sequence[int]) -> dict[str, int]:
         for section, media in plan.sections.values()
     ]
     order = {kind: sorted(plan.ids[kind]) for kind in RESTORABLE}
-    order[Kind.LEAF] = restores_leaves.in_order(writer.project, plan.ids[Kind.LEAF])
+    order[Kind.LEAF], moved = restores_leaves.in_order(writer.project, plan.ids[Kind.LEAF])
     changes += [
         BulkChange(kind=kind, project=writer.project, user=writer.user, verb="restore", numbers=numbers)
         for kind, numbers in order.items()
     ]
-    moved = restores_leaves.find_moved(writer.project, plan.ids[Kind.LEAF])
     changes.append(
         BulkChange(kind=Kind.LEAF, project=writer.project, user=writer.user, verb="rebuild_paths", numbers=moved)
     )
