@@ -80,6 +80,8 @@ def restore(writer: Writer, numbers: Sequence[int]) -> dict[str, int]:
     for number in dict.fromkeys(numbers):
         deadline.check()
         _add(plan, writer, number)
+    order = {kind: sorted(plan.ids[kind]) for kind in RESTORABLE}
+    order[Kind.LEAF], moved = restores_leaves.in_order(writer.project, plan.ids[Kind.LEAF])
     for section, _ in plan.sections.values():
         _recreate(writer, section)
     changes = [
@@ -97,8 +99,6 @@ def restore(writer: Writer, numbers: Sequence[int]) -> dict[str, int]:
         )
         for section, media in plan.sections.values()
     ]
-    order = {kind: sorted(plan.ids[kind]) for kind in RESTORABLE}
-    order[Kind.LEAF], moved = restores_leaves.in_order(writer.project, plan.ids[Kind.LEAF])
     changes += [
         BulkChange(kind=kind, project=writer.project, user=writer.user, verb="restore", numbers=numbers)
         for kind, numbers in order.items()
