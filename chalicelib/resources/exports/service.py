@@ -100,11 +100,8 @@ def _name_is_taken(work: Work) -> BadInput:
 def check_room(project: int, user: int) -> int:
     """How many more exports and versions a user may have at work in a project. Raises TooMany for none."""
     kept = [*records.list_children(EXPORT, project), *records.list_children(DATASET, project)]
-    left = MOST_AT_WORK - len([each for each in kept if each.user == user and not each.is_finished])
-    if left <= 0:
-        message = f"{MOST_AT_WORK} exports of yours are at work in this project. Wait for one, or delete one."
-        raise TooMany(message, retry_after=60)
-    return left
+    refusal = f"{MOST_AT_WORK} exports of yours are at work in this project. Wait for one, or delete one."
+    return limits.room_at_work(kept, user, MOST_AT_WORK, refusal)
 
 
 def check_number(project: int, what: What) -> int:

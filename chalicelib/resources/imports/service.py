@@ -24,7 +24,7 @@ from chalicelib.core.models.definitions import VERSION, Definitions
 from chalicelib.core.permissions import Level
 from chalicelib.core.records import padded
 from chalicelib.core.resource import now
-from chalicelib.errors import BadInput, Forbidden, NotFound, TooLarge, TooMany
+from chalicelib.errors import BadInput, Forbidden, NotFound, TooLarge
 from chalicelib.queues import send
 from chalicelib.resources.imports.mapping import ASSOCIATION_OF
 from chalicelib.resources.imports.messages import CheckImport, RemoveImport
@@ -73,11 +73,8 @@ def start(scope: Scope, project: Project, spec: ImportSpec) -> StoredImport:
 def check_room(project: int, user: int) -> int:
     """How many more imports a user may have at work in a project. Raises TooMany for none."""
     kept = records.list_children(IMPORT, project)
-    left = MOST_AT_WORK - len([each for each in kept if each.user == user and not each.is_finished])
-    if left <= 0:
-        message = f"{MOST_AT_WORK} imports of yours are at work in this project. Wait for one, or cancel one."
-        raise TooMany(message, retry_after=60)
-    return left
+    refusal = f"{MOST_AT_WORK} imports of yours are at work in this project. Wait for one, or cancel one."
+    return limits.room_at_work(kept, user, MOST_AT_WORK, refusal)
 
 
 def is_visible(found: StoredImport, scope: Scope) -> bool:

@@ -9,13 +9,13 @@ condition that it is still as it was before the count. Far from the limit no gua
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from chalicelib.core.records import RecordKind
 from chalicelib.core.time.retry import CONFLICTS
-from chalicelib.errors import Conflict, LimnError
+from chalicelib.errors import Conflict, LimnError, TooMany
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.dynamodb.tables import CounterRow
 from chalicelib.storage.dynamodb.transactions import Transaction
@@ -75,6 +75,14 @@ def run(name: str, check: Check, write: Callable[[Guard | None], R]) -> R:
             if conflict is not guard.moved:
                 raise
     raise guard.moved
+
+
+def room_at_work(works: Iterable[Any], user: int, most: int, refusal: str) -> int:
+    """How many more of `most` works a user may have unfinished among some. Raises TooMany, with `refusal`, for none."""
+    left = most - len([each for each in works if each.user == user and not each.is_finished])
+    if left <= 0:
+        raise TooMany(refusal, retry_after=60)
+    return left
 
 
 def create(
