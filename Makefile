@@ -16,7 +16,7 @@ export SCALE PROJECTS
 AGAIN := $(BIN)/python -m pytest -n 0 --last-failed --last-failed-no-failures none
 # pytest keeps the tests as it compiled them; each worker would spend 15 s on that anew
 test nightly: export PYTHONDONTWRITEBYTECODE :=
-.PHONY: help run demo test check check-console pictures rules format bench soak nightly reliability exactness audit docs package deploy destroy lock clean
+.PHONY: help run demo test check check-console pictures rules format bench soak spark nightly reliability exactness audit docs package deploy destroy lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,7 +73,13 @@ audit: $(VENV) ## known vulnerabilities of what is locked, by osv.dev; check ask
 	@$(BIN)/python -m infra.audit --strict
 
 # pytest says 5 when it finds no test
-nightly: $(VENV) ## tests too slow for every commit
+spark: build/spark/bin/python ## a Python of its own for the nightly test of docs/analytics.md; it needs Java
+
+build/spark/bin/python:
+	@python3 -m venv build/spark.new && build/spark.new/bin/pip install --quiet "pyspark>=4.1" || (rm -rf build/spark.new; exit 1)
+	@rm -rf build/spark && mv build/spark.new build/spark
+
+nightly: $(VENV) ## tests too slow for every commit; after `make spark`, that of Spark, too
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m "nightly and not browser" $(TESTS) || test $$? -eq 5
 	@$(BIN)/python -m pytest -n auto --hypothesis-profile=night -m "not nightly" $(or $(TESTS),$(RANDOM)) || test $$? -eq 5
 	@$(BIN)/python -m pytest -n 0 -rs -m "nightly and browser" $(or $(TESTS),$(BROWSER)) || test $$? -eq 5
