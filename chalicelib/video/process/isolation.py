@@ -23,7 +23,7 @@ import subprocess
 import sys
 import threading
 import typing
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -90,7 +90,7 @@ def run_all(function: Callable[..., T], sources: Sequence[Source], *arguments: A
 
 def stream(
     function: Callable[..., Iterator[bytes]], source: Source, *arguments: Any, limits: Limits = TRANSCODING
-) -> Iterator[bytes]:
+) -> Generator[bytes]:
     """The parts that a generator function yields in a child process; its first argument is the source.
 
     The child makes the next part while this process works on one, then waits. It ends when the iterator is closed.
