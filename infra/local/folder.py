@@ -47,6 +47,7 @@ class Folder:
         """
         try:
             self.home.mkdir(parents=True, exist_ok=True)
+            self.home.chmod(0o700)  # in it are the database, its keys and all objects
             self._lock = os.open(self.home / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as failure:
             raise CannotStart(
