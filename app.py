@@ -98,7 +98,7 @@ def _body(event: dict[str, Any]) -> bytes | None:
         return None
     if event.get("isBase64Encoded"):
         return base64.b64decode(body)
-    return body if isinstance(body, bytes) else body.encode()  # type: ignore[no-any-return]
+    return body if isinstance(body, bytes) else body.encode()
 
 
 def _view(operations: dict[str, Operation]) -> Any:

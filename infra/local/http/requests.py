@@ -99,7 +99,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def setup(self) -> None:
         """Read with a deadline."""
-        self.timeout = SILENT_SECONDS
+        self.timeout = SILENT_SECONDS  # type: ignore[misc]  # the base class reads it in setup
         super().setup()
         self._source = _Connection(self.connection, self.timeout)
         self.rfile = self._reader = io.BufferedReader(self._source, BLOCK)
