@@ -120,18 +120,18 @@ def check_names(given: Selection, view: View, scope: Scope) -> None:
             _demand(f"{word}.{member}", name, getattr(chosen, member, None), known[name])
         own = {"ids": kind, "related_id": _RELATED.get(kind, kind), **_ENTITIES}
         for member, named in own.items() if given.seq is None else ():
-            if numbers := _listed(getattr(chosen, member, None)):
+            if numbers := _numbers(getattr(chosen, member, None)):
                 found = view_queries.ids(view, all_rows(named, Test("id", Op.IN, tuple(numbers))), scope)
                 _demand(f"{word}.{member}", str(named), numbers, set(found))
 
 
 def _demand(place: str, name: str, given: int | Sequence[int] | None, known: Collection[int]) -> None:
-    if missing := [number for number in _listed(given) if number not in known]:
+    if missing := [number for number in _numbers(given) if number not in known]:
         message = f"{place}: the project has no {name} {missing[0]}."
         raise BadInput(message)
 
 
-def _listed(given: int | Sequence[int] | None) -> list[int]:
+def _numbers(given: int | Sequence[int] | None) -> list[int]:
     return [] if given is None else [given] if isinstance(given, int) else list(given)
 
 
