@@ -75,6 +75,7 @@ def test_members_of_all_kinds_are_known():
     assert len(MEMBERS) > 20
 
 
+@pytest.mark.slow
 def test_ids_of_other_projects_are_refused_as_missing_ones(api, organization, many_at_once):
     project, own = named(api, organization, "own")
     other, foreign = named(api, organization, "other")
