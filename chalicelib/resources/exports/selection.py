@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,10 +12,10 @@ import msgspec
 from chalicelib.access import view_queries
 from chalicelib.access.authentication import Caller
 from chalicelib.access.scope import Scope
+from chalicelib.access.view_queries import all_rows
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.accounts import USER
 from chalicelib.core.models.datasets import Work
-from chalicelib.core.models.definitions import Definitions
 from chalicelib.core.permissions import Level
 from chalicelib.errors import BadInput, Forbidden, NotFound
 from chalicelib.formats.model import Group, Label, Media, State
@@ -88,12 +88,51 @@ def is_by_annotations(selection: Selection) -> bool:
     return selection.localizations is not None and selection.media is None and selection.sections is None
 
 
-def check_names(given: Selection, definitions: Definitions) -> None:
-    """Raise BadInput for a section or version that the project does not have."""
-    for word, known in (("sections", definitions.sections), ("versions", definitions.versions)):
-        if missing := [number for number in getattr(given, word) or () if number not in known]:
-            message = f"{word}: the project has no {word.removesuffix('s')} {missing[0]}."
-            raise BadInput(message)
+_SINGULAR = {"media": Kind.MEDIA, "localizations": Kind.LOCALIZATION, "states": Kind.STATE}
+_RELATED = {Kind.LOCALIZATION: Kind.STATE, Kind.STATE: Kind.LOCALIZATION}
+_ENTITIES = {
+    "media_id": Kind.MEDIA,
+    "media_ids": Kind.MEDIA,
+    "localization_ids": Kind.LOCALIZATION,
+    "state_ids": Kind.STATE,
+    "frame_state_ids": Kind.STATE,
+}
+"""Members that list ids of entities, beside `ids` and `related_id`; so for definitions."""
+_DEFINITIONS = {"section": "section", "multi_section": "section", "version": "version"}
+
+
+def check_names(given: Selection, view: View, scope: Scope) -> None:
+    """Raise BadInput for a name that the project does not have, or that the caller may not see.
+
+    A selection is kept and read later, so what it names is there, as what other bodies name. Ids of entities are not
+    looked up with `seq`: what they name may have been deleted since that commit.
+    """
+    definitions = view_queries.definitions_for(view.definitions, scope)
+    known: dict[str, Collection[int]] = {"section": definitions.sections, "version": definitions.versions}
+    _demand("sections", "section", given.sections, known["section"])
+    _demand("versions", "version", given.versions, known["version"])
+    for word, kind in _SINGULAR.items():
+        chosen = getattr(given, word)
+        if chosen is None:
+            continue
+        _demand(f"{word}.type", f"{kind} type", chosen.type, definitions.types(kind))
+        for member, name in _DEFINITIONS.items():
+            _demand(f"{word}.{member}", name, getattr(chosen, member, None), known[name])
+        own = {"ids": kind, "related_id": _RELATED.get(kind, kind), **_ENTITIES}
+        for member, named in own.items() if given.seq is None else ():
+            if numbers := _numbers(getattr(chosen, member, None)):
+                found = view_queries.ids(view, all_rows(named, Test("id", Op.IN, tuple(numbers))), scope)
+                _demand(f"{word}.{member}", str(named), numbers, set(found))
+
+
+def _demand(place: str, name: str, given: int | Sequence[int] | None, known: Collection[int]) -> None:
+    if missing := [number for number in _numbers(given) if number not in known]:
+        message = f"{place}: the project has no {name} {missing[0]}."
+        raise BadInput(message)
+
+
+def _numbers(given: int | Sequence[int] | None) -> list[int]:
+    return [] if given is None else [given] if isinstance(given, int) else list(given)
 
 
 def check(view: View, found: Queries, scope: Scope) -> None:

@@ -122,7 +122,7 @@ def check_selection(project: int, scope: Scope, spec: ExportSpec) -> tuple[int, 
     """
     reader = scope.at(Level.VIEW)
     view = view_queries.current(project)
-    selection.check_names(spec, view.definitions)
+    selection.check_names(spec, view, reader)
     selection.check(view, selection.queries(spec), reader)
     if spec.classes and (name := spec.classes.attribute) is not None:
         found = [

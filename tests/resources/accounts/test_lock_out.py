@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from chalicelib.access import passwords
+from chalicelib.access import passwords, rate_limits
 from chalicelib.core.models.accounts import UNLOCK
 from chalicelib.errors import BadInput, Unavailable
 from chalicelib.storage.dynamodb import records
@@ -121,6 +122,17 @@ def test_the_third_failure_is_reported_by_mail_and_no_other(api, nobody, ada):
     [mail] = mails_to(ada.email)
     assert "locked" in mail["subject"]
     assert ada.username in mail["text"]
+
+
+def test_mails_about_locks_are_limited_for_an_address(api, nobody, ada, monkeypatch):
+    monkeypatch.setattr(rate_limits, "LOCK_MAIL", dataclasses.replace(rate_limits.LOCK_MAIL, by_address=1))
+    lock(nobody, ada)
+    api.drain()
+    token = token_in(newest_mail_to(ada.email)["text"], "unlock_token")
+    assert sign_in(nobody, ada, unlock_token=token).status == 201
+    lock(nobody, ada)
+    api.drain()
+    assert len(mails_to(ada.email)) == 1
 
 
 def test_every_refusal_takes_the_same_time(nobody, ada, monkeypatch):

@@ -11,6 +11,7 @@ import pytest
 from chalicelib.access import rate_limits
 from chalicelib.access.authentication import Caller
 from chalicelib.errors import TooMany
+from chalicelib.settings import override
 from tests.resources.accounts.mails import mails_to, spec
 from tests.service import Api
 
@@ -82,6 +83,12 @@ def test_mails_to_members_are_limited(api, project, monkeypatch):
     lower(monkeypatch, "PROJECT_MAIL", by_address=2)
     body = {"recipients": [api.user.email], "subject": "s", "text": "t"}
     assert [api.post(f"Email/{project}", body).status for _ in range(3)] == [201, 201, 429]
+
+
+def test_notices_to_the_operator_are_limited(api, monkeypatch):
+    lower(monkeypatch, "NOTIFICATION", by_caller=2)
+    with override(notify_address="operator@example.org"):
+        assert [api.post("Notify", {"message": "x"}).status for _ in range(3)] == [200, 200, 429]
 
 
 def test_changes_of_an_address_are_limited(me, ada, monkeypatch):

@@ -109,7 +109,9 @@ class TestSelection:
         api.patch(f"Media/{dataset.video}", {"primary_section": section})
         assert dataset.export(format="csv", sections=[section])[1]["media"] == 1
         assert dataset.export(format="csv", versions=[other])[1]["labels"] == 1
-        archive, _ = dataset.export(format="csv", states={"type": 999_999}, interpolate=True)
+        unused = {"name": "Unused", "association": "Media", "media_types": [dataset.video_type]}
+        unused = api.made(f"StateTypes/{project}", unused)
+        archive, _ = dataset.export(format="csv", states={"type": unused}, interpolate=True)
         assert archive.read("states.csv").count(b"\n") == 1
         assert b"false" not in archive.read("localizations.csv")
 

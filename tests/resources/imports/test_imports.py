@@ -12,6 +12,7 @@ from chalicelib.resources.imports.schemas import IMPORT
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from tests.resources.imports.archives import imported, uploaded, zipped
+from tests.resources.imports.conftest import make_types
 
 COCO = {
     "categories": [{"id": 1, "name": "Box"}, {"id": 7, "name": "Cod"}],
@@ -247,3 +248,22 @@ def test_a_user_who_lost_the_permission_imports_nothing(world, member):
     assert (found["status"], "may no longer write" in found["message"]) == ("failed", True)
     assert world.localizations() == []
     assert settings().dataset_queue_url
+
+
+def test_types_and_versions_of_another_project_are_refused_as_missing_ones(world, organization):
+    other = world.api.made("Projects", {"name": "other", "organization": organization})
+    foreign = make_types(world.api, other)
+    version = world.api.get(f"Versions/{other}").json[0]["id"]
+    body = {"format": "coco", "key": uploaded(world.api, world.project, zipped({"a.json": COCO})), "dry_run": True}
+    for number, lie in (
+        (version, lambda number: {"version": number}),
+        (foreign["box"], lambda number: {"types": {"box": number}}),
+        (foreign["image"], lambda number: {"types": {"image": number}}),
+        (foreign["track"], lambda number: {"types": {"track": number}}),
+        (foreign["box"], lambda number: {"classes": {"Cod": {"type": number}}}),
+    ):
+        foreign_said, missing_said = (
+            world.api.post(f"Imports/{world.project}", body | lie(each)) for each in (number, 987_654_321)
+        )
+        assert (foreign_said.status, missing_said.status) == (400, 400)
+        assert foreign_said.message.replace(str(number), "") == missing_said.message.replace("987654321", "")

@@ -26,11 +26,16 @@ def lines(*rows):
     ("task", "limits", "says"),
     [
         (misbehaving.crash_after_listing, Limits(), "crashes the program that reads it"),
-        (misbehaving.hang_after_listing, Limits(seconds=1.0), "takes longer than allowed"),
-        (misbehaving.grow_after_listing, Limits(memory=1 << 30), "takes more memory than allowed"),
         (misbehaving.yield_nonsense, Limits(), "gave no answer that can be read"),
+        pytest.param(
+            *(misbehaving.hang_after_listing, Limits(seconds=1.0), "takes longer than allowed"), marks=pytest.mark.slow
+        ),
+        pytest.param(
+            *(misbehaving.grow_after_listing, Limits(memory=1 << 30), "takes more memory than allowed"),
+            marks=pytest.mark.slow,
+        ),
     ],
-    ids=["crash", "hang", "grow", "nonsense"],
+    ids=["crash", "nonsense", "hang", "grow"],
 )
 def test_an_archive_that_ends_its_reader_is_a_failed_import(world, monkeypatch, task, limits, says):
     with monkeypatch.context() as patch:
