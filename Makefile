@@ -20,7 +20,7 @@ AGAIN := $(BIN)/python -m pytest -n 0 --last-failed --last-failed-no-failures no
 IN_BROWSER := $(if $(TESTS),$(filter tests tests/ $(BROWSER:%=%%) tests/console tests/console/,$(TESTS:./%=%)),$(BROWSER))
 # pytest keeps the tests as it compiled them; each worker would spend 15 s on that anew
 test test-slow nightly: export PYTHONDONTWRITEBYTECODE :=
-.PHONY: help run demo test test-slow check check-console pictures rules format bench soak nightly reliability exactness audit docs package deploy destroy lock clean
+.PHONY: help run demo test test-slow check check-console pictures rules format bench soak spark nightly reliability exactness audit docs package deploy destroy lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -84,7 +84,13 @@ exactness: $(VENV) ## every kind of clip by every path that hands frames out, an
 audit: $(VENV) ## known vulnerabilities of what is locked, by osv.dev; check asks too, but passes without a network
 	@$(BIN)/python -m infra.audit --strict
 
-nightly: $(VENV) ## tests too slow for every commit; LIMIT=10 stops after so many minutes, the same tests for each commit
+spark: build/spark/bin/python ## a Python of its own for the nightly test of docs/analytics.md; it needs Java
+
+build/spark/bin/python:
+	@$(PYTHON) -m venv build/spark.new && build/spark.new/bin/pip install --quiet "pyspark>=4.1" || (rm -rf build/spark.new; exit 1)
+	@rm -rf build/spark && mv build/spark.new build/spark
+
+nightly: $(VENV) ## tests too slow for every commit; after `make spark`, that of Spark, too; LIMIT=10 stops after so many minutes
 	@$(BIN)/python -m pytest $(WORKERS) $(if $(LIMIT),--minutes=$(LIMIT),--hypothesis-profile=random) \
 		-m "nightly and not browser" $(TESTS) || test $$? -eq 5 $(if $(LIMIT),|| $(AGAIN) -m "nightly and not browser" $(TESTS))
 ifndef LIMIT

@@ -25,6 +25,12 @@ def freeze(dataset, name, **selection):
     return version
 
 
+def test_a_second_version_of_a_name_is_refused_before_a_message_is_sent(dataset):
+    freeze(dataset, "v1")
+    assert "already" in dataset.api.post(f"Datasets/{dataset.project}", {"name": "v1"}).message
+    assert dataset.api.drain() == 0
+
+
 @pytest.mark.parametrize(
     ("form", "labels"),
     [("csv", 3), *(pytest.param(*case, marks=pytest.mark.slow) for case in product(("mot", "yolo"), (20_000, 3)))],
