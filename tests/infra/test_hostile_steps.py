@@ -10,9 +10,9 @@ import pytest
 from infra.local.batch import step_syscalls
 from tests import objects
 from tests.infra.local_jobs import ended, launched, output, printed
-from tests.infra.steps import manifest, processes, python, shell, wait_until
+from tests.infra.steps import endless, manifest, processes, python, shell, wait_until
 
-pytestmark = pytest.mark.usefixtures("queue")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("queue")]
 
 
 class TestEscapes:
@@ -20,18 +20,19 @@ class TestEscapes:
 
     @pytest.mark.skipif(not Path("/proc/self").exists(), reason="descendants are followed on Linux")
     def test_processes_that_leave_session_and_environment_end_with_their_step(self, api, project):
-        text = manifest(
-            shell("main", "(env -i setsid sh -c 'sleep 33$$ & exit' &); (env -i setsid sleep 331 &); sleep 0.3")
-        )
+        sleep = endless()
+        escapes = f"(env -i setsid sh -c '{sleep}$$ & exit' &); (env -i setsid {sleep}1 &); sleep 0.3"
+        text = manifest(shell("main", escapes))
         assert ended(api, launched(api, project, text)[0])["status"] == "Succeeded"
-        assert not processes("sleep 33")
+        assert not processes(sleep)
 
     def test_and_with_its_cancellation(self, api, project):
-        text = manifest(shell("main", "(env -i setsid sleep 341 &) ; sleep 342"))
+        sleep = endless()
+        text = manifest(shell("main", f"(env -i setsid {sleep}1 &) ; {sleep}2"))
         [uid] = launched(api, project, text)
-        wait_until(lambda: len(processes("sleep 34")) >= 2)
+        wait_until(lambda: len(processes(sleep)) >= 2)
         assert api.delete(f"Job/{uid}").status == 200
-        assert not processes("sleep 34")
+        assert not processes(sleep)
 
     @pytest.mark.skipif(not Path("/proc/self").exists(), reason="descendants are followed on Linux")
     def test_memory_of_processes_in_other_sessions_counts(self, api, project):

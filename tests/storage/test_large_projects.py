@@ -101,6 +101,7 @@ class TestParquetInSteps:
 
 
 class TestFoldsInRounds:
+    @pytest.mark.slow
     def test_a_fold_whose_time_ends_keeps_what_it_applied(self, project, monkeypatch):
         grow(project, 9)
         last = log.last(project, fresh=True)

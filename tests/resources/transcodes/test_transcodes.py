@@ -86,6 +86,7 @@ class TestTranscode:
         assert media["attributes"]["_tator_import_workflow"] == [said.json["id"]]
         assert leftovers(project, said.json["id"]) == []
 
+    @pytest.mark.slow
     @pytest.mark.usefixtures("short_pieces")
     def test_the_smallest_rendition_is_shown_before_all_that_takes_long(self, api, project, monkeypatch):
         monkeypatch.setattr(plan, "LONG_WORK", 0)
@@ -317,6 +318,7 @@ class TestTranscodeList:
 
 
 class TestCancel:
+    @pytest.mark.slow
     def test_a_cancelled_one_is_gone_at_once_and_its_media_stays(self, api, project, type_):
         said = [transcode(api, project, type_, video(10)).json for _ in range(2)]
         assert api.delete(f"Transcode/{said[0]['id']}").status == 200
