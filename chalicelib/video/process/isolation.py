@@ -153,7 +153,7 @@ def _child(
 
 def warm_up() -> None:
     """Start the server process, which takes half a second to load its libraries, without waiting for it."""
-    _server.start()
+    _media_server.start()
 
 
 def _serve(connection: socket.socket, sources: Sequence[Source]) -> tuple[int, bytes]:
