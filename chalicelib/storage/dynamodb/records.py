@@ -79,11 +79,11 @@ def first(kind: RecordKind[R], parent: int, prefix: str) -> R | None:
 
 
 def many(kind: RecordKind[R], numbers: Iterable[int]) -> dict[int, R]:
-    """The existing records without parent among some ids, by id, a hundred per call."""
+    """The existing records among some ids, by id, a hundred per call; a second round for a kind with a parent."""
+    found = list(rows(key_of(kind, number) for number in dict.fromkeys(numbers)))
     if kind.parent is not None:
-        raise AssertionError(f"{kind.name} has a parent")
-    found = (decode(kind, row) for row in rows(key_of(kind, number) for number in dict.fromkeys(numbers)))
-    return {kind.id_of(record): record for record in found}
+        found = list(rows((row.home_pk, row.home_sk) for row in found))
+    return {kind.id_of(record): record for record in (decode(kind, row) for row in found)}
 
 
 def get_claimed(kind: RecordKind[R], claim: str, word: str) -> R | None:
