@@ -45,6 +45,8 @@ GROWN = "grown"
 """The partition of the counters table with a row for each project whose log needs compaction."""
 GROWN_BY = 50
 """Growth is recorded for each commit of at least this size, and for one in so many smaller ones."""
+_GROWTH_AT_ONCE = 1000
+"""The growth, in changes, that a bulk change records by one call. Less than that is lost where its process dies."""
 _CONDITION = "ConditionalCheckFailedException"
 
 _hints: dict[int, tuple[int, float]] = {}
@@ -54,6 +56,8 @@ _written: Counter[int] = Counter()
 _watched: set[int] = set()
 """The projects whose last known ticket carries the mark of `watch`."""
 _operation: ContextVar[Operation | None] = ContextVar("operation", default=None)
+_growth: ContextVar[Counter[int] | None] = ContextVar("growth", default=None)
+"""By project, the growth that is not recorded yet, inside `recording_growth_once`."""
 _locks: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
 
 
@@ -286,7 +290,38 @@ def note_growth(project: int, seq: int, changes: int) -> None:
     """Record for the compaction how many changes a commit adds. If it fails, the next commit records it."""
     if changes < GROWN_BY and seq % GROWN_BY:
         return
-    CounterRow(GROWN, f"{project:012d}").update([CounterRow.n.add(max(changes, GROWN_BY))])
+    growth = max(changes, GROWN_BY)
+    if (gathered := _growth.get()) is not None:
+        growth += gathered.pop(project, 0)
+        if growth < _GROWTH_AT_ONCE:
+            gathered[project] = growth
+            return
+    _record_growth(project, growth)
+
+
+@contextlib.contextmanager
+def recording_growth_once() -> Iterator[None]:
+    """Inside, the growth by the commits of this thread is recorded for many of them together."""
+    gathered: Counter[int] = Counter()
+    token = _growth.set(gathered)
+    try:
+        yield
+    except Exception:
+        _record_all(gathered)
+        raise
+    finally:
+        _growth.reset(token)
+    _record_all(gathered)
+
+
+def _record_all(gathered: Counter[int]) -> None:
+    with contextlib.suppress(PynamoDBException, Unavailable):
+        for project, growth in gathered.items():
+            _record_growth(project, growth)
+
+
+def _record_growth(project: int, growth: int) -> None:
+    CounterRow(GROWN, f"{project:012d}").update([CounterRow.n.add(growth)])
 
 
 def growth() -> dict[int, int]:
