@@ -175,3 +175,40 @@ def test_a_refusal_says_when_to_try_again_and_changes_nothing(pauses, monkeypatc
     assert api.get(count).json == before + 5
     compaction.compact(project, growth.by_project()[project])
     assert api.post(boxes, body).status == 201
+
+
+@pytest.fixture
+def recorded(monkeypatch) -> list[int]:
+    """The growth of each record that was made."""
+    made: list[int] = []
+    real = growth._record
+
+    def record(project: int, number: int) -> None:
+        made.append(number)
+        real(project, number)
+
+    monkeypatch.setattr(growth, "_record", record)
+    return made
+
+
+def test_a_bulk_change_records_the_growth_by_its_commits_together(project, recorded, monkeypatch):
+    monkeypatch.setattr(growth, "AT_ONCE", 3 * SIZE)
+    before = growth.by_project().get(project, 0)
+    with growth.recording_together():
+        for seq in range(5):
+            growth.note(project, seq, SIZE)
+    assert recorded == [3 * SIZE, 2 * SIZE]
+    assert growth.by_project()[project] == before + 5 * SIZE
+
+
+def test_a_bulk_change_that_fails_records_what_it_did(project, recorded):
+    def fail() -> None:
+        with growth.recording_together():
+            growth.note(project, 1, SIZE)
+            raise ValueError("halfway")
+
+    with pytest.raises(ValueError, match="halfway"):
+        fail()
+    assert recorded == [SIZE]
+    growth.note(project, 2, SIZE)  # after it, each commit is recorded again
+    assert recorded == [SIZE, SIZE]

@@ -12,11 +12,14 @@ A container learns the number from its own commits, at no cost. Only where it wa
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 
-from pynamodb.exceptions import DeleteError
+from pynamodb.exceptions import DeleteError, PynamoDBException
 
 from chalicelib.core.time import deadline
-from chalicelib.errors import TooMany
+from chalicelib.errors import TooMany, Unavailable
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.tables import CounterRow
 
@@ -24,6 +27,8 @@ GROWN = "grown"
 """The partition of the counters table with a row for each project whose log needs compaction."""
 GROWN_BY = 50
 """Growth is recorded for each commit of at least this size, and for one in so many smaller ones."""
+AT_ONCE = 1_000
+"""The growth from which a bulk change records it before its end."""
 SLOW_FROM, MOST = 150_000, 300_000
 """Changes without a snapshot from which bulk writes pause, and beyond which they wait or are refused."""
 LONGEST_PAUSE = 3.0
@@ -36,6 +41,8 @@ RETRY_AFTER = 15
 """Seconds after which a refused write may try again: the compaction begins within a minute, and takes ten seconds."""
 _CONDITION = "ConditionalCheckFailedException"
 _sleep = time.sleep
+_waiting: ContextVar[dict[int, int] | None] = ContextVar("growth", default=None)
+"""By project, the growth that is not recorded yet, inside `recording_together`."""
 _behind: set[int] = set()
 """The projects whose last known number is above `SLOW_FROM`."""
 
@@ -44,8 +51,42 @@ def note(project: int, seq: int, changes: int) -> None:
     """Record for the compaction how many changes a commit adds. If it fails, the next commit records it."""
     if changes < GROWN_BY and seq % GROWN_BY:
         return
+    growth = max(changes, GROWN_BY)
+    if (waiting := _waiting.get()) is not None:
+        growth += waiting.pop(project, 0)
+        if growth < AT_ONCE:
+            waiting[project] = growth
+            return
+    _record(project, growth)
+
+
+@contextmanager
+def recording_together() -> Iterator[None]:
+    """Inside, `note` records the growth by many commits of this thread in one call.
+
+    Up to `AT_ONCE` changes stay unrecorded where the process dies: the compaction then begins that much later.
+    """
+    waiting: dict[int, int] = {}
+    token = _waiting.set(waiting)
+    try:
+        yield
+    except Exception:
+        _record_all(waiting)
+        raise
+    finally:
+        _waiting.reset(token)
+    _record_all(waiting)
+
+
+def _record_all(waiting: dict[int, int]) -> None:
+    with suppress(PynamoDBException, Unavailable):
+        for project, growth in waiting.items():
+            _record(project, growth)
+
+
+def _record(project: int, growth: int) -> None:
     row = _row(project)
-    row.update([CounterRow.n.add(max(changes, GROWN_BY))])
+    row.update([CounterRow.n.add(growth)])
     _remember(project, int(row.n or 0))
 
 

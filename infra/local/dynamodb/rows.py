@@ -141,8 +141,10 @@ def _store_all(writes: list[tuple[Rows, Key, Key, bytes | None]]) -> None:
         store.write(_DELETE, *removed[0]) if removed else store.write(_PUT, *held[0])
         return
     with store.transaction():
-        store.write_many(_DELETE, removed)
-        store.write_many(_PUT, held)
+        if removed:
+            store.write_many(_DELETE, removed)
+        if held:
+            store.write_many(_PUT, held)
 
 
 class Rows:
