@@ -154,16 +154,19 @@ class TestNames:
         for files in ({"ids": other.media}, {"concat": [{"id": other.media[0]}]}):
             assert api.patch(f"Media/{multi}", {"media_files": files}).status == 400
 
-    def test_by_filters_of_rewrites_statistics_and_exports(self, project, place, guest, allow):
+    def test_by_filters_of_rewrites_and_statistics_and_selections_of_exports(self, project, place, guest, allow):
         allow(EDIT, media=place.media[0])
         for named in ({"ids": place.boxes}, {"media_ids": place.media}):
             said = guest.patch(f"AnnotationFrames/{project}", {**named, "shift": 1}, dry_run=True)
             assert (said.status, said.json["matched"]) == (200, 1), said.body
             said = guest.put(f"Statistics/{project}", named, kind="localization")
             assert (said.status, said.json["matched"]) == (200, 1), said.body
-            made = guest.post(f"Exports/{project}", {"format": "csv", "localizations": named}).json
+            said = guest.post(f"Exports/{project}", {"format": "csv", "localizations": named})
+            assert (said.status, "the project has no" in said.message) == (400, True), named
+            open_ = {name: ids[:1] for name, ids in named.items()}
+            made = guest.made(f"Exports/{project}", {"format": "csv", "localizations": open_})
             place.api.drain()
-            assert guest.get(f"Export/{made['uid']}").json["labels"] == 1, named
+            assert guest.get(f"Export/{made}").json["labels"] == 1, named
 
 
 class TestWhatGoesAlong:
