@@ -2,7 +2,7 @@
 
     counters  (grown, project)   n: about how many changes no snapshot has
 
-A container without the project's view applies these changes before its first answer, some 30 µs each, within the 20 s
+A container without the project's view applies these changes before its first answer, some 50 µs each, within the 20 s
 of a request. So the number has a bound: from `SLOW_FROM` on bulk writes pause, and beyond `MOST` they wait until the
 compaction has folded what there is, or are refused with 429.
 
@@ -24,7 +24,7 @@ GROWN = "grown"
 """The partition of the counters table with a row for each project whose log needs compaction."""
 GROWN_BY = 50
 """Growth is recorded for each commit of at least this size, and for one in so many smaller ones."""
-SLOW_FROM, MOST = 150_000, 300_000
+SLOW_FROM, MOST = 100_000, 200_000
 """Changes without a snapshot from which bulk writes pause, and beyond which they wait or are refused."""
 LONGEST_PAUSE = 3.0
 """The pause of a bulk write, in seconds, just below `MOST`; in proportion from `SLOW_FROM` on."""
