@@ -23,6 +23,12 @@ def freeze(dataset, name, **selection):
     return version
 
 
+def test_a_second_version_of_a_name_is_refused_before_a_message_is_sent(dataset):
+    freeze(dataset, "v1")
+    assert "already" in dataset.api.post(f"Datasets/{dataset.project}", {"name": "v1"}).message
+    assert dataset.api.drain() == 0
+
+
 @pytest.mark.parametrize("labels", [20_000, 3])
 @pytest.mark.parametrize("form", ["csv", "mot", "yolo"])
 def test_an_export_of_a_version_is_that_of_its_commit_though_all_was_deleted(
