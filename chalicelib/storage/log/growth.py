@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 
-from pynamodb.exceptions import DeleteError
+from pynamodb.exceptions import DeleteError, UpdateError
 
 from chalicelib.core.time import deadline
 from chalicelib.errors import TooMany
@@ -40,13 +40,17 @@ _behind: set[int] = set()
 """The projects whose last known number is above `SLOW_FROM`."""
 
 
+def noted(seq: int, changes: int) -> int:
+    """How much growth is recorded for a commit."""
+    return max(changes, GROWN_BY) if changes >= GROWN_BY or seq % GROWN_BY == 0 else 0
+
+
 def note(project: int, seq: int, changes: int) -> None:
     """Record for the compaction how many changes a commit adds. If it fails, the next commit records it."""
-    if changes < GROWN_BY and seq % GROWN_BY:
-        return
-    row = _row(project)
-    row.update([CounterRow.n.add(max(changes, GROWN_BY))])
-    _remember(project, int(row.n or 0))
+    if growth := noted(seq, changes):
+        row = _row(project)
+        row.update([CounterRow.n.add(growth)])
+        _remember(project, int(row.n or 0))
 
 
 def by_project() -> dict[int, int]:
@@ -54,15 +58,30 @@ def by_project() -> dict[int, int]:
     return {int(found.sk): int(found.n or 0) for found in CounterRow.query(GROWN, consistent_read=True)}
 
 
-def settle(project: int, changes: int) -> None:
-    """Subtract the growth that a compaction handled."""
-    noted = _row(project)
+def settle(project: int, growth: int) -> None:
+    """Subtract what was recorded for commits that a new snapshot has.
+
+    Call it once for each snapshot: of several compactions at the same time, one moves the pointer.
+    """
     try:
-        noted.delete(CounterRow.n == changes)
+        _row(project).update([CounterRow.n.add(-growth)], CounterRow.n.exists())
+    except UpdateError as failure:
+        if failure.cause_response_code != _CONDITION:
+            raise
+
+
+def forget(project: int, left: int) -> None:
+    """Let the compaction look at a project no more, until it grows: nothing is left to do.
+
+    Args:
+        project: the project.
+        left: what was recorded when that was known; after another commit nothing happens.
+    """
+    try:
+        _row(project).delete(CounterRow.n == left)
     except DeleteError as failure:
         if failure.cause_response_code != _CONDITION:
             raise
-        noted.update([CounterRow.n.add(-changes)])
 
 
 def make_room(project: int) -> None:
