@@ -87,6 +87,7 @@ class TestParquetInSteps:
         assert exported(project, tmp_path) == [1, 2, 3, 4, 5, 6, 7]
         assert parquet_steps.write_step(project, float("inf")) is None
 
+    @pytest.mark.slow
     def test_growth_is_settled_when_all_is_written(self, project, large, monkeypatch, tmp_path):
         grow(project, 7)
         put(project, *(boxed(number) for number in range(8, 100)))

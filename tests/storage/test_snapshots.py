@@ -43,6 +43,7 @@ def project() -> int:
 
 
 class TestFiles:
+    @pytest.mark.slow
     @pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 40), marks=pytest.mark.nightly)], ids=len)
     @pytest.mark.parametrize("make", [reopened, written_and_replayed, lambda view, _: renew(reopened(view))])
     def test_a_view_comes_back_as_it_was(self, make, seeds, tmp_path, monkeypatch):
@@ -272,6 +273,7 @@ STEPS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("when", [pytest.param("before", marks=pytest.mark.nightly), "after"])
 @pytest.mark.parametrize(("where", "what"), STEPS, ids=lambda step: getattr(step, "__name__", step))
 def test_a_death_at_any_step_harms_nothing(project, monkeypatch, where, what, when):

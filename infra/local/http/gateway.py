@@ -18,8 +18,6 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qsl
 
-from chalice.local import LocalChalice
-
 from chalicelib.api.router import Router, resource_of
 from chalicelib.errors import Forbidden, LimnError, TooLarge, Unavailable, WrongMethod
 from chalicelib.http.encoding import encode_error, takes_gzip
@@ -82,9 +80,6 @@ class Gateway:
 
     def __init__(self, app: Any) -> None:
         """Read the routes of a Chalice app."""
-        # Chalice keeps the current request on the app; with threads only its local variant keeps them apart.
-        if not isinstance(app, LocalChalice):
-            app.__class__ = type("LocalApp", (LocalChalice, app.__class__), {})
         # Lambda's answers are JSON, so that bodies are base64 there; to code and decode 400 KB here takes 2 ms
         app.api.binary_types = []
         self._app = app
@@ -165,6 +160,8 @@ class Gateway:
         headers = dict(result.get("headers") or {})
         for name, values in (result.get("multiValueHeaders") or {}).items():
             headers[name] = ", ".join(values)
+        if any("\n" in value or "\r" in value for value in headers.values()):
+            raise _BadGateway("The function's answer has a malformed header.")
         return Reply(result["statusCode"], headers, body)
 
 
@@ -328,9 +325,7 @@ class _Handler(requests.Handler):
             lines.append("Connection: close")
         lines.append(f"Content-Length: {len(reply.body)}\r\n\r\n")
         head = "\r\n".join(lines).encode("latin-1")
-        self.wfile.write(head)
-        if self.command != "HEAD":
-            self.wfile.write(reply.body)
+        self.send(head, b"" if self.command == "HEAD" else reply.body)
 
 
 def _refusal(error: LimnError) -> Reply:
