@@ -200,7 +200,7 @@ class _Counted:
     def __iter__(self) -> Iterator[Commit]:
         """The commits."""
         for commit in self._commits:
-            self.growth += growth.noted(commit.seq, len(commit.changes))
+            self.growth += growth.amount_of(commit.seq, len(commit.changes))
             yield commit
 
 

@@ -106,6 +106,7 @@ def test_a_process_that_follows_its_own_writes_does_not_wait(project, pauses):
     assert pauses == []
 
 
+@pytest.mark.slow
 def test_an_import_of_any_size_leaves_a_bounded_tail_and_the_first_query_applies_only_that(project, monkeypatch):
     def sleep(_):
         compaction.run(60)  # the schedule calls it meanwhile

@@ -40,14 +40,14 @@ _behind: set[int] = set()
 """The projects whose last known number is above `SLOW_FROM`."""
 
 
-def noted(seq: int, changes: int) -> int:
+def amount_of(seq: int, changes: int) -> int:
     """How much growth is recorded for a commit."""
     return max(changes, GROWN_BY) if changes >= GROWN_BY or seq % GROWN_BY == 0 else 0
 
 
 def note(project: int, seq: int, changes: int) -> None:
     """Record for the compaction how many changes a commit adds. If it fails, the next commit records it."""
-    if growth := noted(seq, changes):
+    if growth := amount_of(seq, changes):
         row = _row(project)
         row.update([CounterRow.n.add(growth)])
         _remember(project, int(row.n or 0))
