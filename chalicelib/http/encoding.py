@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from chalicelib.core.batches import batched
 from chalicelib.core.resource import Resource, answer
-from chalicelib.errors import BadInput, LimnError, NotFound, TooMany, Unauthenticated, WrongMethod
+from chalicelib.errors import BadInput, LimnError, NotFound, TooMany, Unauthenticated, Unavailable, WrongMethod
 from chalicelib.http.operation import Answer, Documents, Operation, Present
 from chalicelib.settings import settings
 
@@ -116,7 +116,7 @@ def encode_error(error: LimnError) -> HttpAnswer:
         sent["Allow"] = ", ".join(error.allowed)
     if isinstance(error, Unauthenticated):
         sent["WWW-Authenticate"] = "Token"
-    if isinstance(error, TooMany) and error.retry_after:
+    if isinstance(error, TooMany | Unavailable) and error.retry_after:
         sent["Retry-After"] = str(error.retry_after)
     said = {"message": shortened(error.message), "details": shortened(error.details), **error.more}
     body = msgspec.json.encode(said)

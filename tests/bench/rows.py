@@ -13,7 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-os.environ["LIMN_CALLS_WAIT"] = "false"  # as the local stack has it
+os.environ.setdefault("LIMN_CALLS_WAIT", "false")  # as the local stack has it
 
 import tests.bench.offline  # before anything reads the settings
 import tests.service  # noqa: F401 starts AWS in this process
