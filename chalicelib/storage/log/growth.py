@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 
-from pynamodb.exceptions import DeleteError, UpdateError
+from pynamodb.exceptions import DeleteError, PynamoDBException, UpdateError
 
 from chalicelib.core.time import deadline
 from chalicelib.errors import TooMany, Unavailable
@@ -52,10 +52,44 @@ def amount_of(seq: int, changes: int) -> int:
 
 def note(project: int, seq: int, changes: int) -> None:
     """Record for the compaction how many changes a commit adds. If it fails, the next commit records it."""
-    if growth := amount_of(seq, changes):
-        row = _row(project)
-        row.update([CounterRow.n.add(growth)])
-        _remember(project, int(row.n or 0))
+    growth = amount_of(seq, changes)
+    if growth and (waiting := _waiting.get()) is not None:
+        growth += waiting.pop(project, 0)
+        if growth < AT_ONCE:
+            waiting[project] = growth
+            return
+    if growth:
+        _record(project, growth)
+
+
+@contextmanager
+def recording_together() -> Iterator[None]:
+    """Inside, `note` records the growth by many commits of this thread in one call.
+
+    Up to `AT_ONCE` changes stay unrecorded where the process dies: the compaction then begins that much later.
+    """
+    waiting: dict[int, int] = {}
+    token = _waiting.set(waiting)
+    try:
+        yield
+    except Exception:
+        _record_all(waiting)
+        raise
+    finally:
+        _waiting.reset(token)
+    _record_all(waiting)
+
+
+def _record_all(waiting: dict[int, int]) -> None:
+    with suppress(PynamoDBException, Unavailable):
+        for project, growth in waiting.items():
+            _record(project, growth)
+
+
+def _record(project: int, growth: int) -> None:
+    row = _row(project)
+    row.update([CounterRow.n.add(growth)])
+    _remember(project, int(row.n or 0))
 
 
 def by_project() -> dict[int, int]:
