@@ -14,7 +14,7 @@ from chalicelib.core.text.names import similar
 from chalicelib.core.values.revisions import Removed
 from chalicelib.errors import BadInput
 from chalicelib.query.columns import NAMES, SECTION_NAME, SECTION_TAG, TAG_ALIAS, UNDERSCORED, Column
-from chalicelib.query.operators import BY_WORD, OPERATIONS, SEARCHES, Op, Operator, Shape
+from chalicelib.query.operators import BY_WORD, FILTERS, OPERATIONS, SEARCHES, Op, Operator, Shape
 from chalicelib.query.tree import (
     AttributeTest,
     Case,
@@ -167,7 +167,9 @@ def grouped(found: Iterable[tuple[int, str, Op, Any]]) -> tuple[Case, ...]:
 
 
 def _refusal(compared: Compare, dtype: str) -> BadInput:
-    rule = f"{shown(compared.name)} is of type {dtype}, which cannot be compared like that."
+    family = OPERATIONS if BY_WORD[compared.word] in OPERATIONS else FILTERS
+    taken = ", ".join(each.word for each in family if dtype in each.dtypes)
+    rule = f"{shown(compared.name)} is of type {dtype}, which cannot be compared like that; it takes {taken}."
     return BadInput(f"{place_of(compared)}: {rule}")
 
 

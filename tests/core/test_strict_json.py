@@ -16,6 +16,7 @@ REFUSED = [
     (b'{"a":"x\\ud800y"}', '"a": \\ud800 is half of a surrogate pair'),
     (b'{"a":"\\udc00"}', "surrogate"),
     (b'\xef\xbb\xbf{"a":1}', "byte order mark"),
+    (b"\x1f\x8b\x08\x00", "compressed"),
     (b'{"a":"\xff"}', "byte 6 is not UTF-8"),
     (b'{"a":1,}', "trailing comma"),
     (b"", "truncated"),

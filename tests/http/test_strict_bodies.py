@@ -111,3 +111,28 @@ def test_a_text_that_is_no_url_is_400_and_a_foreign_origin_403(api, project):
     assert (
         api.post(f"SaveGenericFile/{project}", {"name": "a.html", "upload_url": "https://a.example.org/"}).status == 403
     )
+
+
+def test_a_media_in_no_section_has_no_member_section_or_an_empty_one(api, project, boxes):
+    _, images = boxes
+    spec = {"type": images, "name": "d.png", "md5": ""}
+    assert "section" in refusal(api.post(f"Medias/{project}", {**spec, "section": None}))
+    assert "[1].section" in refusal(api.post(f"Medias/{project}", [spec, {**spec, "section": None}]))
+    for given in ({}, {"section": ""}):
+        media = api.made(f"Medias/{project}", {**spec, **given})
+        assert api.get(f"Media/{media}").json["primary_section"] is None
+    transcode = {"type": images, "name": "d.mp4", "url": "https://a.example.org/d.mp4", "section": None}
+    assert "section" in refusal(api.post(f"Transcodes/{project}", transcode))
+
+
+def test_a_filter_that_a_dtype_lacks_names_those_that_it_takes(api, project, boxes):
+    box, _ = boxes
+    for name, dtype in (("Place", "geopos"), ("Note", "blob")):
+        addition = {"entity_type": "LocalizationType", "addition": {"name": name, "dtype": dtype}}
+        assert api.post(f"AttributeType/{box}", addition).status == 201
+    path = f"LocalizationCount/{project}"
+    assert "attribute_distance, attribute_null" in refusal(api.get(path, attribute="Place::1"))
+    assert "attribute_distance, attribute_null" in refusal(api.get(path, search="Place:1"))
+    search = {"object_search": {"attribute": "Place", "operation": "eq", "value": 1}}
+    assert "isnull, distance_lte" in refusal(api.put(path, search))
+    assert "'count'" in refusal(api.get(f"Localizations/{project}", operation="sum"))

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_BYTE_ORDER_MARK, _GZIP = b"\xef\xbb\xbf", b"\x1f\x8b"
 _TEXT = r'"(?:[^"\\]|\\.)*"'
 _AT_BYTE = re.compile(r"\(byte (?P<at>[0-9]+)\)")
 _NO_NUMBER = re.compile(r"-?(?:Infinity|NaN)\b")
@@ -52,6 +52,8 @@ def explain(raw: bytes, error: Exception) -> str:
     """
     if raw.startswith(_BYTE_ORDER_MARK):
         return "it begins with a byte order mark; send UTF-8 without one"
+    if raw.startswith(_GZIP):
+        return "it is compressed; send it plain"
     try:
         text = raw.decode()
     except UnicodeDecodeError as wrong:
