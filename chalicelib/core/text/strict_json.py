@@ -9,7 +9,10 @@ from typing import Any
 
 import msgspec
 
-_BYTE_ORDER_MARK, _GZIP = b"\xef\xbb\xbf", b"\x1f\x8b"
+_BEGINNINGS = {
+    b"\xef\xbb\xbf": "it begins with a byte order mark; send UTF-8 without one",
+    b"\x1f\x8b": "it is compressed; send it plain",
+}
 _TEXT = r'"(?:[^"\\]|\\.)*"'
 _AT_BYTE = re.compile(r"\(byte (?P<at>[0-9]+)\)")
 _NO_NUMBER = re.compile(r"-?(?:Infinity|NaN)\b")
@@ -50,10 +53,8 @@ def explain(raw: bytes, error: Exception) -> str:
         raw: the text.
         error: what its decoding raised.
     """
-    if raw.startswith(_BYTE_ORDER_MARK):
-        return "it begins with a byte order mark; send UTF-8 without one"
-    if raw.startswith(_GZIP):
-        return "it is compressed; send it plain"
+    if begins := next((said for mark, said in _BEGINNINGS.items() if raw.startswith(mark)), ""):
+        return begins
     try:
         text = raw.decode()
     except UnicodeDecodeError as wrong:
