@@ -105,14 +105,6 @@ def test_a_bulk_change_without_a_change_is_refused(api, project, boxes):
     assert "`null_attributes`" in refusal(api.patch(f"Localization/{number}", {"attributes": {"Species": None}}))
 
 
-def test_a_text_that_is_no_url_is_400_and_a_foreign_origin_403(api, project):
-    said = api.post(f"SaveGenericFile/{project}", {"name": "a.html", "upload_url": "not_there"})
-    assert "https://" in refusal(said)
-    assert (
-        api.post(f"SaveGenericFile/{project}", {"name": "a.html", "upload_url": "https://a.example.org/"}).status == 403
-    )
-
-
 def test_a_media_in_no_section_has_no_member_section_or_an_empty_one(api, project, boxes):
     _, images = boxes
     spec = {"type": images, "name": "d.png", "md5": ""}

@@ -13,11 +13,12 @@ _BEGINNINGS = {
     b"\xef\xbb\xbf": "it begins with a byte order mark; send UTF-8 without one",
     b"\x1f\x8b": "it is compressed; send it plain",
 }
-_TEXT = r'"(?:[^"\\]|\\.)*"'
+_TEXT = r'"(?:[^"\\]|\\.)*+"?+'
+"""A text, also one that does not end."""
 _AT_BYTE = re.compile(r"\(byte (?P<at>[0-9]+)\)")
 _NO_NUMBER = re.compile(r"-?(?:Infinity|NaN)\b")
 _LARGE = re.compile(rf"{_TEXT}|(?P<found>-?[0-9]+(?:\.[0-9]+)?[eE]\+?[0-9]{{2,}}|-?[0-9]{{309,}})", re.DOTALL)
-_NAME = re.compile(rf"({_TEXT})\s*:(?:[^:\"]*|\s*\"(?:[^\"\\]|\\.)*)\Z", re.DOTALL)
+_TOKEN = re.compile(rf"{_TEXT}|:", re.DOTALL)
 _HALF = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]..")
 _MARKS, _NO_MARKS = re.compile(rb'":*"(:?)'), bytes(set(range(256)) - set(b'":'))
 """A text with the colon after it, of a JSON text of which only quotes and colons are left."""
@@ -101,8 +102,10 @@ def _check_repeated(raw: bytes) -> None:
 
 def _place(text: str, at: int) -> str:
     """The name of the member whose value is at a place, as the start of a sentence; empty where it has none."""
-    found = _NAME.search(text[max(0, at - 1000) : at])
-    return f"{_shown(found[1])}: " if found else ""
+    name, last = "", ""
+    for piece in _TOKEN.findall(text, max(0, at - 1000), at):
+        name, last = (last, last) if piece == ":" else (name, piece)
+    return f"{_shown(name)}: " if name else ""
 
 
 def _shown(text: str) -> str:

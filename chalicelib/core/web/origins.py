@@ -54,9 +54,6 @@ class Address(Struct, frozen=True):
         return unquote(self.target.partition("?")[0])
 
 
-_SCHEME = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]*:")
-
-
 def refusal(url: str) -> Forbidden:
     """The error for a URL that may not be fetched."""
     shown = _USUAL_PORT.sub(r"\1\2", url[:200])
@@ -91,11 +88,8 @@ def take_apart(url: str) -> Address:
     """Parse a URL.
 
     Raises:
-        BadInput: it is no URL: it has no scheme.
         Forbidden: it is not http or https, carries credentials, or holds characters that are not allowed in URLs.
     """
-    if not _SCHEME.match(url):
-        raise BadInput(f"{url[:200]!r} is no URL: it must begin with https:// or http://.")
     plain = len(url) <= _LONGEST and url.isascii() and url.isprintable() and not set(url) & set(' \\<>"{}|^`')
     if not plain:
         raise refusal(url)
