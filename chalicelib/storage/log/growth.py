@@ -27,6 +27,8 @@ GROWN = "grown"
 """The partition of the counters table with a row for each project whose log needs compaction."""
 GROWN_BY = 50
 """Growth is recorded for each commit of at least this size, and for one in so many smaller ones."""
+AT_ONCE = 1_000
+"""The growth from which a bulk change records it before its end."""
 SLOW_FROM, MOST = 100_000, 200_000
 """Changes without a snapshot from which bulk writes pause, and beyond which they wait or are refused."""
 LONGEST_PAUSE = 3.0
