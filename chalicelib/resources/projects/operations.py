@@ -144,7 +144,7 @@ def _members(project: Project) -> list[int]:
 
 def _seen(project: Project, caller: Caller, level: Level, members: Iterable[User | None] | None = None) -> Project:
     """The project with computed members: the caller's permission and the names of its members, creator first."""
-    known = users.by_id(_members(project)).values() if members is None else filter(None, members)
+    known: Iterable[User] = users.by_id(_members(project)).values() if members is None else filter(None, members)
     names = sorted(known, key=lambda user: (user.id != project.created_by, user.last_name, user.username))
     return msgspec.structs.replace(
         project,
