@@ -10,13 +10,17 @@ TESTS ?=
 MINUTES ?= 10
 RANDOM := tests/core tests/formats tests/video/test_plans.py tests/workflows
 BROWSER := tests/console/browser tests/exactness
+# a file of tests runs in one process, which starts sooner than workers do
+WORKERS := $(if $(findstring .py,$(TESTS)),-n 0,-n auto --dist worksteal)
 CHECKOV := .venv-checkov/bin/checkov
 export SCALE PROJECTS
 # what failed runs once more, alone: a test that fails twice fails the run, one that a busy machine held up does not
 AGAIN := $(BIN)/python -m pytest -n 0 --last-failed --last-failed-no-failures none
+# what of TESTS, or of all tests, drives a browser: such tests run one after another
+IN_BROWSER := $(if $(TESTS),$(filter tests tests/ $(BROWSER:%=%%) tests/console tests/console/,$(TESTS:./%=%)),$(BROWSER))
 # pytest keeps the tests as it compiled them; each worker would spend 15 s on that anew
-test nightly: export PYTHONDONTWRITEBYTECODE :=
-.PHONY: help run demo test check check-console pictures rules format bench soak nightly reliability exactness audit docs package deploy destroy lock clean
+test test-slow nightly: export PYTHONDONTWRITEBYTECODE :=
+.PHONY: help run demo test test-slow check check-console pictures rules format bench soak spark nightly reliability exactness audit docs package deploy destroy lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,11 +31,19 @@ run: $(VENV) ## the whole service on this machine; PORT=8000, FRESH=1 starts emp
 demo: $(VENV) ## fill the running stack with a small project; LIMN_HOME says where its .limn is
 	@$(BIN)/python -m infra.demo
 
+# the tests with some marks; pytest says 5 when it finds none
+define run_tests
+	@$(BIN)/python -m pytest $(WORKERS) -m "$(1) and not browser" $(TESTS) || test $$? -eq 5 \
+		|| $(AGAIN) -m "$(1) and not browser" $(TESTS)
+	$(if $(IN_BROWSER),@$(BIN)/python -m pytest -n 0 -rs -m "$(1) and browser" $(IN_BROWSER) || test $$? -eq 5 \
+		|| $(AGAIN) -m "$(1) and browser" $(IN_BROWSER))
+endef
+
 test: $(VENV) ## the tests; TESTS=tests/query for some of them
-	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not nightly and not browser" $(TESTS) || test $$? -eq 5 \
-		|| $(AGAIN) -m "not nightly and not browser" $(TESTS)
-	@$(BIN)/python -m pytest -n 0 -rs -m "browser and not nightly" $(or $(TESTS),$(BROWSER)) || test $$? -eq 5 \
-		|| $(AGAIN) -m "browser and not nightly" $(or $(TESTS),$(BROWSER))
+	$(call run_tests,not slow and not nightly)
+
+test-slow: $(VENV) ## the tests that take seconds each: whole programs, kills at every step, races, real videos, browser
+	$(call run_tests,slow and not nightly)
 
 check: $(VENV) ## lint, format, types, layers, templates and their security rules, known vulnerabilities
 	@$(BIN)/ruff check .
@@ -72,11 +84,19 @@ exactness: $(VENV) ## every kind of clip by every path that hands frames out, an
 audit: $(VENV) ## known vulnerabilities of what is locked, by osv.dev; check asks too, but passes without a network
 	@$(BIN)/python -m infra.audit --strict
 
-# pytest says 5 when it finds no test
-nightly: $(VENV) ## tests too slow for every commit
-	@$(BIN)/python -m pytest -n auto --dist worksteal -m "nightly and not browser" $(TESTS) || test $$? -eq 5
-	@$(BIN)/python -m pytest -n auto --hypothesis-profile=night -m "not nightly" $(or $(TESTS),$(RANDOM)) || test $$? -eq 5
-	@$(BIN)/python -m pytest -n 0 -rs -m "nightly and browser" $(or $(TESTS),$(BROWSER)) || test $$? -eq 5
+spark: build/spark/bin/python ## a Python of its own for the nightly test of docs/analytics.md; it needs Java
+
+build/spark/bin/python:
+	@$(PYTHON) -m venv build/spark.new && build/spark.new/bin/pip install --quiet "pyspark>=4.1" || (rm -rf build/spark.new; exit 1)
+	@rm -rf build/spark && mv build/spark.new build/spark
+
+nightly: $(VENV) ## tests too slow for every commit; after `make spark`, that of Spark, too; LIMIT=10 stops after so many minutes
+	@$(BIN)/python -m pytest $(WORKERS) $(if $(LIMIT),--minutes=$(LIMIT),--hypothesis-profile=random) \
+		-m "nightly and not browser" $(TESTS) || test $$? -eq 5 $(if $(LIMIT),|| $(AGAIN) -m "nightly and not browser" $(TESTS))
+ifndef LIMIT
+	@$(BIN)/python -m pytest $(WORKERS) --hypothesis-profile=night -m "not nightly" $(or $(TESTS),$(RANDOM)) || test $$? -eq 5
+	$(if $(IN_BROWSER),@$(BIN)/python -m pytest -n 0 -rs -m "nightly and browser" $(IN_BROWSER) || test $$? -eq 5)
+endif
 
 docs: $(VENV) ## docs/reference/ from the declarations, docs/rules.md from the tests
 	@$(BIN)/python -m tests.contract.write_examples >/dev/null

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gc
 import json
 import sys
@@ -9,42 +10,50 @@ import time
 from functools import lru_cache
 from typing import Any
 
-from chalice import Chalice, CORSConfig, Response
+from chalice import Chalice, CORSConfig
 
 from chalicelib.api.router import GREEDY, Router
 from chalicelib.api.routes import chosen, routes, variable_names
 from chalicelib.errors import LimnError, WrongMethod
 from chalicelib.http.dispatch import Request, dispatch
-from chalicelib.http.encoding import SAFE_IN_BROWSERS, encode_error
+from chalicelib.http.encoding import SAFE_IN_BROWSERS, HttpAnswer, encode_error
 from chalicelib.http.operation import Operation
 from chalicelib.settings import reached_at, settings
 
 
 class App(Chalice):  # type: ignore[misc]  # Chalice has no types
-    """Chalice, which also serves the requests that API Gateway's greedy resources hand over."""
+    """Chalice's routes and events. A request goes from its route straight to the dispatcher (decision 140)."""
 
     def __call__(self, event: Any, context: Any) -> Any:
-        """Serve one event.
+        """Serve one event of API Gateway; any other is left to Chalice.
 
         Requests of a greedy resource name no route: it is found here, and paths and methods that no operation has are
         refused as the gateway refuses them elsewhere.
         """
         place = event.get("requestContext", {})
-        prefix, greedy, _ = place.get("resourcePath", "").partition(GREEDY)
-        if not greedy:
+        route: str = place.get("resourcePath", "")
+        if not route:
             return super().__call__(event, context)
-        method, path = place["httpMethod"], prefix + event["pathParameters"]["proxy"]
+        method, variables = place["httpMethod"], event["pathParameters"] or {}
+        prefix, greedy, _ = route.partition(GREEDY)
+        path = prefix + variables["proxy"] if greedy else route
         try:
-            route, variables = _router().find(path)
-            if method not in self.routes[route]:
-                raise WrongMethod(method, path, tuple(self.routes[route]))
+            if greedy:
+                route, variables = _router().find(path)
+            methods = self.routes[route]
+            if method not in methods:
+                raise WrongMethod(method, path, tuple(methods))
         except LimnError as error:
             answer = encode_error(error)
             headers = {**SAFE_IN_BROWSERS, **answer.headers, "Access-Control-Allow-Origin": settings().cors_origin}
-            return Response(answer.body, headers, answer.status).to_dict(self.api.binary_types)
-        place = {**place, "resourcePath": route}
-        event = {**event, "resource": route, "pathParameters": variables, "requestContext": place}
-        return super().__call__(event, context)
+        else:
+            entry = methods[method]
+            answer = entry.view_function(event, route, variables)
+            headers = answer.headers if entry.cors is None else {**_cors_headers(), **answer.headers}
+        said = {"statusCode": answer.status, "headers": headers, "multiValueHeaders": {}, "body": answer.body}
+        if self.api.binary_types:
+            said |= {"body": base64.b64encode(answer.body).decode("ascii"), "isBase64Encoded": True}
+        return said
 
 
 @lru_cache(maxsize=1)
@@ -77,31 +86,41 @@ def _count_cold_start() -> None:
     _cold = False
 
 
+@lru_cache(maxsize=1)
+def _cors_headers() -> dict[str, str]:
+    headers: dict[str, str] = app.api.cors.get_access_control_headers()
+    return headers
+
+
+def _body(event: dict[str, Any]) -> bytes | None:
+    body = event["body"]
+    if not body:
+        return None
+    if event.get("isBase64Encoded"):
+        return base64.b64decode(body)
+    return body if isinstance(body, bytes) else body.encode()
+
+
 def _view(operations: dict[str, Operation]) -> Any:
-    def view(**places: str) -> Response:
+    def view(event: dict[str, Any], route: str, variables: dict[str, str]) -> HttpAnswer:
         _count_cold_start()
-        request = app.current_request
+        place, body = event["requestContext"], _body(event)
         if not settings().public_url:
-            reached_at(f"https://{request.context['domainName']}/{request.context['stage']}")
-        operation = chosen(operations, request.method, request.raw_body)
-        variables = dict(zip(variable_names(operation.path), places.values(), strict=True))
-        query = request.query_params
-        answer = dispatch(
+            reached_at(f"https://{place['domainName']}/{place['stage']}")
+        operation = chosen(operations, place["httpMethod"], body)
+        return dispatch(
             operation,
             Request(
-                method=request.method,
-                path=request.path or request.context.get("path", ""),
-                variables=variables,
-                query={name: query.getlist(name) for name in query} if query else {},
-                headers={name.lower(): value for name, value in request.headers.items()},
-                body=request.raw_body or None,
-                id=request.context.get("requestId", ""),
-                network_address=request.context.get("identity", {}).get("sourceIp") or "",
+                method=place["httpMethod"],
+                path=route,
+                variables={name: variables[f"p{n}"] for n, name in enumerate(variable_names(operation.path), 1)},
+                query=event["multiValueQueryStringParameters"] or {},
+                headers={name.lower(): value for name, value in (event["headers"] or {}).items()},
+                body=body,
+                id=place.get("requestId", ""),
+                network_address=place.get("identity", {}).get("sourceIp") or "",
             ),
         )
-        # Chalice refuses bytes to clients that did not ask for exactly their type; our clients send image/* or nothing.
-        request.headers = {"accept": "*/*"}
-        return Response(body=answer.body, status_code=answer.status, headers=dict(answer.headers))
 
     return view
 

@@ -90,6 +90,12 @@ class Conflict(LimnError):
     status = 409
 
 
+class Modified(LimnError):
+    """The object was modified since the caller read it; a retry of the same request cannot succeed."""
+
+    status = 409
+
+
 class Gone(LimnError):
     """The object existed, and will not exist again."""
 

@@ -71,7 +71,7 @@ def sweep(
 
 
 def examples(few: int, many: int, *strategies: Any) -> Callable[[Test], Test]:
-    """Run a test over examples of Hypothesis: few, the same, with each commit, others and many by night."""
+    """Run a test over examples of Hypothesis: few with each commit, many by night; the same unless a profile says."""
 
     def decorate(test: Test) -> Test:
         numbers = [pytest.param(few, id="few"), pytest.param(many, id="many", marks=pytest.mark.nightly)]
@@ -80,7 +80,8 @@ def examples(few: int, many: int, *strategies: Any) -> Callable[[Test], Test]:
         fixtures = list(signature.parameters.values())[: -len(strategies)]
 
         def run(examples: int, **given: Any) -> None:
-            bounds = hypothesis.settings(max_examples=examples, derandomize=examples == few, deadline=None)
+            is_same = examples == few or hypothesis.settings.get_current_profile_name() == "commit"
+            bounds = hypothesis.settings(max_examples=examples, derandomize=is_same, deadline=None)
             bounds(hypothesis.given(*strategies)(test))(**given)
 
         number = inspect.Parameter("examples", inspect.Parameter.KEYWORD_ONLY)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from chalicelib.access.groups import GROUP
 from chalicelib.access.masks import Grants, mask_of
 from chalicelib.access.row_protections import ROW_PROTECTION, organization_scope, project_scope, subject_key
-from chalicelib.core.models.accounts import AFFILIATION, MEMBERSHIP
+from chalicelib.core.models.accounts import AFFILIATION, MEMBERSHIP, PROJECT
 from chalicelib.core.permissions import LEVEL_OF
 from chalicelib.core.records import padded
 from chalicelib.errors import NotFound
@@ -18,7 +18,10 @@ Subject = tuple[str, int]
 
 
 def in_project(user: int, project: int) -> Grants:
-    """A user's masks in a project."""
+    """A user's masks in a project; none in a deleted one, whose row protections stay until the purge."""
+    found = records.maybe(PROJECT, project)
+    if found is None or found.deleted is not None:
+        return Grants()
     membership = records.find(MEMBERSHIP, project, padded(user)) if user else None
     level = membership.permission if membership else "No Access"
     return _sum(user, project_scope(project), "project", project, level)

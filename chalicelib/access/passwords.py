@@ -173,7 +173,8 @@ def issue_token(user: User, *, refresh: bool, name: str = "") -> str:
         return msgspec.structs.replace(current, tokens=[*kept, stored.id])
 
     def exchange(change: Transaction, before: User, after: User) -> None:
-        records.add(change, TOKEN, stored)
+        # the user as it is now: to leave the staff ends the rights of tokens that are made at the same time, too
+        records.add(change, TOKEN, msgspec.structs.replace(stored, is_staff=after.is_staff))
         revoke_removed(change, before, after)
 
     records.edit(USER, user.id, hold, also=exchange)

@@ -31,7 +31,7 @@ MANIFEST = "media.csv"
 """In every archive: the media by key, with what the format itself cannot hold."""
 
 
-class Media(Struct, kw_only=True, frozen=True):
+class Media(Struct, kw_only=True, frozen=True, omit_defaults=True, tag_field="row", tag=True):
     """An image or a video."""
 
     key: str
@@ -57,7 +57,7 @@ class Media(Struct, kw_only=True, frozen=True):
     """Where its file is in the archive, if it has one."""
 
 
-class Label(Struct, kw_only=True, frozen=True):
+class Label(Struct, kw_only=True, frozen=True, omit_defaults=True, tag_field="row", tag=True):
     """A shape on one frame."""
 
     media: str
@@ -78,7 +78,7 @@ class Label(Struct, kw_only=True, frozen=True):
     elemental_id: str = ""
 
 
-class State(Struct, kw_only=True, frozen=True):
+class State(Struct, kw_only=True, frozen=True, omit_defaults=True, tag_field="row", tag=True):
     """A track, or an annotation of a media or frame. A track on several media is a row for each, with the same key."""
 
     media: str
@@ -94,7 +94,7 @@ class State(Struct, kw_only=True, frozen=True):
     elemental_id: str = ""
 
 
-class Refusal(Struct, kw_only=True, frozen=True):
+class Refusal(Struct, kw_only=True, frozen=True, tag_field="row", tag=True):
     """A row that a reader cannot take."""
 
     place: str
@@ -103,7 +103,7 @@ class Refusal(Struct, kw_only=True, frozen=True):
 
 
 Row = Media | Label | State | Refusal
-"""What a reader yields, in any order; a media is not necessarily before its labels."""
+"""What a reader yields, in any order; a media is not necessarily before its labels. Encoded, `row` says which it is."""
 
 
 class Group(Struct, kw_only=True, frozen=True):
@@ -233,14 +233,18 @@ def no_files(dataset: Dataset) -> list[str]:  # noqa: ARG001 the same for all
     return []
 
 
-class Archive(Protocol):
-    """What a reader reads from: an unpacked folder, a zip in a file, or a zip over ranges of an object."""
+class Files(Protocol):
+    """The list of files of an archive."""
 
     def names(self) -> list[str]:
         """The paths of all files, with `/`, without a leading one."""
 
     def size(self, name: str) -> int:
-        """Bytes of a file, unpacked."""
+        """Bytes of a file, unpacked. Raises KeyError where there is none."""
+
+
+class Archive(Files, Protocol):
+    """What a reader reads from: an unpacked folder, a zip in a file, or a zip over ranges of an object."""
 
     def open(self, name: str) -> BinaryIO:
         """A file, to be read once from begin to end. Raises KeyError where there is none."""

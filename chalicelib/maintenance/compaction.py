@@ -11,6 +11,9 @@ the next compaction marks. Two compactions at once are safe: the pointer moves o
 A snapshot of another shape (`shapes.py`) is written anew, even if nothing was written since. Requests that open one
 note it as growth.
 
+A run goes on while a project has much that no snapshot has: an import may write much until the next
+run. Parquet files are written a while at a time, so that no fold waits for those of a large project.
+
 A container whose view is older than the oldest remaining commit detects the gap and restarts from the snapshot. This is
 rare: the retention is longer than the life of a container.
 """
@@ -21,9 +24,12 @@ import logging
 import math
 import random
 import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
+from chalicelib.core.log.commits import Commit
 from chalicelib.settings import settings
-from chalicelib.storage.log import archive, log
+from chalicelib.storage.log import archive, growth, log
 from chalicelib.storage.view.snapshot import parquet_steps, snapshots
 from chalicelib.storage.view.snapshot.renewals import Renewals, UnderWay
 from chalicelib.storage.view.snapshot.snapshot_records import Manifest, Pointer, current, mark, pointer
@@ -32,40 +38,97 @@ ENOUGH_CHANGES = 20_000
 """This many changes since the last snapshot justify another. It stores only the changes (decision 31)."""
 FOLLOW_SECONDS = 120.0
 """The longest time, in seconds, that commits are applied before a snapshot is written: what it holds is not lost."""
+PRESSING = growth.SLOW_FROM // 2
+"""With so many changes left, a project is compacted again in the same run."""
+STEP_SECONDS = 60.0
+"""The longest time, in seconds, for Parquet files or rows of a view made anew before the next project has its turn."""
 _logger = logging.getLogger(__name__)
 _renewals = Renewals(notes_growth=False)
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What a step did.
+
+    Attributes:
+        is_compacted: there is another snapshot, or another compaction made one.
+        is_unfinished: the time ended before all was done; the next step goes on.
+    """
+
+    is_compacted: bool
+    is_unfinished: bool
+
+
 def run(seconds: float) -> list[int]:
-    """Compact the projects that have grown enough, until the time is over; returns the compacted projects."""
+    """Compact the projects that have grown enough, until the time is over; returns the compacted projects.
+
+    Projects that have still, or again, much to compact after the others had their turn get another one.
+    """
     end = time.monotonic() + seconds
-    grown = list(log.growth().items())
-    random.shuffle(grown)  # so that no project starves when the time is always too short
     done: list[int] = []
-    failure: Exception | None = None
-    for project, changes in grown:
-        if time.monotonic() > end:
+    unfinished: set[int] = set()
+    turns = growth.by_project()
+    while turns and time.monotonic() <= end:
+        is_progress, unfinished = _run_turns(turns, end, done)
+        if not is_progress:
             break
-        try:
-            if compact(project, changes, end=end):
-                done.append(project)
-        except Exception as caught:
-            _logger.exception("compaction of project %d failed", project)
-            failure = caught
-    if failure:
-        raise failure
+        turns = {
+            project: changes
+            for project, changes in growth.by_project().items()
+            if changes >= PRESSING or project in unfinished
+        }
     return done
 
 
-def compact(project: int, changes: int = 0, *, force: bool = False, end: float = math.inf) -> bool:
-    """Compact a project's log if it has grown enough or its snapshot has another shape; returns whether it did.
+def _run_turns(turns: dict[int, int], end: float, done: list[int]) -> tuple[bool, set[int]]:
+    """Give each project a step; returns whether any had an effect, and the projects whose work is unfinished.
 
-    What does not fit into the time is left to the next call: rows of a view that is made anew (kept in this container),
+    Raises:
+        Exception: the last failure, after the turns of the others.
+    """
+    is_progress = False
+    unfinished: set[int] = set()
+    failure: Exception | None = None
+    for project, changes in _order_turns(turns):
+        if time.monotonic() > end:
+            break
+        try:
+            outcome = step(project, changes, end=min(end, time.monotonic() + STEP_SECONDS))
+        except Exception as caught:
+            _logger.exception("compaction of project %d failed", project)
+            failure = caught
+            continue
+        is_progress = is_progress or outcome.is_compacted or outcome.is_unfinished
+        if outcome.is_compacted and project not in done:
+            done.append(project)
+        if outcome.is_unfinished:
+            unfinished.add(project)
+    if failure:
+        raise failure
+    return is_progress, unfinished
+
+
+def _order_turns(turns: dict[int, int]) -> list[tuple[int, int]]:
+    """In any order, so that none starves when the time is always too short, but those that writers wait for first."""
+    found = list(turns.items())
+    random.shuffle(found)
+    return sorted(found, key=lambda each: each[1] < PRESSING)
+
+
+def compact(project: int, changes: int = 0, *, force: bool = False, end: float = math.inf) -> bool:
+    """Compact a project's log by one `step`, with its arguments; returns whether there is another snapshot."""
+    return step(project, changes, force=force, end=end).is_compacted
+
+
+def step(project: int, changes: int = 0, *, force: bool = False, end: float = math.inf) -> Outcome:
+    """Compact a project's log if it has grown enough or its snapshot has another shape.
+
+    What does not fit into the time is left to the next step: rows of a view that is made anew (kept in this container),
     the commits after those that were folded, and the Parquet files of a large project.
 
     Args:
         project: the project.
-        changes: about how many changes there were since the last compaction, `log.growth`.
+        changes: about how many changes there were since the last compaction, `growth.by_project`.
         force: compact even after a single change.
         end: the value of `time.monotonic()` after which no rows are made anew and no Parquet file is begun.
 
@@ -75,23 +138,31 @@ def compact(project: int, changes: int = 0, *, force: bool = False, end: float =
     last = log.last(project, fresh=True)
     found = pointer(project)
     if last == 0:
-        log.settle_growth(project, changes)
-        return False
+        growth.settle(project, changes)
+        return Outcome(is_compacted=False, is_unfinished=False)
     manifest = current(project)
     since = manifest.seq if manifest else 0
     is_other = manifest is not None and snapshots.is_other(manifest)
     worth_while = is_other or (last > since if force else _is_worth_while(manifest, last, changes))
+    folded = 0
     if worth_while:
         snapshots.sweep(project)
         follow_end = math.inf if force else time.monotonic() + FOLLOW_SECONDS
-        found = _fold(project, manifest, last, follow_end, end)
+        found, folded = _fold(project, manifest, last, follow_end, end)
+    is_folded = found is not None and found.seq >= last
+    # Writers may wait for this. One is left, so that the next run finds the project, until all is done.
+    settled = min(changes - 1, changes if is_folded else folded)
+    if settled > 0:
+        growth.settle(project, settled)
     if found:
         _expire(project, found)
     exported = parquet_steps.write_step(project, end)
-    is_complete = found is not None and found.seq >= last if worth_while else bool(exported)
-    if changes and is_complete and exported is not False:
-        log.settle_growth(project, changes)
-    return worth_while and found is not None
+    if changes and is_folded and exported is not False:
+        growth.settle(project, changes - max(settled, 0))
+    return Outcome(
+        is_compacted=worth_while and found is not None,
+        is_unfinished=exported is False or (worth_while and not is_folded),
+    )
 
 
 def _is_worth_while(manifest: Manifest | None, last: int, changes: int) -> bool:
@@ -99,22 +170,40 @@ def _is_worth_while(manifest: Manifest | None, last: int, changes: int) -> bool:
     return last - since >= settings().compact_commits or (last > since and changes >= ENOUGH_CHANGES)
 
 
-def _fold(project: int, manifest: Manifest | None, last: int, follow_end: float, end: float) -> Pointer | None:
-    """Write a snapshot; returns the pointer to the current one, None while rows of its view are left."""
+def _fold(
+    project: int, manifest: Manifest | None, last: int, follow_end: float, end: float
+) -> tuple[Pointer | None, int]:
+    """Write a snapshot; returns the current pointer, None while rows of its view are left, and the folded changes."""
     try:
         view = _renewals.begin(project, end - time.monotonic())
     except UnderWay:
-        return None
+        return None, 0
     try:
         # 0: the snapshot is broken, and the log still complete
         if view.seq not in (0, manifest.seq if manifest else 0):
-            return pointer(project)  # another compaction was faster
+            return pointer(project), 0  # another compaction was faster
         before = manifest.archive if manifest and view.seq else []
-        segments = archive.write(project, before, snapshots.follow(view, last, follow_end))
+        counted = _Counted(snapshots.follow(view, last, follow_end))
+        segments = archive.write(project, before, counted)
         is_other = manifest is not None and snapshots.is_other(manifest)
-        return snapshots.save(view, segments, replace=is_other) or pointer(project)
+        found = snapshots.save(view, segments, replace=is_other)
+        return found or pointer(project), counted.changes if found else 0
     finally:
         view.close()
+
+
+class _Counted:
+    """Commits, whose changes are counted as they are read."""
+
+    def __init__(self, commits: Iterable[Commit]) -> None:
+        self._commits = commits
+        self.changes = 0
+
+    def __iter__(self) -> Iterator[Commit]:
+        """The commits."""
+        for commit in self._commits:
+            self.changes += len(commit.changes)
+            yield commit
 
 
 def _expire(project: int, found: Pointer) -> None:

@@ -20,6 +20,7 @@ import boto3
 from app import app
 from chalicelib.access import authentication, passwords
 from chalicelib.core.models.accounts import USER, UserSpec
+from chalicelib.errors import LimnError
 from chalicelib.resources.accounts import creation
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
@@ -49,6 +50,7 @@ class Service:
     def __init__(self, home: Path, host: str, port: int, runner: Runner | None = None) -> None:
         self._home, self._host, self._port = home, host, port
         self._gateway = Gateway(app)
+        self._gateway.is_operator = _is_operator
         self._gateway.page("/outbox", self._outbox)
         self._gateway.page(operator_page.PATH, operator_page.OperatorPage(home).serve)
         self._gateway.folder(stored_answers.PREFIX, stored_answers.StoredAnswers(aws.REGION).serve)
@@ -140,6 +142,14 @@ class Service:
 
     def _outbox(self, _method: str, query: str, _body: bytes) -> Reply:
         return outbox.page(aws.REGION, as_json="format=json" in query)
+
+
+def _is_operator(authorization: str | None) -> bool:
+    """Whether an Authorization header is that of a user with all rights."""
+    try:
+        return authentication.authenticate(authorization).is_staff
+    except LimnError:
+        return False
 
 
 def _release_locks() -> None:

@@ -108,6 +108,7 @@ class Dying(Client):
         return answer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_after", [False, True])
 def test_an_upload_that_dies_at_any_request_continues_and_creates_one_media(
     tmp_path, service, api, signed_in, config, is_after

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.api.reference import reference
 from tests.contract import documented_calls
@@ -19,6 +21,7 @@ def test_the_reference_is_that_of_the_declarations():
     assert written == reference(OPERATIONS, EXAMPLES), "make docs writes it anew"
 
 
+@pytest.mark.slow
 def test_the_examples_are_calls_that_the_service_answers_so():
     calls = documented_calls.examples(documented_calls.record())
     assert {name: (call["status"], documented_calls.shape(call["answer"])) for name, call in calls.items()} == {

@@ -58,6 +58,7 @@ def test_an_unknown_column_is_refused_with_the_nearest():
         telemetry.read(b"time,depth\n", "time").series(["deptj"])
 
 
+@pytest.mark.slow
 def test_memory_grows_with_the_columns_that_are_kept():
     body = b"time," + b",".join(b"c%d" % place for place in range(900)) + b"\n"
     body += b"".join(b"%d%s\n" % (row, b",77" * 900) for row in range(1_500))

@@ -102,7 +102,7 @@ def store():
         pytest.param(
             kind,
             id=kind.name,
-            marks=[pytest.mark.xdist_group(kind.name), *(() if kind.name in ALWAYS else (pytest.mark.nightly,))],
+            marks=pytest.mark.slow if kind.name in ALWAYS else pytest.mark.nightly,
         )
         for kind in KINDS
     ],

@@ -73,6 +73,7 @@ def fresh(here):
     return numbers, outcome(here, numbers), log.last(here.project, fresh=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.nightly), 7])
 @pytest.mark.parametrize("change", [edit, bury, prune, move, copy], ids=lambda change: change.__name__)
 def test_it_is_finished_once_wherever_it_is_killed(here, change, every, monkeypatch):
@@ -105,6 +106,7 @@ def test_it_is_finished_once_wherever_it_is_killed(here, change, every, monkeypa
     assert unfinished >= (PARTS - 1 if every == 1 else 1)
 
 
+@pytest.mark.slow
 def test_what_others_do_to_finished_rows_meanwhile_stays(here, monkeypatch):
     killer = Killer(monkeypatch)
     for call in range(1, MOST_CALLS):

@@ -20,6 +20,8 @@ from tests.faults.picture import commits_after
 from tests.faults.test_transcode_crashes import Killer
 from tests.resources.annotations.boxes import settle
 
+pytestmark = pytest.mark.slow
+
 A_COMMIT = 3
 PARTS = 3
 MOST_CALLS = 150

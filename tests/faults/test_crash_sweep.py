@@ -44,6 +44,7 @@ def test_every_operation_that_writes_is_swept(sweeper):
     assert set(workflows.IN_PARTS) <= set(NAMES)
 
 
+@pytest.mark.slow
 def test_a_sample_of_all_crash_points_leaves_everything_whole(sweeper):
     points = calls = 0
     wrong = []

@@ -117,6 +117,7 @@ class History:
                 end_leases()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "rounds"), [(1, 3), *(pytest.param(seed, 12, marks=pytest.mark.nightly) for seed in range(2, 6))]
 )

@@ -14,6 +14,8 @@ from tests.faults.test_transcode_crashes import Killed, Killer
 from tests.queue_runner import deliver
 from tests.resources.exports.samples import Dataset, opened
 
+pytestmark = pytest.mark.slow
+
 KINDS = (PlanExport, WritePart, JoinExport)
 MOST_DELIVERIES = 400
 

@@ -38,6 +38,7 @@ def fuzz(ground, number, examples, steps, kind=Machine):
     return ground.figures
 
 
+@pytest.mark.slow
 def test_a_few_made_up_histories_keep_every_promise(ground):
     done = fuzz(ground, 1, 3, 25)
     made = {name for name, _, status in done.ways if status == 201}

@@ -133,6 +133,7 @@ def _throw(name, examples):
     run()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PARSERS)
 def test_a_parser_says_what_is_wrong(name):
     _throw(name, EXAMPLES)

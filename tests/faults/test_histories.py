@@ -93,6 +93,7 @@ def history_of(api, project, connect, seconds):
     return history.events
 
 
+@pytest.mark.slow
 def test_a_history_has_no_lost_update_and_no_torn_create(api, project, connect):
     events = history_of(api, project, connect, SECONDS)
     assert {event.verb for event in events} == {"create", "set", "read"}

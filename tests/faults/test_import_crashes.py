@@ -17,6 +17,8 @@ from tests.queue_runner import deliver
 from tests.resources.imports.archives import uploaded, zipped
 from tests.resources.media.samples import picture
 
+pytestmark = pytest.mark.slow
+
 KINDS = (CheckImport, RunImportPart)
 BOXES = [{"id": n, "image_id": 1, "category_id": 1, "bbox": [n, 1, 2, 3], "track_id": n // 4} for n in range(1, 13)]
 FILES = {

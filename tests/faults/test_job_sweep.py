@@ -189,6 +189,7 @@ def flows_of(rig):
     return [flow for flow in FLOWS if not flow.startswith("events") or rig.engine.name == "batch"]
 
 
+@pytest.mark.slow
 def test_a_sample_of_all_crash_points_of_jobs_leaves_everything_whole(rig):
     tried, wrong = 0, []
     for flow in flows_of(rig):

@@ -23,6 +23,8 @@ import pytest
 from tests.faults import figures
 from tests.journeys.stack import Stack
 
+pytestmark = pytest.mark.slow
+
 BATCH = 25
 NIGHT = 50
 

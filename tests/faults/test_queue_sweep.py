@@ -377,6 +377,7 @@ def test_every_message_and_every_function_on_a_schedule_is_swept():
     assert scheduled == {kind for kind in swept if isinstance(kind, str)} | {"Jobs"}
 
 
+@pytest.mark.slow
 def test_a_sample_of_all_deliveries_that_die_is_done_once(rig):
     tried, wrong = 0, []
     for flow in FLOWS:

@@ -20,6 +20,8 @@ from tests.faults.picture import commits_after
 from tests.faults.test_transcode_crashes import Killed, Killer
 from tests.resources.annotations.boxes import EVERYTHING, settle
 
+pytestmark = pytest.mark.slow
+
 ROWS = 4
 A_COMMIT = 2
 MOST_CALLS = 120

@@ -14,6 +14,8 @@ from tests.faults.test_transcode_crashes import Killed, Killer
 from tests.resources.bucket_sources.conftest import front, lake, register  # noqa: F401 fixtures
 from tests.resources.media.samples import media_type, picture, video
 
+pytestmark = pytest.mark.slow
+
 KINDS = (ListObjects, LookAtObjects, IndexObjects)
 MOST_DELIVERIES = 200
 FILM = video(10)

@@ -26,6 +26,8 @@ from tests import objects
 from tests.faults.picture import commits_after
 from tests.resources.media.samples import media_type, shade, transcode, video
 
+pytestmark = pytest.mark.slow
+
 KINDS = (PlanTranscode, EncodePiece, AssembleTranscode)
 MOST_CALLS = 400
 

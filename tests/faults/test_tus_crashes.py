@@ -133,6 +133,7 @@ def sweep(rig, chosen=lambda number, mode: True):
     return points, len(calls), wrong
 
 
+@pytest.mark.slow
 def test_a_sample_of_all_crash_points_loses_nothing_of_an_upload(rig):
     points, _, wrong = sweep(rig, lambda number, mode: zlib.crc32(f"tus {mode} {number}".encode()) % SHARE == 0)
     assert not wrong, "\n".join(wrong)

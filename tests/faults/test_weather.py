@@ -111,6 +111,7 @@ def work(seed):
     raise AssertionError("the queues never became empty")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_conflicts_and_half_done_batches_are_borne_without_a_word(api, project, seed):
     with weather(seed, 0.2, PASSING) as faults:

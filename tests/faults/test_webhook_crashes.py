@@ -73,6 +73,7 @@ def sweep(api, project, receiver, section, chosen):
     return tried, wrong
 
 
+@pytest.mark.slow
 def test_a_sample_of_crashes_loses_no_event(api, project, receiver, hook, section):
     hook()
     tried, wrong = sweep(api, project, receiver, section, lambda number: number % SAMPLE == 0)

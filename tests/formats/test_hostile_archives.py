@@ -218,6 +218,7 @@ def test_a_value_that_never_ends_is_refused_before_it_is_held(monkeypatch, read,
     assert file.read_bytes < 12_000_000
 
 
+@pytest.mark.slow
 def test_rows_of_any_number_and_quoted_line_ends_are_read():
     lines = "media,kind,x,y,class_name\n" + '"a\nb",dot,0.5,0.5,c\n' * 300_000
     with_limit = [row for row in read_table.read_csv(single("localizations.csv", lines)) if row.place.endswith("01")]
@@ -307,6 +308,7 @@ NAMES = st.sampled_from(
 ELEMENTS = st.lists(st.dictionaries(NAMES, JSON, max_size=6) | JSON, max_size=4)
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(st.fixed_dictionaries(dict.fromkeys(("categories", "videos", "images", "tracks", "annotations"), ELEMENTS)))
 def test_any_json_is_read_or_refused_row_by_row(document):

@@ -248,6 +248,7 @@ class TestErrors:
         assert encode_error(Unauthenticated()).headers["WWW-Authenticate"] == "Token"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", ["json", "jsonl", "csv"])
 def test_a_long_list_that_is_zipped_is_never_whole_in_memory(wanted):
     documents = [b'{"id":%d,"attributes":{"text":"%s"}}' % (number, b"t" * 500) for number in range(20_000)]

@@ -86,3 +86,10 @@ def test_a_stored_answer_ends_when_its_address_says(monkeypatch):
     later = time.time() + 601
     monkeypatch.setattr(time, "time", lambda: later)
     assert GATEWAY.ask("GET", path, {}).status == 403
+
+
+def test_a_stored_answer_runs_nothing_though_it_has_the_origin_of_the_api():
+    said = GATEWAY.ask("GET", urlsplit(objects.put_answer(b"<svg/>", "image/svg+xml", None)).path, {})
+    assert said.headers["Content-Type"] == "image/svg+xml"
+    assert "sandbox" in said.headers["Content-Security-Policy"]
+    assert (said.headers["X-Content-Type-Options"], said.headers["Referrer-Policy"]) == ("nosniff", "no-referrer")

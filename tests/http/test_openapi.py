@@ -246,7 +246,7 @@ class _Handler(BaseHTTPRequestHandler):
 def client():
     openapi = pytest.importorskip("tator.openapi.client")
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     host = f"http://127.0.0.1:{server.server_port}"
     made = openapi.OpenAPIClient(f"{host}/schema", host)

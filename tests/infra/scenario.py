@@ -26,7 +26,7 @@ from chalicelib.resources.types import retirement
 from chalicelib.resources.webhooks import delivery
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records, retired
-from chalicelib.storage.log import log, tickets
+from chalicelib.storage.log import growth, log, tickets
 from chalicelib.storage.view import views
 from chalicelib.storage.view.snapshot import snapshots
 from functions import compact
@@ -49,7 +49,7 @@ class Scenario(MediaScenes, JobScenes):
 
     def __init__(self, patch):
         self.patch = patch
-        patch.setattr(log, "GROWN_BY", 1)  # each commit counts for the compaction
+        patch.setattr(growth, "GROWN_BY", 1)  # each commit counts for the compaction
         self.api = new_user(is_staff=True)
         self.organization = self.api.made("Organizations", {"name": f"roles {uuid.uuid4()}"})
         self.project = self.api.made("Projects", {"name": "roles", "organization": self.organization})
@@ -141,21 +141,21 @@ class Scenario(MediaScenes, JobScenes):
                 self.grow_meanwhile()
             with RECORDER.acting("Compact"):
                 run(Timer(name="compact", handler=compact.handler, every=1.0), aws.REGION)
-            self.patch.setattr(log, "growth", self.growth) if times == 1 else None
+            self.patch.setattr(growth, "by_project", self.growth) if times == 1 else None
             views.drop(self.project)
             assert self.api.get(f"LocalizationCount/{self.project}").status == 200
 
     def grow_meanwhile(self):
         """Commits come in while the project is compacted: what is settled is less than what there is then."""
-        self.growth = log.growth
-        known = {self.project: log.growth()[self.project] - 1}
-        growth = log.growth
+        self.growth = growth.by_project
+        known = {self.project: growth.by_project()[self.project] - 1}
+        by_project = growth.by_project
 
         def earlier():
-            growth()
+            by_project()
             return known
 
-        self.patch.setattr(log, "growth", earlier)
+        self.patch.setattr(growth, "by_project", earlier)
 
     def failures(self):
         def fail(*_args, **_more):

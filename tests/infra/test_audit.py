@@ -37,7 +37,7 @@ def database():
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.known, server.status, server.nonsense = {}, 200, b""
     server.url = f"http://127.0.0.1:{server.server_address[1]}/v1/querybatch"
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     yield server
     server.shutdown()
     server.server_close()

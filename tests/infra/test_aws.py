@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 START = """
 import os, time
@@ -81,6 +83,7 @@ with aws.start(data=first):
 """Programs by what they assert, run one after the other in one process: it takes 2 s to start."""
 
 
+@pytest.mark.slow
 def test_aws_starts_empties_and_stops_in_a_process():
     program = START + "".join(f"print({name!r}, flush=True)\n{text}" for name, text in PROGRAMS.items())
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "LIMN_"))}

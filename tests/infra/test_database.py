@@ -64,6 +64,7 @@ def saved(tmp_path_factory):
     return directory, held
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("way", "name"),
     [("stopped", NAME), ("stopped", ACKNOWLEDGED), ("killed", NAME), ("killed", LOG), ("killed", ACKNOWLEDGED)],

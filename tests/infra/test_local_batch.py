@@ -122,6 +122,7 @@ class TestOrder:
         late = found.submit(definition, bad)
         assert found.status(late) == FAILED
 
+    @pytest.mark.slow
     def test_two_hundred_jobs_of_five_steps_keep_to_the_room_and_lose_nothing(self, rig):
         found = rig(Fake(), width=2)
         definition = found.define()

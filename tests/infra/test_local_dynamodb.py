@@ -55,6 +55,7 @@ def stock_answers(first):
     return list(zip(scripts, pickle.loads(ran.stdout), strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed", [*range(A_RUN), *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(A_RUN, SCRIPTS))]
 )
@@ -242,6 +243,7 @@ class TestThreads:
         with ThreadPoolExecutor(self.THREADS) as pool:
             return list(pool.map(start, range(self.THREADS)))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("expression", ["ADD n :one", "SET m.n = m.n + :one ADD n :one"], ids=["direct", "by moto"])
     def test_counters_lose_nothing(self, client, expression):
         put(client, Item={**key(), "m": {"M": {"n": {"N": "0"}}}})
@@ -273,6 +275,7 @@ class TestThreads:
 
         assert sum(self.run(claim)) == self.ROUNDS
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("attribute", ["n", "SS"], ids=["direct", "by moto"])
     def test_failing_transactions_take_back_nothing_of_others(self, client, attribute):
         put(client, Item=key("0", "taken"))
@@ -316,6 +319,7 @@ class TestMeter:
         )
 
 
+@pytest.mark.slow
 def test_it_stays_flat(client):
     """With 30,000 items, ten of them are read and written about as fast as with ten."""
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from tests.infra.local_jobs import ended, launched, output, printed, statuses
 from tests.infra.steps import manifest, processes, python, shell, wait_until
+
+pytestmark = pytest.mark.slow
 
 
 class TestWhatRuns:

@@ -266,6 +266,7 @@ class TestClients:
         with pytest.raises(sqs.exceptions.ReceiptHandleIsInvalid):
             sqs.delete_message(QueueUrl=queue, ReceiptHandle="nonsense")
 
+    @pytest.mark.slow
     def test_a_deep_queue_is_as_fast_as_an_empty_one(self, sqs, queue):
         def timed():
             times = []

@@ -13,6 +13,8 @@ from infra import restoring
 from infra.local.deploy import STAGE
 from tests.resources.annotations.boxes import settle
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def here(api, project):

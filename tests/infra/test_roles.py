@@ -43,18 +43,21 @@ def asked():
     return {name: set(rights) for name, rights in RECORDER.asked.items()}
 
 
+@pytest.mark.slow
 def test_every_function_was_driven(asked):
     assert set(asked) == set(FUNCTION_NAMES)
     functions = set(of_type(load(FUNCTIONS), "AWS::Serverless::Function"))
     assert functions == set(FUNCTION_NAMES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTION_NAMES)
 def test_a_role_allows_all_that_its_function_asks(asked, name):
     refused = {right for right in asked[name] if not roles.allows(name, right)}
     assert not refused, "\n".join(sorted(f"{right.action} {right.resource}" for right in refused))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTION_NAMES)
 def test_a_role_allows_nothing_that_its_function_never_asks(asked, name):
     used = {reason for right in asked[name] for reason in roles.reasons(name, right)}

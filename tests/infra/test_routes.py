@@ -12,9 +12,9 @@ from app import app
 from chalicelib.api.router import GREEDY_PREFIXES, Router, resource_of
 from chalicelib.api.routes import routes
 from chalicelib.errors import NotFound
-from chalicelib.http.encoding import SAFE_IN_BROWSERS
+from chalicelib.http.encoding import SAFE_IN_BROWSERS, HttpAnswer
 from infra.app_template import whole
-from infra.local.http.gateway import CORS, Gateway, LambdaContext, event_of
+from infra.local.http.gateway import CORS, LambdaContext, event_of
 from infra.package import _greedy
 from tests.service import Api
 
@@ -112,8 +112,17 @@ def test_a_quoted_slash_stays_in_its_part():
     assert router.find("/rest/Media/a%2Fb") == ("/rest/{proxy+}", {"proxy": "Media/a%2Fb"})
 
 
-def test_a_gateway_serves_the_app_without_a_second_class(api):
-    """Each gateway of a process would otherwise put one more class around the app."""
-    before = type(app)
-    Gateway(app)
-    assert type(app) is before
+def test_a_function_gets_and_gives_bodies_in_base64(monkeypatch):
+    monkeypatch.setattr(app.api, "binary_types", ["*/*"])
+    sent = json.dumps({"username": "nobody", "password": "wrong", "colour": 5})
+    event = event_of("POST", "/rest/Token", "", "/rest/{proxy+}", {"proxy": "Token"}, {}, b"", "10.0.0.1")
+    event |= {"body": base64.b64encode(sent.encode()).decode(), "isBase64Encoded": True}
+    said = app(event, LambdaContext())
+    assert (said["statusCode"], said["isBase64Encoded"]) == (400, True)
+    assert "colour" in json.loads(base64.b64decode(said["body"]))["details"]
+
+
+def test_a_header_of_an_answer_has_one_line(monkeypatch):
+    answer = HttpAnswer(status=200, headers={"Location": "/a\r\nSet-Cookie: b"})
+    monkeypatch.setattr(app.routes["/rest/Projects"]["GET"], "view_function", lambda *_: answer)
+    assert Api(None).get("Projects").status == 502

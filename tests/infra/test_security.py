@@ -37,6 +37,7 @@ def test_checkov_finds_nothing_that_is_not_explained(stacks):
     assert [*complaints(by_checkov(str(CHECKOV), stacks), why)] == []
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_bucket_that_anybody_may_read_is_found(stacks):
     broken = copy.deepcopy(stacks["stateful"])

@@ -241,6 +241,7 @@ importlib.import_module(f"functions.{function}")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("artifact", package.QUEUE_FUNCTIONS, ids=lambda artifact: artifact.name)
 def test_a_function_starts_without_what_its_zip_leaves_out(artifact):
     without = [_IMPORTED_AS.get(name, name) for name in sorted(artifact.without) if name != "setuptools"]

@@ -13,6 +13,8 @@ from infra import package
 from infra.app_template import whole
 from tests import roles
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):

@@ -14,6 +14,8 @@ from tator.openapi.tator_openapi.exceptions import ApiException
 
 from tests.infra.steps import manifest, python, shell
 
+pytestmark = pytest.mark.slow
+
 SECONDS = 120
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import time
 
+import pytest
 import requests
 
 from tests.journeys.stack import Stack
+
+pytestmark = pytest.mark.slow
 
 CHANGES = 60
 PATIENCE = 60.0

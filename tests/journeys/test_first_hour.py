@@ -15,6 +15,8 @@ import pytest
 from tests.journeys.stack import ROOT, Stack
 from tests.video.clips import X264, Kind, make
 
+pytestmark = pytest.mark.slow
+
 SMALL = Kind("small", options=X264, size=(256, 144), count=132, noise=True)
 """As many frames as the guide's video has."""
 

@@ -71,6 +71,7 @@ def run(stack: Stack, guide: str, number: int = 0, **environment: str) -> subpro
     )
 
 
+@pytest.mark.slow
 def test_algorithms_run_on_the_local_stack(stack):
     ran = run(stack, "algorithms.md")
     assert ran.returncode == 0, ran.stdout + ran.stderr + stack.log()
@@ -81,6 +82,7 @@ def test_algorithms_run_on_the_local_stack(stack):
     assert "Traceback" not in stack.log()
 
 
+@pytest.mark.slow
 def test_algorithms_run_on_a_cluster(stack, tmp_path, cluster):
     cert = tmp_path / "ca.pem"
     cert.write_text(cluster.ca)
@@ -114,7 +116,10 @@ def moving_square(path: Path, begin: int, frames: int = 40) -> None:
         container.mux(stream.encode())
 
 
-@pytest.mark.parametrize(("count", "jobs"), [(2, [2]), pytest.param(10, [3, 3, 3, 1], marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    ("count", "jobs"),
+    [pytest.param(2, [2], marks=pytest.mark.slow), pytest.param(10, [3, 3, 3, 1], marks=pytest.mark.nightly)],
+)
 def test_the_example_finds_what_moves(stack, tmp_path, model, count, jobs):
     paths = []
     for number in range(count):

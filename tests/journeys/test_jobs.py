@@ -14,6 +14,8 @@ import tator
 from tests.infra.steps import manifest, processes, shell, wait_until
 from tests.journeys.stack import Stack
 
+pytestmark = pytest.mark.slow
+
 SECONDS = 240
 
 

@@ -12,6 +12,8 @@ import tator
 
 from tests.watching import Watch
 
+pytestmark = pytest.mark.slow
+
 WRITERS = [f"w{number}" for number in range(8)]
 
 

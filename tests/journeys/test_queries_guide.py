@@ -14,6 +14,8 @@ from chalicelib.query.columns import NAMES
 from chalicelib.query.parsers import bodies, parameters
 from tests.journeys.stack import ROOT
 
+pytestmark = pytest.mark.slow
+
 GUIDE = (ROOT / "docs" / "guides" / "queries.md").read_text()
 WORDS = set(re.findall(r"[$\w]+", GUIDE))
 ASKED = [

@@ -15,6 +15,8 @@ from PIL import Image
 from tests.journeys.stack import ROOT
 from tests.resources.media.samples import video
 
+pytestmark = pytest.mark.slow
+
 GUIDE = (ROOT / "docs" / "guides" / "recipes.md").read_text()
 
 

@@ -8,9 +8,13 @@ import sys
 from typing import get_args
 from xml.etree import ElementTree as ET
 
+import pytest
+
 from chalicelib.query.statistics.aggregates import MEASURES, UNITS
 from chalicelib.resources.statistics.schemas import Plot
 from tests.journeys.stack import ROOT
+
+pytestmark = pytest.mark.slow
 
 GUIDE = (ROOT / "docs" / "guides" / "statistics.md").read_text()
 

@@ -25,6 +25,8 @@ from tests.model.annotation_world import (
 from tests.model.machine import run
 from tests.model.media_rules import MediaRules
 
+pytestmark = pytest.mark.slow
+
 ENOUGH = 20
 """Of so many of a kind no more are made: changes are what is looked at."""
 

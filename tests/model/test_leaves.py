@@ -14,6 +14,8 @@ from hypothesis.stateful import initialize, invariant, rule
 from tests.model.annotation_model import DELETED, UNTOLD, Doc, Told, merged, same, told
 from tests.model.machine import TwoWriters, run
 
+pytestmark = pytest.mark.slow
+
 ENOUGH = 15
 """Of so many leaves no more are made: changes are what is looked at."""
 SHOWN_ONLY = {"modified_datetime", "effective_permission", "meta"}

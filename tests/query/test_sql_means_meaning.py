@@ -48,6 +48,7 @@ def test_sql_and_meaning_agree(seed: int, share: int):
     agree(*asked_world(seed * SHARES + share))
 
 
+@pytest.mark.slow
 def test_most_random_questions_are_answered_and_many_find_something():
     found = [number for seed in range(15) for number in agree(*asked_world(seed))]
     assert sum(number >= 0 for number in found) > len(found) * 0.6

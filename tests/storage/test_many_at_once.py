@@ -25,6 +25,8 @@ from tests.query.query_rig import box, type_of, types
 from tests.query.query_worlds import change_of
 from tests.watching import Picture, Watch, steps_of
 
+pytestmark = pytest.mark.slow
+
 WRITERS = [f"w{number}" for number in range(8)]
 KEPT = 40
 """Commits that are left behind the snapshot; a container that sleeps longer has to begin anew."""

@@ -10,7 +10,7 @@ from chalicelib.errors import Unavailable
 from chalicelib.maintenance import compaction
 from chalicelib.query.layout import SQL_TYPE, VECTOR, codes, stored_columns
 from chalicelib.storage.dynamodb import ids
-from chalicelib.storage.log import log
+from chalicelib.storage.log import growth, log
 from chalicelib.storage.view.cache import Views
 from chalicelib.storage.view.snapshot import files, renewal, renewals, shapes, snapshots
 from chalicelib.storage.view.snapshot.renewals import Renewals
@@ -106,9 +106,9 @@ class TestRequests:
         container = new_container()
         with time_limit(-1), pytest.raises(Unavailable):
             container.current(project)
-        changes = log.growth()[project]  # noted by the request, though nothing was written
+        changes = growth.by_project()[project]  # noted by the request, though nothing was written
         assert compaction.compact(project, changes)
-        assert project not in log.growth()
+        assert project not in growth.by_project()
         rows.clear()
         assert contents(container.current(project)) == contents(replayed(project, all_commits(project)))
         assert rows == []
@@ -131,16 +131,16 @@ class TestCompaction:
     def test_it_makes_a_view_anew_in_rounds_and_each_row_once(self, project, rows, monkeypatch):
         grow(project, 7)
         save_as_earlier(project, monkeypatch)
-        log.note_growth(project, 0, 0)
-        changes, rounds = log.growth()[project], 0
+        growth.note(project, 0, 0)
+        changes, rounds = growth.by_project()[project], 0
         while snapshots.is_other(current(project)):
-            assert log.growth()[project] == changes
+            assert growth.by_project()[project] == changes
             is_done = compaction.compact(project, changes, end=0)
             assert is_done is (not snapshots.is_other(current(project)))
             rounds += 1
         assert rounds == 5  # the last has no rows left
         assert rows == [1, 2, 3, 4, 5, 6, 7]
-        assert project not in log.growth()
+        assert project not in growth.by_project()
         assert not compaction.compact(project, force=True)
         assert contents(snapshots.begin(project)) == contents(replayed(project, all_commits(project)))
 

@@ -54,6 +54,7 @@ def test_random_worlds(seed: int):
     same(world(Random(seed)).commits())
 
 
+@pytest.mark.slow
 def test_values_of_every_kind_under_every_dtype():
     names = ("bool", "int", "float", "enum", "string", "datetime", "geopos", "float_array", "blob")
     definition = change_of(

@@ -23,7 +23,7 @@ from chalicelib.query.parsers.parameters import LocalizationQuery
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import ids
 from chalicelib.storage.dynamodb.tables import CounterRow, LogRow
-from chalicelib.storage.log import archive, bodies, log
+from chalicelib.storage.log import archive, bodies, growth, log
 from chalicelib.storage.objects import objects as service_objects
 from chalicelib.storage.view.cache import Views
 from chalicelib.storage.view.snapshot import files as view_files
@@ -43,6 +43,7 @@ def project() -> int:
 
 
 class TestFiles:
+    @pytest.mark.slow
     @pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 40), marks=pytest.mark.nightly)], ids=len)
     @pytest.mark.parametrize("make", [reopened, written_and_replayed, lambda view, _: renew(reopened(view))])
     def test_a_view_comes_back_as_it_was(self, make, seeds, tmp_path, monkeypatch):
@@ -168,35 +169,35 @@ class TestCompaction:
 
     def test_only_what_has_grown_is_looked_at_and_only_enough_is_done(self, project, monkeypatch):
         grow(project, 1)
-        assert project not in log.growth()
+        assert project not in growth.by_project()
         put(project, *(boxed(number) for number in range(2, 100)))
-        assert log.growth()[project] == 98
-        monkeypatch.setattr(log, "growth", lambda: {project: 98})
+        assert growth.by_project()[project] == 98
+        monkeypatch.setattr(growth, "by_project", lambda: {project: 98})
         assert compaction.run(60) == []
         monkeypatch.setattr(compaction, "ENOUGH_CHANGES", 50)
         assert compaction.run(60) == [project]
         monkeypatch.undo()
-        assert project not in log.growth()
+        assert project not in growth.by_project()
         assert pointer(project).seq == 3
 
     def test_growth_while_it_compacts_is_not_forgotten(self, project):
-        log.note_growth(project, 1, 80)
-        log.note_growth(project, 2, 70)
-        log.settle_growth(project, 80)
-        assert log.growth()[project] == 70
+        growth.note(project, 1, 80)
+        growth.note(project, 2, 70)
+        growth.settle(project, 80)
+        assert growth.by_project()[project] == 70
 
     def test_one_that_fails_does_not_stop_the_others(self, project, monkeypatch):
         grow(project)
         broken = ids.reserve("project")[0]
-        monkeypatch.setattr(log, "growth", lambda: {broken: 1, project: 10**6})
-        compact = compaction.compact
+        monkeypatch.setattr(growth, "by_project", lambda: {broken: 1, project: 10**6})
+        step = compaction.step
 
         def fails(number, changes, **how):
             if number == broken:
                 raise NotFound("a file")
-            return compact(number, changes, **how)
+            return step(number, changes, **how)
 
-        monkeypatch.setattr(compaction, "compact", fails)
+        monkeypatch.setattr(compaction, "step", fails)
         with pytest.raises(NotFound):
             compaction.run(60)
         assert pointer(project).seq == 6
@@ -253,9 +254,9 @@ class TestCompaction:
             snapshots.begin(project)
 
     def test_a_project_without_a_log_is_no_project(self, project):
-        CounterRow(log.GROWN, f"{project:012d}", n=60).save()
+        CounterRow(growth.GROWN, f"{project:012d}", n=60).save()
         assert not compaction.compact(project, 60)
-        assert project not in log.growth()
+        assert project not in growth.by_project()
 
 
 class Killed(BaseException):
@@ -267,11 +268,12 @@ STEPS = [
     (snapshot_records, "_swap"),
     (log, "expire"),
     (compaction, "mark"),
-    (log, "settle_growth"),
+    (growth, "settle"),
     (archive, "write"),
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("when", [pytest.param("before", marks=pytest.mark.nightly), "after"])
 @pytest.mark.parametrize(("where", "what"), STEPS, ids=lambda step: getattr(step, "__name__", step))
 def test_a_death_at_any_step_harms_nothing(project, monkeypatch, where, what, when):

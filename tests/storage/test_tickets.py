@@ -195,6 +195,7 @@ def test_a_history_of_slow_and_dying_writers_keeps_its_order(seed, hurried):
     assert History(seed).run() == []
 
 
+@pytest.mark.slow
 def test_the_histories_notice_a_ticket_that_is_taken_before_the_rows_are_read(hurried):
     found = [each for seed in range(8) for each in History(seed, early=True).run()]
     assert any("the versions of a row came as" in each for each in found)

@@ -197,6 +197,7 @@ def _earliest(change: Change) -> int:
     return 2
 
 
+@pytest.mark.slow
 @examples(5, 500, SEEDS)
 def test_any_history_comes_to_the_same_as_its_end(seed: int):
     for fewest in (1, 400):  # rows made in columns, and one by one
@@ -315,6 +316,7 @@ class TestViews:
         views._read_after = log.read_after
         assert found(views.current(1)) == [1]
 
+    @pytest.mark.slow
     def test_eight_threads_read_what_they_wrote(self):
         log = Log()
         log.append(1, [change_of("media_type", type_of(MediaType, 1, [], dtype="video")), box_type(n="int")])

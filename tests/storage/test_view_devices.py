@@ -148,6 +148,7 @@ class TestStore:
         monkeypatch.setattr(stores, "_blocks_of", lambda *_: {name: list(blocks) for name, blocks in wrong.items()})
         assert contents(reopened(before)) == contents(before)
 
+    @pytest.mark.slow
     def test_the_blocks_of_a_query_are_fetched_at_once(self, monkeypatch):
         """Holds on the locked version of DuckDB: `pragma_storage_info` names the blocks that a scan reads."""
         monkeypatch.setattr(stores, "SMALL", 0)
@@ -163,6 +164,7 @@ class TestStore:
         assert len([each for each in loads if each]) <= 1
         assert sum(loads) * CHUNK < device.size / 2
 
+    @pytest.mark.slow
     def test_readers_and_a_writer_at_once_over_a_small_cache(self, monkeypatch):
         monkeypatch.setattr(stores, "SMALL", 0)
         view = reopened(grown(20_000))

@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import strategies as st
 
 from chalicelib.core.kinds import Kind
@@ -101,6 +102,7 @@ def asked(view: View, name: str, text: str) -> set[int]:
     )
 
 
+@pytest.mark.slow
 @examples(6, 500, st.integers(0, 2**32))
 def test_any_history_of_attributes_reads_as_its_end(tmp_path_factory, seed: int):
     rng = Random(seed)

@@ -131,6 +131,7 @@ def expected(values, nearest, shown):
     return [number for _, number in sorted(found)]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("held")
 @examples(
     80,
@@ -150,6 +151,7 @@ def test_any_history_of_changes_and_questions_finds_what_a_look_at_each_finds(hi
         assert sorted(shown if among is None else shown & set(among)) == sorted(plain)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("held")
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("descending", [False, True])

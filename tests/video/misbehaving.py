@@ -2,7 +2,12 @@
 
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
+
+import msgspec
+
+from chalicelib.formats.readers.tasks import Listing
 
 
 def echo(source, number: int) -> tuple[int, bytes]:
@@ -39,3 +44,57 @@ def environment(source) -> dict[str, str]:
 
 def fail(source) -> int:
     raise KeyError("ours")
+
+
+def count(source, number: int) -> Iterator[bytes]:
+    for each in range(number):
+        yield source.read(each, 1)
+
+
+def yield_then_crash(source, *_) -> Iterator[bytes]:
+    yield b"one"
+    os.abort()
+
+
+def yield_then_hang(source, *_) -> Iterator[bytes]:
+    yield b"one"
+    time.sleep(60)
+
+
+def yield_then_grow(source, *_) -> Iterator[bytes]:
+    yield b"one"
+    yield bytes(8 << 30)
+
+
+def yield_then_fail(source, *_) -> Iterator[bytes]:
+    yield b"one"
+    raise KeyError("ours")
+
+
+def yield_process(source) -> Iterator[bytes]:
+    while True:
+        yield str(os.getpid()).encode()
+
+
+def _listing() -> bytes:
+    return msgspec.msgpack.encode(Listing({}, bytes(32)))
+
+
+def crash_after_listing(source, *_) -> Iterator[bytes]:
+    yield _listing()
+    os.abort()
+
+
+def hang_after_listing(source, *_) -> Iterator[bytes]:
+    yield _listing()
+    time.sleep(60)
+
+
+def grow_after_listing(source, *_) -> Iterator[bytes]:
+    yield _listing()
+    yield bytes(8 << 30)
+
+
+def yield_nonsense(source, *_) -> Iterator[bytes]:
+    yield _listing()
+    yield b"\xc1"

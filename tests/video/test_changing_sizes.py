@@ -35,6 +35,7 @@ def mjpeg(path, sizes):
     return FileSource(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["avi", "mov"])
 @pytest.mark.parametrize("second", [(160, 96), (80, 48), (320, 192)])
 def test_no_frame_is_lost_where_pictures_change_their_size(tmp_path, suffix, second):

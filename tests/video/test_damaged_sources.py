@@ -30,6 +30,7 @@ def damaged(path, *numbers):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["mp4", "ts"])
 def test_intra_refresh_gives_each_frame_from_any_start(tmp_path, suffix):
     source = FileSource(make(Kind("refresh", suffix=suffix, options=REFRESH, count=120), tmp_path))
@@ -40,6 +41,7 @@ def test_intra_refresh_gives_each_frame_from_any_start(tmp_path, suffix):
     assert [read(decode_original(source, table, found.video, [frame])[0]) for frame in (25, 61, 119)] == [25, 61, 119]
 
 
+@pytest.mark.slow
 def test_intra_refresh_far_from_a_real_start_begins_several_recovery_points_earlier(tmp_path, monkeypatch):
     monkeypatch.setattr(decode, "_FRAMES_BACK", 0)
     source = FileSource(make(Kind("refresh", options=REFRESH, count=240), tmp_path))
@@ -55,6 +57,7 @@ def test_a_piece_whose_start_is_damaged_shows_the_frames_before_it_from_an_earli
     assert shown == [36, 37, 38, 39]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("codec", ALL_INTRA)
 def test_a_damaged_packet_costs_no_other_frame(tmp_path, codec):
     source = FileSource(damaged(make(Kind("intra", codec=codec, options=ALL_INTRA[codec]), tmp_path), 30, 31, 32))

@@ -44,6 +44,7 @@ def film(tmp_path_factory):
     return make(Kind("edits", "mp4", "libx264", X264 | {"bf": "0"}), tmp_path_factory.mktemp("edits"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("edits", "frames"),
     [

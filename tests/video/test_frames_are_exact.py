@@ -38,6 +38,15 @@ BY_NIGHT = {
     "with sound",
 }
 """Kinds that another is much like."""
+FIRST = {"plain", "edit list", "mjpeg mov", "truncated mp4", "variable rate mkv", "headless open ts"}
+"""Kinds that `make test` tries: of each way to tell when a frame is shown, the cheapest."""
+
+
+def marks(kind):
+    """The marks of the tests of a kind."""
+    if kind.name in BY_NIGHT:
+        return [pytest.mark.nightly]
+    return [] if kind.name in FIRST else [pytest.mark.slow]
 
 
 @dataclasses.dataclass
@@ -57,9 +66,7 @@ class Case:
 
 @pytest.fixture(
     scope="module",
-    params=[
-        pytest.param(kind, id=kind.name, marks=[pytest.mark.nightly] if kind.name in BY_NIGHT else []) for kind in KINDS
-    ],
+    params=[pytest.param(kind, id=kind.name, marks=marks(kind)) for kind in KINDS],
 )
 def case(request, tmp_path_factory):
     kind = request.param

@@ -88,6 +88,7 @@ def test_what_is_no_video_is_refused_with_a_sentence(data):
     assert time.monotonic() - before < 5
 
 
+@pytest.mark.slow
 def test_damaged_bytes_anywhere_give_a_refusal_or_a_consistent_transcode(tmp_path):
     clip = make(Kind("plain", options=X264, count=30), tmp_path).read_bytes()
     chance = random.Random(7)

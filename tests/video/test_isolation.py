@@ -2,6 +2,7 @@
 
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +10,7 @@ from chalicelib.errors import BadInput, Unavailable
 from chalicelib.video.files.source import BytesSource, FileSource
 from chalicelib.video.process import isolation, tasks
 from chalicelib.video.process.isolation import Limits
+from tests.infra.steps import wait_until
 from tests.video import misbehaving
 from tests.video.made import DATA
 
@@ -33,7 +35,7 @@ def test_large_reads_arrive_whole():
 @pytest.mark.parametrize(
     ("task", "limits", "says"),
     [
-        (misbehaving.crash, Limits(), "crashes the decoder"),
+        (misbehaving.crash, Limits(), "crashes the program that reads it"),
         (misbehaving.hang, Limits(seconds=0.3), "longer than allowed"),
         (misbehaving.spin, Limits(seconds=0.3), "longer than allowed"),
         (misbehaving.grow, Limits(memory=1 << 30), "more memory than allowed"),
@@ -73,14 +75,14 @@ def test_other_tasks_go_on_while_one_crashes():
 
 def test_a_server_that_was_killed_is_started_anew():
     isolation.run(misbehaving.echo, SOURCE, 0)
-    isolation._server._process.kill()
-    isolation._server._process.wait()
+    isolation._media_server._process.kill()
+    isolation._media_server._process.wait()
     assert isolation.run(misbehaving.echo, SOURCE, 1)[0] == 1
 
 
 def test_the_child_has_no_credentials(monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-    isolation._server.stop()
+    isolation._media_server.stop()
     found = isolation.run(misbehaving.environment, SOURCE)
     assert not [name for name in found if name.startswith("AWS")]
 
@@ -96,3 +98,45 @@ def test_errors_keep_their_kind():
         isolation.run(tasks.probe_video, BytesSource(b"x" * 100))
     with pytest.raises(RuntimeError, match="ours"):
         isolation.run(misbehaving.fail, SOURCE)
+
+
+class TestStreams:
+    def test_the_parts_of_a_generator_arrive_in_order(self):
+        assert list(isolation.stream(misbehaving.count, BytesSource(b"abc"), 3)) == [b"a", b"b", b"c"]
+
+    @pytest.mark.parametrize(
+        ("task", "limits", "error", "says"),
+        [
+            (misbehaving.yield_then_crash, Limits(), BadInput, "crashes the program that reads it"),
+            (misbehaving.yield_then_hang, Limits(seconds=0.3), BadInput, "longer than allowed"),
+            (misbehaving.yield_then_grow, Limits(memory=1 << 30), BadInput, "more memory than allowed"),
+            (misbehaving.yield_then_fail, Limits(), RuntimeError, "ours"),
+        ],
+        ids=["crash", "hang", "grow", "fail"],
+    )
+    def test_a_death_comes_after_the_parts_before_it(self, task, limits, error, says):
+        parts = isolation.stream(task, SOURCE, limits=limits)
+        assert next(parts) == b"one"
+        with pytest.raises(error, match=says):
+            next(parts)
+        assert list(isolation.stream(misbehaving.count, SOURCE, 1)) == [b"s"]
+
+    def test_a_stream_that_is_closed_ends_its_process(self):
+        parts = isolation.stream(misbehaving.yield_process, SOURCE)
+        process = Path("/proc") / next(parts).decode()
+        assert process.exists()
+        parts.close()
+        wait_until(lambda: not process.exists(), 60)
+
+    def test_an_answer_that_says_it_is_endless_is_refused(self, monkeypatch):
+        monkeypatch.setattr(isolation.fork_server, "LARGEST_FRAME", 2)
+        with pytest.raises(BadInput, match="more memory than allowed"):
+            list(isolation.stream(misbehaving.yield_then_fail, SOURCE))
+
+    def test_a_source_that_fails_ends_a_stream_with_its_error(self):
+        class Broken(BytesSource):
+            def read(self, offset, length):
+                raise Unavailable("the storage is away")
+
+        with pytest.raises(Unavailable, match="storage is away"):
+            list(isolation.stream(misbehaving.count, Broken(b"x"), 1))

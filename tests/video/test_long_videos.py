@@ -31,6 +31,7 @@ def test_many_pieces_equal_the_transcode_in_one(seconds, pieces, tmp_path):
     assert read_all(io.BytesIO(split.files[name])) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(640, 480), (1920, 1080), (7680, 4320)])
 @pytest.mark.parametrize("keyframes_every", [1, 250, 10**9])
 @pytest.mark.parametrize("lengths", [(10, 50), pytest.param((10, 100, 400), marks=pytest.mark.nightly)])

@@ -16,6 +16,7 @@ from tests.video.made import read_segments, transcode
 NAMED = {kind.name: kind for kind in KINDS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("config", "codec", "pix_fmt"),
     [

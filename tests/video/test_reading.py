@@ -48,6 +48,7 @@ def heavy(request, tmp_path_factory):
     return make(kinds[request.param], tmp_path_factory.mktemp("heavy")).read_bytes()
 
 
+@pytest.mark.slow
 def test_the_payload_is_not_fetched_to_make_the_table(heavy, monkeypatch):
     assert len(heavy) > 2_000_000
     monkeypatch.setattr(source, "LARGEST_FETCH", 1)
@@ -71,6 +72,7 @@ def test_a_seek_lands_on_its_keyframe(heavy, monkeypatch):
         assert read(image) == read(decode_original(counting, table, found.video, [0])[0]) + frame
 
 
+@pytest.mark.slow
 def test_a_piece_reads_its_part_of_the_source(tmp_path, monkeypatch):
     monkeypatch.setattr(source, "LARGEST_FETCH", 1)
     data = make(Kind("parts", options=HEAVY, noise=True, count=200), tmp_path).read_bytes()

@@ -151,6 +151,7 @@ def uneven(folder):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [600, 1])
 def test_sound_follows_the_pictures_where_their_rate_varies(tmp_path, seconds):
     made = transcode(FileSource(uneven(tmp_path)), tmp_path, seconds, LADDER)
@@ -170,6 +171,7 @@ def test_sound_follows_the_pictures_where_their_rate_varies(tmp_path, seconds):
     assert off(5.3, 6.6, lambda time: 3.5 + (time * rate - 105) / 10) < 0.03
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "track",
     [
@@ -254,6 +256,7 @@ def test_a_track_of_which_nothing_can_be_decoded_gives_no_file(tmp_path):
     assert made.sound is None
 
 
+@pytest.mark.slow
 def test_a_piece_reads_and_makes_no_more_than_its_part(tmp_path, monkeypatch):
     """Whatever the video's length: of a long one no piece's sound is longer than of a short one."""
     monkeypatch.setattr("chalicelib.video.files.source.LARGEST_FETCH", 1)

@@ -62,6 +62,7 @@ def test_the_largest_negative_offset_may_be_in_any_fragment(tmp_path, still):
     assert probe(FileSource(path))[1].start == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("track", "codec"),
     [
@@ -78,6 +79,7 @@ def test_recordings_joined_end_to_end_keep_their_sound(tmp_path, track, codec):
     assert [is_in_place(samples, at, at + 0.2, moved=2) for at in (2.4, 3.4)] == [True] * 2
 
 
+@pytest.mark.slow
 def test_a_jump_of_the_clock_between_recordings_changes_neither_rate_nor_sound(tmp_path):
     track = Track("", "ts", "aac", RATE, seconds=2)
     data = film(track, tmp_path).read_bytes()

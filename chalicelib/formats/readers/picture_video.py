@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import cast
 
-from chalicelib.formats.model import Archive
+from chalicelib.formats.model import Archive, Files
 
 RATE = 30.0
 """Pictures a second where the archive does not say."""
@@ -25,7 +25,7 @@ _PICTURE = re.compile(rf"(?P<number>\d{{1,9}})\.({'|'.join(_CODECS)})", re.IGNOR
 _MATRIX = struct.pack(">9I", 0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)
 
 
-def numbered_pictures(archive: Archive) -> dict[str, list[str]]:
+def numbered_pictures(archive: Files) -> dict[str, list[str]]:
     """The paths of the numbered pictures of an archive by folder, which has `/` at the end."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for path in archive.names():

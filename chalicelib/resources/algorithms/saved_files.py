@@ -16,9 +16,11 @@ from chalicelib.access.scope import Scope
 from chalicelib.core.keys import object_keys
 from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.algorithms import ALGORITHM, APPLET
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.uploads import fetching
 from chalicelib.settings import settings
+from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import objects
 
 LARGEST = 4_000_000
@@ -82,10 +84,14 @@ def read(project: Project, name: str) -> bytes:
         raise BadInput(message) from None
 
 
-def remove(project: Project, url: str | None) -> None:
-    """Remove a file, given as `{project}/{name}`; a missing one is no error."""
-    name = (url or "").rpartition("/")[2]
-    if _NAME.fullmatch(name) and name not in (".", ".."):
+def remove_unused(project: Project, url: str | None) -> None:
+    """Remove a file that no algorithm or applet of the project names any more; a missing one is no error."""
+    name = _base_name(url)
+    users = (
+        *(each.manifest for each in records.list_children(ALGORITHM, project.id)),
+        *(each.html_file for each in records.list_children(APPLET, project.id)),
+    )
+    if _NAME.fullmatch(name) and name not in (".", "..", *map(_base_name, users)):
         objects.remove([_key(project, name)])
 
 
@@ -130,6 +136,10 @@ def policy() -> str:
             f"frame-ancestors {settings().public_url}",
         )
     )
+
+
+def _base_name(url: str | None) -> str:
+    return (url or "").rpartition("/")[2]
 
 
 def _is_kept(project: Project, name: str) -> bool:

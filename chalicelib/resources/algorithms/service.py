@@ -85,10 +85,9 @@ def change(project: Project, caller: Caller, algorithm: Algorithm, body: Algorit
 
 
 def remove(project: Project, algorithm: Algorithm) -> None:
-    """Remove an algorithm and its manifest, unless another of the project uses that; jobs that run go on."""
+    """Remove an algorithm and its manifest, unless others of the project use that; jobs that run go on."""
     records.remove(ALGORITHM, algorithm.id)
-    if not any(other.manifest == algorithm.manifest for other in records.list_children(ALGORITHM, project.id)):
-        saved_files.remove(project, algorithm.manifest)
+    saved_files.remove_unused(project, algorithm.manifest)
 
 
 def get_by_name(project: int, name: str) -> Algorithm:

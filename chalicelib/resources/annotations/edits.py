@@ -21,7 +21,7 @@ from chalicelib.core.models.marks import identity, next_mark
 from chalicelib.core.resource import Timestamp, now
 from chalicelib.core.values.attribute_values import merge
 from chalicelib.core.values.revisions import up_to_date
-from chalicelib.errors import BadInput, Conflict
+from chalicelib.errors import BadInput, Modified
 from chalicelib.resources.annotations import tracks
 from chalicelib.resources.entities.service import (
     Writer,
@@ -90,7 +90,7 @@ def update(
 
     Raises:
         BadInput, NotFound, Forbidden: the body breaks a rule.
-        Conflict: the row was modified since.
+        Modified: the row was modified since.
     """
     name = author(writer, body.user_elemental_id)
     if body.in_place is not None:
@@ -130,7 +130,7 @@ def delete(
         the id of the tombstone, or of the removed row.
 
     Raises:
-        Conflict: the row was modified since.
+        Modified: the row was modified since.
     """
 
     def attempt() -> int:
@@ -148,11 +148,11 @@ def delete(
 
 
 def _refuse_changed(row: Any, unless_changed: str | None) -> None:
-    """Raise Conflict unless the latest row is the one that was modified at the given time."""
+    """Raise Modified unless the latest row is the one that was modified at the given time."""
     if unless_changed is None or unless_changed.strip() == "*":
         return
     if unless_changed.strip().removeprefix("W/").strip('"') != row.modified_datetime:
-        raise Conflict(
+        raise Modified(
             f"If-Match: {row.id} was modified at {row.modified_datetime} by user {row.modified_by}. "
             "Read it again, and send its modified_datetime."
         )

@@ -58,13 +58,13 @@ def change(project: Project, caller: Caller, applet: Applet, body: AppletUpdate)
         members["html_file"] = _file(project, body.html_file)
     after = records.edit(APPLET, applet.id, lambda current: hosted_templates_service.change_use(current, members))
     if after.html_file != applet.html_file:
-        _drop(project, applet)
+        saved_files.remove_unused(project, applet.html_file)
 
 
 def remove(project: Project, applet: Applet) -> None:
     """Remove an applet and its page."""
     records.remove(APPLET, applet.id)
-    _drop(project, applet)
+    saved_files.remove_unused(project, applet.html_file)
 
 
 def as_response(applet: Applet) -> Applet:
@@ -86,9 +86,3 @@ def _file(project: Project, url: str) -> str:
     """Where a saved page is served."""
     name = saved_files.name_of(project, url, "html_file")
     return f"{saved_files.PATH}/{saved_files.url_of(project.id, name)}"
-
-
-def _drop(project: Project, applet: Applet) -> None:
-    """Remove a page that no applet of the project shows any more."""
-    if not any(other.html_file == applet.html_file for other in records.list_children(APPLET, project.id)):
-        saved_files.remove(project, applet.html_file)

@@ -44,7 +44,7 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import steps
 from chalicelib.storage.dynamodb.steps import Guard, Step
 from chalicelib.storage.dynamodb.transactions import TooLarge, Transaction
-from chalicelib.storage.log import intents, log
+from chalicelib.storage.log import growth, intents, log
 from chalicelib.storage.log.intents import Intent, Progress
 
 SOON_DONE = 500
@@ -67,10 +67,14 @@ def run(*changes: BulkChange, handlers: Handlers, scope: Scope, rows: int = 0) -
         Forbidden: the caller's level on one of the rows is too low; nothing was changed.
         Conflict: it came to a stop; a change of many rows is finished all the same, a while later.
         Unavailable: the same, or the time of the request is over.
+        TooMany: the project's log has grown too far beyond its snapshot; nothing was changed.
     """
     changes = tuple(change for change in changes if change.numbers)
     if not changes:
         return
+    total = sum(len(change.numbers) for change in changes)
+    if total >= growth.GROWN_BY:
+        growth.make_room(changes[0].project)
     operation = Operation(uuid.uuid4().hex, log.last(changes[0].project))
     for change in changes:
         change.operation = operation
@@ -79,7 +83,6 @@ def run(*changes: BulkChange, handlers: Handlers, scope: Scope, rows: int = 0) -
         runner.check(scope)
     for runner in runners:
         runner.order()
-    total = sum(len(change.numbers) for change in changes)
     if max(rows, total) <= SOON_DONE:
         _carry_out(runners, Progress(total=total))
         return

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from chalicelib.access import view_queries
@@ -26,7 +26,7 @@ from chalicelib.core.log.edits import deleted, unseen
 from chalicelib.core.models.accounts import USER
 from chalicelib.core.models.definitions import TYPE_RECORD, VERSION
 from chalicelib.core.models.marks import Identity, identity, settled
-from chalicelib.core.permissions import Level
+from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.core.records import padded
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound
@@ -35,6 +35,15 @@ from chalicelib.query.tree import Test
 from chalicelib.storage.dynamodb import entities, records, steps
 from chalicelib.storage.dynamodb.entities import Stored
 from chalicelib.storage.dynamodb.steps import Guard, Step
+
+LEVEL_TO_CHANGE: dict[Kind, Level] = {
+    Kind.MEDIA: Level.EDIT,
+    Kind.LOCALIZATION: Level.EDIT,
+    Kind.STATE: Level.EDIT,
+    Kind.LEAF: Level.FULL,
+    Kind.FILE: Level.EXECUTE,
+}
+"""The level that a change of one entity needs. Operations on several kinds check it, too."""
 
 
 class _Call(Protocol):
@@ -61,6 +70,21 @@ class Writer:
     def of(cls, call: _Call) -> Writer:
         """The caller as a writer in the project addressed."""
         return cls(project=call.project, user=call.scope.caller.id, level=call.level, scope=call.scope)
+
+    def to_change(self, kind: Kind) -> Writer:
+        """The writer for changes of a kind, which may need a higher level than the operation.
+
+        With fine-grained permissions the check of each row refuses those on which the level is too low.
+
+        Raises:
+            Forbidden: the caller's level is too low for the kind.
+        """
+        needed = max(LEVEL_TO_CHANGE[kind], self.scope.needed)
+        if not self.scope.is_restricted and self.level < needed:
+            name = next(name for name, level in LEVEL_OF.items() if level is needed)
+            message = f"kind: the change of a {kind} needs {name!r}."
+            raise Forbidden(message)
+        return replace(self, scope=self.scope.at(needed))
 
     def apply(self, done: Sequence[Step], edits: list[Edit], guarded: Guard | None = None) -> None:
         """Apply steps for the caller, all or none (`steps.apply`), if they may write every row before and after.

@@ -86,15 +86,16 @@ def start(work: Work, what: What, spec: ExportSpec) -> None:
             work,
             guard=f"exports|{work.project}",
             check=lambda: min(check_room(work.project, work.user), check_number(work.project, what)),
-            taken=_name_is_taken(work),
+            taken=name_is_taken(work.name),
         )
     except (BadInput, TooMany, Conflict):  # after any other error the record may be stored
         steps.clean_up(work, whole=True)
         raise
 
 
-def _name_is_taken(work: Work) -> BadInput:
-    return BadInput(f"name: the project has a version {work.name!r} already.")
+def name_is_taken(name: str) -> BadInput:
+    """The refusal of a second version of a name."""
+    return BadInput(f"name: the project has a version {name!r} already.")
 
 
 def check_room(project: int, user: int) -> int:

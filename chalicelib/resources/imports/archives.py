@@ -1,122 +1,83 @@
-"""The archive of an import: an object that is read by ranges, and the reader of its format."""
+"""The archive of an import: an object that a child process reads by ranges (`formats.readers.tasks`)."""
 
 from __future__ import annotations
 
-import hashlib
-import io
+import contextlib
+import os
+import tempfile
 import uuid
-from collections import OrderedDict
-from typing import BinaryIO, cast
+from collections.abc import Iterator, Sequence
 
 from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.errors import BadInput
-from chalicelib.formats.model import Archive
-from chalicelib.formats.readers.reading import Reader
-from chalicelib.formats.readers.unzip import SingleFile, ZipArchive, is_zip
+from chalicelib.formats.readers import tasks
+from chalicelib.formats.readers.reading import Rows
+from chalicelib.formats.readers.tasks import Listing, Wanted
 from chalicelib.resources.imports.schemas import ImportSpec
-from chalicelib.storage.objects import objects
+from chalicelib.resources.uploads.fetching import ObjectSource
+from chalicelib.video.process import isolation
+from chalicelib.video.process.isolation import GIGABYTE, Limits
 
-_BLOCK = 4 * 1024 * 1024
-_BLOCKS = 6
-"""Blocks that are kept: the end of a zip is read while its begin is."""
-_SINGLE = {
-    "coco": "instances.json",
-    "voc": "annotation.xml",
-    "cvat": "annotations.xml",
-    "csv": "localizations.csv",
-    "jsonl": "localizations.jsonl",
-    "parquet": "localizations.parquet",
-}
-"""The name that a single file has as an archive."""
+_ON_LAMBDA = "AWS_LAMBDA_FUNCTION_NAME" in os.environ
+LIMITS = Limits(seconds=840.0 if _ON_LAMBDA else 6 * 3600.0, memory=2 * GIGABYTE, file_size=4 * GIGABYTE)
+"""Of the child. A queue function ends after 15 minutes; on one machine nothing ends it."""
 
 
-class RangeFile(io.RawIOBase):
-    """An object as a seekable file. Reading fails with Conflict after the object was replaced."""
+class OpenArchive:
+    """An archive whose rows are read, as often as it was opened for."""
 
-    def __init__(self, key: ObjectKey) -> None:
-        """Look up an object.
+    def __init__(self, frames: Iterator[bytes]) -> None:
+        self._frames = frames
+        self.listing: Listing = tasks.decode_listing(next(frames, b""))
+        """Its files."""
 
-        Raises:
-            BadInput: it does not exist.
-        """
-        found = objects.head(key)
-        if found is None:
-            message = f"key: there is no object {key.path}."
-            raise BadInput(message)
-        self.size, self._etag = found
-        self._key = key
-        self._at = 0
-        self._blocks: OrderedDict[int, bytes] = OrderedDict()
-
-    def readable(self) -> bool:
-        """It is."""
-        return True
-
-    def seekable(self) -> bool:
-        """It is."""
-        return True
-
-    def tell(self) -> int:
-        """The position."""
-        return self._at
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Set the position."""
-        self._at = max(0, offset + (0, self._at, self.size)[whence])
-        return self._at
-
-    def readinto(self, target: object) -> int:
-        """Read up to the end of a block."""
-        view = memoryview(cast("bytearray", target))
-        number, start = divmod(self._at, _BLOCK)
-        data = self._block(number)[start : start + len(view)] if self._at < self.size else b""
-        view[: len(data)] = data
-        self._at += len(data)
-        return len(data)
-
-    def _block(self, number: int) -> bytes:
-        if number not in self._blocks:
-            length = min(_BLOCK, self.size - number * _BLOCK)
-            self._blocks[number] = objects.read_range(self._key, number * _BLOCK, length, etag=self._etag)
-            if len(self._blocks) > _BLOCKS:
-                self._blocks.popitem(last=False)
-        self._blocks.move_to_end(number)
-        return self._blocks[number]
+    def rows(self) -> Rows:
+        """All rows. Raises BadInput where the archive cannot be read, or ends the child."""
+        while frame := next(self._frames, b""):
+            yield from tasks.decode_rows(frame)
 
 
-def open_archive(spec: ImportSpec, key: ObjectKey) -> ZipArchive | SingleFile:
-    """The archive of an import. Raises BadInput or TooLarge."""
-    raw = RangeFile(key)
-    file = cast("BinaryIO", io.BufferedReader(raw, 64 * 1024))
-    if is_zip(file):
-        return ZipArchive(file)
-    if spec.format not in _SINGLE:
-        message = f"key: a {spec.format} dataset has several files; upload them as one zip."
-        raise BadInput(message)
-    return SingleFile(_SINGLE[spec.format], file, raw.size)
+@contextlib.contextmanager
+def opened(spec: ImportSpec, key: ObjectKey, passes: int) -> Iterator[OpenArchive]:
+    """The archive of an import, to read its rows a number of times.
+
+    Raises:
+        BadInput, TooLarge: it cannot be read.
+        Conflict: the object was replaced meanwhile.
+    """
+    with tempfile.TemporaryDirectory(prefix="limn-import-") as folder:
+        wanted = Wanted(format=spec.format, first_pixel=spec.first_pixel, folder=folder)
+        frames = isolation.stream(tasks.read_rows, _source(key), wanted, passes, limits=LIMITS)
+        with contextlib.closing(frames):
+            yield OpenArchive(frames)
 
 
-def namespace(archive: ZipArchive | SingleFile, spec: ImportSpec) -> uuid.UUID:
+@contextlib.contextmanager
+def contents(
+    spec: ImportSpec, key: ObjectKey, files: Sequence[tuple[str, float | None]], block: int
+) -> Iterator[Iterator[Iterator[bytes]]]:
+    """The blocks of some files, one after the other; take all of a file before the next file.
+
+    Args:
+        spec: the import.
+        key: of its archive.
+        files: as of `tasks.read_files`.
+        block: bytes of all blocks but the last of a file.
+    """
+    frames = isolation.stream(tasks.read_files, _source(key), Wanted(format=spec.format), files, block, limits=LIMITS)
+    with contextlib.closing(frames):
+        yield (iter(lambda: next(frames, b""), b"") for _ in files)
+
+
+def namespace(listing: Listing) -> uuid.UUID:
     """The namespace of the elemental ids of rows without one: the same for the same files in another zip."""
-    digest = hashlib.sha256(spec.format.encode() + b"\0" + archive.digest()).digest()
-    return uuid.UUID(bytes=digest[:16], version=5)
+    return uuid.UUID(bytes=listing.digest[:16], version=5)
 
 
-def reader_of(spec: ImportSpec) -> Reader:
-    """The reader of a format."""
-    from chalicelib.formats.readers import read_coco, read_cvat, read_mot, read_table, read_voc, read_yolo  # noqa: PLC0415 kept off the API's cold start
-
-    readers: dict[str, Reader] = {
-        "coco": read_coco.read,
-        "yolo": read_yolo.read,
-        "voc": read_voc.read if spec.first_pixel else read_voc.read_from_zero,
-        "mot": read_mot.read,
-        "cvat": read_cvat.read,
-        "csv": read_table.read_csv,
-        "jsonl": read_table.read_jsonl,
-        "parquet": read_table.read_parquet,
-    }
-    return readers[spec.format]
-
-
-__all__ = ["Archive", "RangeFile", "namespace", "open_archive", "reader_of"]
+def _source(key: ObjectKey) -> ObjectSource:
+    """The object. Raises BadInput where there is none."""
+    try:
+        return ObjectSource(key)
+    except BadInput:
+        message = f"key: there is no object {key.path}."
+        raise BadInput(message) from None

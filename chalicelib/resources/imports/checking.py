@@ -25,7 +25,8 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.models.definitions import Definitions
 from chalicelib.core.models.entities import StateSpec
 from chalicelib.errors import BadInput
-from chalicelib.formats.model import Archive, Label, Media, Refusal, State
+from chalicelib.formats import model
+from chalicelib.formats.model import Label, Media, Refusal, State
 from chalicelib.formats.readers.reading import Placed, Rows
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Test
@@ -90,13 +91,13 @@ class Check:
         project: int,
         scope: Scope,
         definitions: Definitions,
-        archive: Archive,
+        archive: model.Files,
         index: MediaIndex,
         namespace: uuid.UUID,
         default_version: int,
         write: Write,
     ) -> None:
-        self._spec, self._project, self._scope, self._archive = spec, project, scope, archive
+        self._spec, self._project, self._scope = spec, project, scope
         self._files = Files(archive, spec.format)
         self._definitions, self._namespace, self._write = definitions, namespace, write
         self._default_version = default_version

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
+from itertools import chain
 from posixpath import splitext
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -23,8 +24,6 @@ from chalicelib.core.models.definitions import VERSION
 from chalicelib.core.models.jobs import TranscodeSpec
 from chalicelib.core.permissions import Level
 from chalicelib.errors import BadInput
-from chalicelib.formats.model import Archive
-from chalicelib.formats.readers.picture_video import PictureVideo, in_order, numbered_pictures
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test
 from chalicelib.resources.annotations import creation as annotations_creation
@@ -44,6 +43,8 @@ _ELEMENTS = 2_000
 A_PART = 32 * 1024 * 1024
 """Bytes of a file that are copied at once."""
 _WEEK = 604_800
+Opened = Callable[[Sequence[tuple[str, float | None]], int], AbstractContextManager[Iterator[Iterator[bytes]]]]
+"""Opens files of the archive, as `archives.contents`."""
 _ROWS: dict[Phase, Any] = {"media": list[MediaRow], "labels": list[LabelRow], "states": list[StateRow]}
 
 
@@ -60,7 +61,7 @@ def create(
     body: bytes,
     writer: Writer,
     project: Project,
-    source: Callable[[], Archive],
+    opened: Opened,
     go_on: Callable[[], bool],
     import_uid: str,
 ) -> None:
@@ -71,7 +72,7 @@ def create(
         body: its rows.
         writer: the author.
         project: where to.
-        source: opens the archive.
+        opened: opens files of the archive.
         go_on: False once the import was cancelled; asked before each commit.
         import_uid: the uid of the import.
 
@@ -81,7 +82,7 @@ def create(
     rows: Any = msgspec.json.decode(body, type=_ROWS[phase])
     if phase == "media":
         if go_on():
-            _create_media(writer, project, source, rows, go_on, import_uid)
+            _create_media(writer, project, opened, rows, go_on, import_uid)
         return
     of_media = _media_ids(writer, rows)
     versions = {version.id: version for version in records.list_children(VERSION, writer.project)}
@@ -159,7 +160,7 @@ def _members(row: StateRow) -> list[str]:
 def _create_media(
     writer: Writer,
     project: Project,
-    source: Callable[[], Archive],
+    opened: Opened,
     rows: Sequence[MediaRow],
     go_on: Callable[[], bool],
     import_uid: str,
@@ -170,14 +171,18 @@ def _create_media(
     for row in rows:
         if row.dtype == "video":
             transcodes_service.resume(_transcode_of(row, import_uid))
+    images = [row for row in missing if row.dtype == "image"]
+    videos = [row for row in missing if row.dtype == "video"]
     if not missing:
         return
-    archive = source()
-    if images := [row for row in missing if row.dtype == "image"]:
-        media_creation.create(writer, project, [_image_spec(writer, project, archive, row) for row in images])
-    for row in missing:
-        if row.dtype == "video" and go_on():
-            _create_video(writer, project, archive, row, _transcode_of(row, import_uid))
+    with opened([(row.path, row.fps) for row in (*images, *videos)], A_PART) as files:
+        if images:
+            specs = [_image_spec(writer, project, next(files), row) for row in images]
+            media_creation.create(writer, project, specs)
+        for row in videos:
+            if not go_on():
+                return
+            _create_video(writer, project, next(files), row, _transcode_of(row, import_uid))
 
 
 def _transcode_of(row: MediaRow, import_uid: str) -> str:
@@ -185,53 +190,45 @@ def _transcode_of(row: MediaRow, import_uid: str) -> str:
     return str(uuid.uuid5(uuid.UUID(import_uid), row.elemental_id))
 
 
-def _create_video(writer: Writer, project: Project, archive: Archive, row: MediaRow, uid: str) -> None:
+def _create_video(writer: Writer, project: Project, blocks: Iterator[bytes], row: MediaRow, uid: str) -> None:
     """Create a video with its transcode in one commit."""
     spec = TranscodeSpec(
         type=row.type,
         uid=uid,
         name=row.name,
         md5=row.md5 or None,
-        url=objects.presign_get(_copy(writer, project, archive, row), _WEEK),
+        url=objects.presign_get(_copy(writer, project, blocks, row), _WEEK),
         section=row.section or None,
         attributes=row.attributes or None,
     )
     transcodes_service.start(writer, project, spec, elemental_id=row.elemental_id)
 
 
-def _copy(writer: Writer, project: Project, archive: Archive, row: MediaRow) -> ObjectKey:
+def _copy(writer: Writer, project: Project, blocks: Iterator[bytes], row: MediaRow) -> ObjectKey:
     """Copy a file of the archive, or the video of a folder of pictures, to the uploads, part by part."""
     day = datetime.now(UTC).date().isoformat()
-    is_folder = row.path.endswith("/")
-    name = f"{row.elemental_id}{'.mov' if is_folder else splitext(row.path)[1].lower()}"
+    name = f"{row.elemental_id}{'.mov' if row.path.endswith('/') else splitext(row.path)[1].lower()}"
     key = object_keys.upload_key(project.organization, project.id, writer.user, name, day)
-    file, size = _open_pictures(archive, row) if is_folder else (archive.open(row.path), archive.size(row.path))
-    with file:
-        if size <= A_PART:
-            objects.write(key, file.read())
-            return key
-        upload = objects.begin(key)
-        parts: list[dict[str, Any]] = []
-        try:
-            while block := file.read(A_PART):
-                number = len(parts) + 1
-                parts.append({"PartNumber": number, "ETag": objects.put_part(key, upload, number, block)})
-            objects.complete(key, upload, parts)
-        except BaseException:
-            objects.abort(key, upload)
-            raise
+    first = next(blocks, b"")
+    second = next(blocks, b"")
+    if not second:
+        objects.write(key, first)
+        return key
+    upload = objects.begin(key)
+    parts: list[dict[str, Any]] = []
+    try:
+        for number, block in enumerate(chain((first, second), blocks), 1):
+            parts.append({"PartNumber": number, "ETag": objects.put_part(key, upload, number, block)})
+        objects.complete(key, upload, parts)
+    except BaseException:
+        objects.abort(key, upload)
+        raise
     return key
 
 
-def _open_pictures(archive: Archive, row: MediaRow) -> tuple[BinaryIO, int]:
-    """The video of a folder of pictures, and its bytes."""
-    video = PictureVideo(archive, in_order(row.path, numbered_pictures(archive)[row.path]), row.fps)
-    return cast("BinaryIO", io.BufferedReader(video)), video.size
-
-
-def _image_spec(writer: Writer, project: Project, archive: Archive, row: MediaRow) -> MediaSpec:
+def _image_spec(writer: Writer, project: Project, blocks: Iterator[bytes], row: MediaRow) -> MediaSpec:
     """Copy the file of an image to the uploads, and describe the media."""
-    key = _copy(writer, project, archive, row)
+    key = _copy(writer, project, blocks, row)
     return MediaSpec(
         type=row.type,
         name=row.name,

@@ -13,7 +13,8 @@ from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.definitions import Definitions
-from chalicelib.formats.model import Archive, Media
+from chalicelib.formats import model
+from chalicelib.formats.model import Media
 from chalicelib.formats.readers.picture_video import in_order, numbered_pictures
 from chalicelib.formats.readers.reading import base, stem
 from chalicelib.formats.registry import WRITERS, FormatName
@@ -48,7 +49,7 @@ _decode = msgspec.json.Decoder(Known).decode
 class Files:
     """The images and videos of an archive."""
 
-    def __init__(self, archive: Archive, format_: FormatName) -> None:
+    def __init__(self, archive: model.Files, format_: FormatName) -> None:
         self._archive, self._picture_path = archive, WRITERS[format_].picture_path
         self._folders = numbered_pictures(archive)
         self._by_name: defaultdict[str, list[str]] = defaultdict(list)

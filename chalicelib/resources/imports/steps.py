@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import uuid
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -20,7 +21,7 @@ from chalicelib.core.models.definitions import VERSION, Definitions
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now
 from chalicelib.errors import Forbidden, LimnError, NotFound
-from chalicelib.formats.model import Archive, Media
+from chalicelib.formats.model import Media
 from chalicelib.queues import send
 from chalicelib.resources.annotations.creation import default_version
 from chalicelib.resources.entities.service import Writer
@@ -50,12 +51,21 @@ def check(uid: str) -> None:
     """
     found = records.get(IMPORT, uid)
     if found.status == "pending":
-        writer, project = _writer(found)
-        archive = archives.open_archive(found.spec, imports_service.key_of(found.spec, project, found.user))
-        versions = {version.id: version for version in records.list_children(VERSION, project.id)}
-        definitions, namespace = records.definitions(project.id), archives.namespace(archive, found.spec)
-        shown = view_queries.definitions_for(definitions, writer.scope)
-        index = MediaIndex(project.id, writer.scope, shown, found.spec.match)
+        found = _check(found)
+    if found.status == "running":
+        send(settings().dataset_queue_url, RunImportPart(uid=uid, part=found.part, project=found.project))
+
+
+def _check(found: StoredImport) -> StoredImport:
+    """Check an import that was not checked yet, as it is afterwards."""
+    writer, project = _writer(found)
+    versions = {version.id: version for version in records.list_children(VERSION, project.id)}
+    definitions = records.definitions(project.id)
+    shown = view_queries.definitions_for(definitions, writer.scope)
+    index = MediaIndex(project.id, writer.scope, shown, found.spec.match)
+    key = imports_service.key_of(found.spec, project, found.user)
+    with archives.opened(found.spec, key, 2 if found.spec.create_types else 1) as archive:
+        namespace = archives.namespace(archive.listing)
         created: list[PlannedType] = []
         if found.spec.create_types:
             planned = _plan_types(found.spec, definitions, archive, index, namespace)
@@ -73,30 +83,28 @@ def check(uid: str) -> None:
             project.id,
             writer.scope,
             view_queries.definitions_for(definitions, writer.scope),
-            archive,
+            archive.listing,
             index,
             namespace,
             default_version(writer, versions) if not found.spec.dry_run else min(versions, default=0),
             lambda phase, number, rows: _write(found, phase, number, rows),
         )
-        checked.run(archives.reader_of(found.spec)(archive))
-        checked.report.types = created
-        is_over = found.spec.dry_run or not any(checked.parts.values())
+        checked.run(archive.rows())
+    checked.report.types = created
+    is_over = found.spec.dry_run or not any(checked.parts.values())
 
-        def prepare(current: StoredImport) -> StoredImport | None:
-            if current.status != "pending":
-                return None
-            return msgspec.structs.replace(
-                current,
-                status="succeeded" if is_over else "running",
-                stop_time=now() if is_over else None,
-                report=checked.report,
-                parts={phase: sizes for phase, sizes in checked.parts.items() if sizes and not found.spec.dry_run},
-            )
+    def prepare(current: StoredImport) -> StoredImport | None:
+        if current.status != "pending":
+            return None
+        return msgspec.structs.replace(
+            current,
+            status="succeeded" if is_over else "running",
+            stop_time=now() if is_over else None,
+            report=checked.report,
+            parts={phase: sizes for phase, sizes in checked.parts.items() if sizes and not found.spec.dry_run},
+        )
 
-        found = records.edit(IMPORT, uid, prepare, also=note_end)
-    if found.status == "running":
-        send(settings().dataset_queue_url, RunImportPart(uid=uid, part=found.part, project=found.project))
+    return records.edit(IMPORT, found.uid, prepare, also=note_end)
 
 
 def _note_plan(found: StoredImport, planned: Plan) -> StoredImport:
@@ -111,10 +119,10 @@ def _note_plan(found: StoredImport, planned: Plan) -> StoredImport:
 
 
 def _plan_types(
-    spec: ImportSpec, definitions: Definitions, archive: Archive, index: MediaIndex, namespace: uuid.UUID
+    spec: ImportSpec, definitions: Definitions, archive: archives.OpenArchive, index: MediaIndex, namespace: uuid.UUID
 ) -> Plan:
     """What the rows of the archive need and the project lacks."""
-    files = Files(archive, spec.format)
+    files = Files(archive.listing, spec.format)
 
     def media_kind(row: Media) -> str:
         try:
@@ -123,7 +131,7 @@ def _plan_types(
             return ""
         return dtype_of(files.path_of(row)) if known is None and spec.create_media else ""
 
-    return Needs(spec, definitions, media_kind).read(archives.reader_of(spec)(archive))
+    return Needs(spec, definitions, media_kind).read(archive.rows())
 
 
 def run_part(uid: str, part: int) -> None:
@@ -142,7 +150,9 @@ def run_part(uid: str, part: int) -> None:
         phase, number = _place(found, part)
         writer, project = _writer(found)
         body = objects.read(_part_key(found, phase, number))
-        creating.create(phase, body, writer, project, _Source(found, project), lambda: _is_there(uid), uid)
+        key = imports_service.key_of(found.spec, project, found.user)
+        opened = partial(archives.contents, found.spec, key)
+        creating.create(phase, body, writer, project, opened, lambda: _is_there(uid), uid)
         try:
             found = records.edit(IMPORT, uid, lambda current: _advance(current, part), also=note_end)
         except NotFound:
@@ -179,20 +189,6 @@ def note_end(change: Transaction, _before: StoredImport, after: StoredImport) ->
     if after.report is not None:
         data |= {name: getattr(after.report, name).accepted for name in ("media", "localizations", "states")}
     change.note(after.project, after.user, Note(type="import.done", kind="import", id=after.uid, data=data))
-
-
-class _Source:
-    """The archive, opened when a part needs a file of it."""
-
-    def __init__(self, found: StoredImport, project: Project) -> None:
-        self._found, self._project = found, project
-        self._archive: Any = None
-
-    def __call__(self) -> Any:
-        if self._archive is None:
-            key = imports_service.key_of(self._found.spec, self._project, self._found.user)
-            self._archive = archives.open_archive(self._found.spec, key)
-        return self._archive
 
 
 def _is_there(uid: str) -> bool:

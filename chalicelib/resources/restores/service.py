@@ -28,7 +28,7 @@ from chalicelib.core.time import deadline
 from chalicelib.errors import Conflict, Forbidden, Gone, NotFound
 from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.resources.bulk.changes import BulkChange
-from chalicelib.resources.entities.service import Writer, rows_of
+from chalicelib.resources.entities.service import LEVEL_TO_CHANGE, Writer, rows_of
 from chalicelib.resources.restores import bulk as restores_bulk
 from chalicelib.resources.restores import leaves as restores_leaves
 from chalicelib.resources.restores.bulk import is_tombstone
@@ -193,7 +193,7 @@ def _add_rows(plan: _Plan, writer: Writer, deleted: dict[Kind, set[int]]) -> Non
 
 
 def _check_levels(writer: Writer, kind: Kind, numbers: set[int]) -> None:
-    needed = Level.FULL if kind is Kind.LEAF else Level.EDIT
+    needed = LEVEL_TO_CHANGE[kind]
     if writer.level < needed or numbers - writer.scope.at(needed).visible_ids(writer.project, kind, numbers):
         message = f"You may not restore these {kind} entities: your permission on some of them is too low."
         raise Forbidden(message)

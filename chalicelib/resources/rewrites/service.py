@@ -190,8 +190,10 @@ def assign_values(writer: Writer, query: ValuesQuery, body: bytes) -> RewriteAns
 
     Raises:
         BadInput: the CSV is malformed, an id is unknown or twice, or a value is not allowed.
+        Forbidden: the caller's level is too low for entities of the kind.
     """
     kind = Kind(query.kind)
+    writer = writer.to_change(kind)
     definitions = records.definitions(writer.project)
     values = dict(_read_csv(body, definitions, kind))
     checked = check_entities(

@@ -29,6 +29,7 @@ from chalicelib.storage.dynamodb.entity_rows import ROWS_A_READ, Reading, Stored
 from chalicelib.storage.dynamodb.entity_rows import key as _key
 from chalicelib.storage.dynamodb.tables import CounterRow, EntityRow, RecordRow, Unmoved
 from chalicelib.storage.dynamodb.transactions import Transaction, check_row
+from chalicelib.storage.log import growth
 
 __all__ = ["ROWS_A_READ", "Stored"]
 
@@ -180,10 +181,15 @@ def create(
         edits: entries of the change log.
         also: adds rows that must change with the creation to the transaction, at most 90, and their changes to
             the commit.
+
+    Raises:
+        TooMany: there are many, and the project's log has grown too far beyond its snapshot.
     """
     if not created:
         return
     project, first = created[0].project, created[0].id
+    if len(created) >= growth.GROWN_BY:
+        growth.make_room(project)
     docs = [_encoder.encode(entity) for entity in created]
     for doc in docs:
         check_row(doc)

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 
 import msgspec
-from pynamodb.exceptions import DeleteError, PutError, PynamoDBException, UpdateError
+from pynamodb.exceptions import PutError, PynamoDBException, UpdateError
 
 from chalicelib.core.log.commits import Change, Commit, Edit, Note, Operation
 from chalicelib.core.resource import now
@@ -26,8 +26,8 @@ from chalicelib.core.time.background import make_way
 from chalicelib.core.time.retry import LOG, Retry
 from chalicelib.errors import NotFound, Unavailable
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb.tables import CounterRow, LogRow
-from chalicelib.storage.log import tickets
+from chalicelib.storage.dynamodb.tables import LogRow
+from chalicelib.storage.log import growth, tickets
 from chalicelib.storage.log.bodies import decode, row_of
 from chalicelib.storage.log.tickets import Ticket
 
@@ -41,10 +41,6 @@ _MOST_LOOKS = 1000
 SETTLED_EVERY = 64
 """The commit of every so many looks for holes before it, so that a reader has to look no further back."""
 
-GROWN = "grown"
-"""The partition of the counters table with a row for each project whose log needs compaction."""
-GROWN_BY = 50
-"""Growth is recorded for each commit of at least this size, and for one in so many smaller ones."""
 _CONDITION = "ConditionalCheckFailedException"
 
 _hints: dict[int, tuple[int, float]] = {}
@@ -115,7 +111,7 @@ def note_commit(project: int, ticket: Ticket, changes: int) -> None:
     seen(project, ticket.seq)
     _written[project] += changes
     with contextlib.suppress(PynamoDBException, Unavailable):
-        note_growth(project, ticket.seq, changes)
+        growth.note(project, ticket.seq, changes)
         if ticket.seq % SETTLED_EVERY == 0:
             _close_holes(project, ticket.settled)
             tickets.settle(project, ticket.seq)
@@ -280,29 +276,6 @@ def begin_at(project: int, seq: int) -> None:
 
 
 # --- compaction -----------------------------------------------------------------------------------------------------
-
-
-def note_growth(project: int, seq: int, changes: int) -> None:
-    """Record for the compaction how many changes a commit adds. If it fails, the next commit records it."""
-    if changes < GROWN_BY and seq % GROWN_BY:
-        return
-    CounterRow(GROWN, f"{project:012d}").update([CounterRow.n.add(max(changes, GROWN_BY))])
-
-
-def growth() -> dict[int, int]:
-    """About how many changes there were since the last `settle_growth`, by project."""
-    return {int(found.sk): int(found.n or 0) for found in CounterRow.query(GROWN, consistent_read=True)}
-
-
-def settle_growth(project: int, changes: int) -> None:
-    """Subtract the growth that a compaction handled."""
-    noted = CounterRow(GROWN, f"{project:012d}")
-    try:
-        noted.delete(CounterRow.n == changes)
-    except DeleteError as failure:
-        if failure.cause_response_code != _CONDITION:
-            raise
-        noted.update([CounterRow.n.add(-changes)])
 
 
 def expire(project: int, numbers: range, when: int) -> None:

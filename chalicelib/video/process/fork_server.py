@@ -1,8 +1,9 @@
 """The process that forks a child for each task of `video.process.isolation`.
 
-Run as `python -m chalicelib.video.process.fork_server FD`. It imports FFmpeg and Pillow once, so that a child costs a
-few milliseconds. It has one thread, no credentials in its environment and no work of its own: a child may corrupt its
-memory, run out of it or loop without harm to anything else.
+Run as `python -m chalicelib.video.process.fork_server FD MODULE`. It imports the module of the tasks once, with FFmpeg
+and Pillow or with the readers of archives, so that a child costs a few milliseconds. It has one thread, no credentials
+in its environment and no work of its own: a child may corrupt its memory, run out of it or loop without harm to
+anything else.
 
     control socket   one byte with two file descriptors for each task: the task's socket and the write end of a pipe
     task socket      frames of `FRAME` (kind, length) and a body; the child reads the task from it
@@ -24,6 +25,7 @@ import socket
 import struct
 import sys
 import traceback
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import msgspec
@@ -34,11 +36,13 @@ from chalicelib.video.files.source import Source
 FRAME = struct.Struct(">BQ")
 TASK, DATA = 1, 2
 """Frames from the parent: the task, and bytes of a source."""
-READ, DONE, REFUSED, OUT_OF_MEMORY, BROKEN = 11, 12, 13, 14, 15
-"""Frames from the child: a read request, the result, or an error: the caller's, out of memory, or internal."""
+READ, DONE, REFUSED, OUT_OF_MEMORY, BROKEN, PART = 11, 12, 13, 14, 15, 16
+"""Frames from the child: a read request, the result, an error (the caller's, out of memory, or internal), or a part."""
 RANGE = struct.Struct(">BQQ")
 LARGEST_READ = 16 * 1024 * 1024
 """Maximum bytes of one read request of a child."""
+LARGEST_FRAME = 1024**3
+"""Bytes of one frame. A child is not trusted, and the parent makes room for what a frame says of its length."""
 _PR_SET_PDEATHSIG = 1
 
 
@@ -91,8 +95,10 @@ def send(connection: socket.socket, kind: int, body: bytes) -> None:
 
 
 def receive(connection: socket.socket) -> tuple[int, bytes]:
-    """Read one frame. Raises EOFError if the peer has closed the connection."""
+    """Read one frame. Raises EOFError if the peer has closed the connection, OverflowError for a frame too large."""
     kind, length = FRAME.unpack(_exactly(connection, FRAME.size))
+    if length > LARGEST_FRAME:
+        raise OverflowError
     return kind, _exactly(connection, length)
 
 
@@ -190,11 +196,16 @@ def _limit(task: Task) -> None:
 
 
 def _run(connection: socket.socket, task: Task) -> None:
-    """Call the function and send its result or error."""
+    """Call the function and send its result or error; of a generator its parts, each as it is made."""
     sources: list[Source] = [RemoteSource(connection, number, size) for number, size in enumerate(task.sources)]
     try:
         function = getattr(importlib.import_module(task.module), task.function)
-        body = msgspec.msgpack.encode(function(*sources, *task.arguments))
+        result = function(*sources, *task.arguments)
+        if isinstance(result, Iterator):
+            for part in result:
+                send(connection, PART, part)
+            result = None
+        body = msgspec.msgpack.encode(result)
     except MemoryError:
         send(connection, OUT_OF_MEMORY, b"")
     except LimnError as error:
@@ -216,7 +227,7 @@ def _is_of_memory(error: BaseException | None) -> bool:
 
 
 def _main() -> None:
-    importlib.import_module("chalicelib.video.process.tasks").warm_up()
+    importlib.import_module(sys.argv[2]).warm_up()
     # Children share what is there now instead of copying it when they collect garbage.
     gc.freeze()
     serve(socket.socket(fileno=int(sys.argv[1])))

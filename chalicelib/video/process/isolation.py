@@ -5,6 +5,9 @@ demuxer. Code that parses bytes from callers therefore runs in a child that a se
 (`video.process.fork_server`) forks for one task, which costs a few milliseconds. The child has no credentials; the
 parent reads the bytes of a source and sends them. A child that crashes, hangs or grows too large becomes a BadInput
 with a readable message.
+
+`run` and `run_all` return the result of a task on media, `stream` the parts that a task on an archive yields. Each of
+the two has a server of its own, so that an import does not load FFmpeg.
 """
 
 from __future__ import annotations
@@ -13,13 +16,14 @@ import atexit
 import contextlib
 import os
 import pickle
+import select
 import signal
 import socket
 import subprocess
 import sys
 import threading
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -77,6 +81,43 @@ def run(function: Callable[..., T], source: Source, *arguments: Any, limits: Lim
 
 def run_all(function: Callable[..., T], sources: Sequence[Source], *arguments: Any, limits: Limits = TRANSCODING) -> T:
     """As `run`, of a function whose first arguments are sources."""
+    with _child(_media_server, function, sources, arguments, limits) as next_frame:
+        kind, body = next_frame()
+    if kind == fork_server.DONE:
+        return typing.cast("T", _decoder(function).decode(body))
+    raise _failure(kind, body)
+
+
+def stream(
+    function: Callable[..., Iterator[bytes]], source: Source, *arguments: Any, limits: Limits = TRANSCODING
+) -> Generator[bytes]:
+    """The parts that a generator function yields in a child process; its first argument is the source.
+
+    The child makes the next part while this process works on one, then waits. It ends when the iterator is closed.
+
+    Raises:
+        BadInput, LimnError: as `run`, after the parts that were made before.
+    """
+    with _child(_archive_server, function, [source], arguments, limits) as next_frame:
+        kind, body = next_frame()
+        while kind == fork_server.PART:
+            yield body
+            kind, body = next_frame()
+    if kind != fork_server.DONE:
+        raise _failure(kind, body)
+
+
+_Frames = Callable[[], tuple[int | None, bytes]]
+
+
+@contextlib.contextmanager
+def _child(
+    server: _Server, function: Callable[..., Any], sources: Sequence[Source], arguments: tuple[Any, ...], limits: Limits
+) -> Iterator[_Frames]:
+    """A child at work on a task, until the end of the block, as what waits for its next frame.
+
+    The kind of a frame is None where the child takes too long.
+    """
     task = Task(
         module=function.__module__,
         function=function.__name__,
@@ -87,22 +128,27 @@ def run_all(function: Callable[..., T], sources: Sequence[Source], *arguments: A
         file_size=limits.file_size,
         nice=limits.nice,
     )
-    connection, report = _server.start_child()
-    with connection:
-        connection.settimeout(limits.seconds + _GRACE)
+    connection, report = server.start_child()
+
+    def next_frame() -> tuple[int | None, bytes]:
         try:
-            fork_server.send(connection, fork_server.TASK, pickle.dumps(task))
-            kind, body = _serve(connection, sources)
+            return _serve(connection, sources)
         except TimeoutError:
-            kind, body = None, b""
+            return None, b""
+        except OverflowError:
+            return fork_server.OUT_OF_MEMORY, b""
         except (EOFError, ConnectionError):
             raise _death(report) from None
-        finally:
-            if report >= 0:
-                os.close(report)
-    if kind == fork_server.DONE:
-        return typing.cast("T", _decoder(function).decode(body))
-    raise _failure(kind, body)
+
+    try:
+        with connection:
+            connection.settimeout(limits.seconds + _GRACE)
+            with contextlib.suppress(OSError):  # it died at once: `next_frame` says how
+                fork_server.send(connection, fork_server.TASK, pickle.dumps(task))
+            yield next_frame
+    finally:
+        if report >= 0:
+            os.close(report)
 
 
 def warm_up() -> None:
@@ -134,13 +180,16 @@ def _failure(kind: int | None, body: bytes) -> Exception:
 
 def _death(report: int) -> LimnError:
     """The reason why a child ended without a result."""
-    number = os.read(report, 1) if report >= 0 else b""
+    is_over = report >= 0 and select.select([report], [], [], _GRACE)[0]
+    number = os.read(report, 1) if is_over else b""
     if not number:
-        return Unavailable("The process that works on media was stopped.")
+        return Unavailable("The process that reads files was stopped.")
     if not number[0]:
-        return BadInput("The decoder ended without a result on this file.")
+        return BadInput("The program that reads the file ended without a result.")
     ended = signal.Signals(number[0])
-    return BadInput(_WORDS.get(ended, "The file crashes the decoder; it is damaged or made to do so."), ended.name)
+    return BadInput(
+        _WORDS.get(ended, "The file crashes the program that reads it; it is damaged or made to do so."), ended.name
+    )
 
 
 @lru_cache(maxsize=32)
@@ -157,7 +206,9 @@ def _memory_here() -> int:
 class _Server:
     """The server process; started on first use, and again after it exits."""
 
-    def __init__(self) -> None:
+    def __init__(self, tasks: str) -> None:
+        self._tasks = tasks
+        """The module that the server imports."""
         self._lock = threading.Lock()
         self._owner = 0
         self._process: subprocess.Popen[bytes] | None = None
@@ -208,7 +259,8 @@ class _Server:
             environment["PYTHONPATH"] = os.pathsep.join(path or os.getcwd() for path in sys.path)  # noqa: PTH109
             environment["SVT_LOG"] = "1"
             with theirs:
-                command = [sys.executable, "-m", "chalicelib.video.process.fork_server", str(theirs.fileno())]
+                number = str(theirs.fileno())
+                command = [sys.executable, "-m", "chalicelib.video.process.fork_server", number, self._tasks]
                 self._process = subprocess.Popen(  # noqa: S603 - our own module
                     command, pass_fds=[theirs.fileno()], env=environment, stdin=subprocess.DEVNULL
                 )
@@ -216,5 +268,7 @@ class _Server:
         return self._control
 
 
-_server = _Server()
-atexit.register(_server.stop)
+_media_server = _Server("chalicelib.video.process.tasks")
+_archive_server = _Server("chalicelib.formats.readers.tasks")
+atexit.register(_media_server.stop)
+atexit.register(_archive_server.stop)

@@ -18,13 +18,11 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qsl
 
-from chalice.local import LocalChalice
-
 from chalicelib.api.router import Router, resource_of
 from chalicelib.errors import Forbidden, LimnError, TooLarge, Unavailable, WrongMethod
 from chalicelib.http.encoding import encode_error, takes_gzip
 from infra.local import database
-from infra.local.http import hosts, requests
+from infra.local.http import hosts, peers, requests
 from infra.local.http.reply import Reply
 from infra.local.integrity import CannotStore, Damaged
 from infra.local.traffic import Traffic
@@ -52,8 +50,6 @@ CAREFUL = {
 READING = ("GET", "HEAD", "OPTIONS")
 HEALTH = ("/rest/HealthCheck", "/rest/HealthCheckFull")
 """Paths that answer 503 while nothing can be stored, whatever the service itself says."""
-LOOPBACK = frozenset(("127.0.0.1", "::1"))
-_PROXIED = ("via", "forwarded", "x-forwarded-for", "x-real-ip")
 log = logging.getLogger("limn.local.gateway")
 
 Page = Callable[[str, str, bytes], Reply]
@@ -84,9 +80,6 @@ class Gateway:
 
     def __init__(self, app: Any) -> None:
         """Read the routes of a Chalice app."""
-        # Chalice keeps the current request on the app; with threads only its local variant keeps them apart.
-        if not isinstance(app, LocalChalice):
-            app.__class__ = type("LocalApp", (LocalChalice, app.__class__), {})
         # Lambda's answers are JSON, so that bodies are base64 there; to code and decode 400 KB here takes 2 ms
         app.api.binary_types = []
         self._app = app
@@ -97,6 +90,8 @@ class Gateway:
         self._folders: dict[str, Folder] = {}
         self.is_kept_from: Callable[[int], bool] = lambda _: False
         """Whether the client at a port may not have the local stack's own pages."""
+        self.is_operator: Callable[[str | None], bool] = lambda _: False
+        """Whether an Authorization header is that of an administrator, who may have them from another machine."""
         self._free = threading.Semaphore(AT_ONCE)
         self.traffic = Traffic()
 
@@ -165,6 +160,8 @@ class Gateway:
         headers = dict(result.get("headers") or {})
         for name, values in (result.get("multiValueHeaders") or {}).items():
             headers[name] = ", ".join(values)
+        if any("\n" in value or "\r" in value for value in headers.values()):
+            raise _BadGateway("The function's answer has a malformed header.")
         return Reply(result["statusCode"], headers, body)
 
 
@@ -227,11 +224,11 @@ def uncompressed(headers: Mapping[str, str], client: str) -> Mapping[str, str]:
     To compress and decompress a list takes as long as to make it, and loopback needs neither. A proxy names itself or
     its client in a header, and stays with what it asked for. What does not fit into a response is compressed anyway.
     """
-    if client not in LOOPBACK:
+    if not peers.is_loopback(client):
         return headers
     names = {name.lower(): name for name in headers}
     accepted = names.get("accept-encoding")
-    if accepted is None or not names.keys().isdisjoint(_PROXIED) or not takes_gzip(headers[accepted]):
+    if accepted is None or not names.keys().isdisjoint(peers.PROXIED) or not takes_gzip(headers[accepted]):
         return headers
     return {**headers, accepted: "identity"}
 
@@ -298,6 +295,13 @@ class _Handler(requests.Handler):
         """Why this request may not have a page of the local stack; empty where it may."""
         if self.gateway.is_kept_from(self.client_address[1]):
             return "Steps of jobs cannot read the pages of the local stack."
+        client, here = str(self.client_address[0]), str(self.connection.getsockname()[0])
+        given = next((value for name, value in self.headers.items() if name.lower() == "authorization"), None)
+        if not peers.is_here(client, here, self.headers) and not self.gateway.is_operator(given):
+            return (
+                "From another machine the pages of the local stack answer administrators only, with their token in the "
+                "header Authorization."
+            )
         if not hosts.is_own(self.headers, self.gateway.listening):
             return "The pages of the local stack answer by address, as localhost and by this machine's name only."
         return ""
@@ -321,9 +325,7 @@ class _Handler(requests.Handler):
             lines.append("Connection: close")
         lines.append(f"Content-Length: {len(reply.body)}\r\n\r\n")
         head = "\r\n".join(lines).encode("latin-1")
-        self.wfile.write(head)
-        if self.command != "HEAD":
-            self.wfile.write(reply.body)
+        self.send(head, b"" if self.command == "HEAD" else reply.body)
 
 
 def _refusal(error: LimnError) -> Reply:

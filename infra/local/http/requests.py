@@ -15,6 +15,7 @@ import socket
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -52,8 +53,9 @@ class Malformed(Exception):
 class _Connection(io.RawIOBase):
     """What a client sends, until a point in time."""
 
-    def __init__(self, connection: socket.socket) -> None:
-        self._connection = connection
+    def __init__(self, connection: socket.socket, silent: float) -> None:
+        """Read from a connection whose own timeout is `silent` seconds: to change that takes two system calls."""
+        self._connection, self._silent = connection, silent
         self.deadline: float | None = None
         """In seconds of `time.monotonic()`; None waits `SILENT_SECONDS` for each piece."""
 
@@ -61,14 +63,18 @@ class _Connection(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any, /) -> int:
-        left = SILENT_SECONDS if self.deadline is None else self.deadline - time.monotonic()
+        if self.deadline is None:
+            return self._connection.recv_into(buffer)
+        while (left := self.deadline - time.monotonic()) >= self._silent:
+            with suppress(TimeoutError):
+                return self._connection.recv_into(buffer)
         if left <= 0:
             raise TimeoutError
         self._connection.settimeout(left)
         try:
             return self._connection.recv_into(buffer)
         finally:
-            self._connection.settimeout(SILENT_SECONDS)
+            self._connection.settimeout(self._silent)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -77,7 +83,6 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True  # or the last packet of an answer waits 40 ms for the client's acknowledgement
     wbufsize = -1  # headers and small bodies leave in one packet
-    timeout = SILENT_SECONDS
     headers: dict[str, str]  # type: ignore[assignment]  # the base class's parser takes a third of a small request
     """By name, as the client writes it; values of a repeated one are joined by commas."""
     unread: int
@@ -94,8 +99,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def setup(self) -> None:
         """Read with a deadline."""
+        self.timeout = SILENT_SECONDS  # type: ignore[misc]  # the base class reads it in setup
         super().setup()
-        self._source = _Connection(self.connection)
+        self._source = _Connection(self.connection, self.timeout)
         self.rfile = self._reader = io.BufferedReader(self._source, BLOCK)
 
     def handle_one_request(self) -> None:
@@ -161,6 +167,15 @@ class Handler(BaseHTTPRequestHandler):
         if not line and self.unread:
             raise Malformed(f"The body ended {self.unread} bytes before its Content-Length.")
         return line
+
+    def send(self, head: bytes, body: bytes) -> None:
+        """Send an answer, in one packet where it fits."""
+        self.wfile.flush()
+        sent = self.connection.sendmsg((head, body))
+        if sent < len(head):
+            self.connection.sendall(head[sent:])
+        if sent < len(head) + len(body):
+            self.connection.sendall(memoryview(body)[max(0, sent - len(head)) :])
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 the base class's name
         """Log at the lowest level: there are too many requests to read."""

@@ -17,6 +17,12 @@ from infra.local.http.reply import Reply
 
 PREFIX = "/answers/"
 _PATH = re.compile(r"/answers/(?P<end>[0-9]{1,12})/[0-9a-f]{64}")
+_SAFE = {
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
+"""CloudFront answers from an origin of its own; here it is that of the API, where a drawing must run nothing."""
 _SHOWN = {"ContentType": "Content-Type", "ContentEncoding": "Content-Encoding", "CacheControl": "Cache-Control"}
 
 
@@ -36,7 +42,7 @@ class StoredAnswers:
         except ClientError:
             return _FORBIDDEN
         headers = {shown: got[name] for name, shown in _SHOWN.items() if name in got}
-        return Reply(200, {**headers, "Access-Control-Allow-Origin": "*"}, got["Body"].read())
+        return Reply(200, {**headers, **_SAFE, "Access-Control-Allow-Origin": "*"}, got["Body"].read())
 
 
 _FORBIDDEN = Reply(403, {"Content-Type": "text/plain"}, b"Forbidden")

@@ -19,6 +19,8 @@ from infra.local import aws
 from tests.console.browser.projects import new_project
 from tests.console.browser.views import show
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def receiver(stack) -> Iterator[list[dict]]:
@@ -35,7 +37,7 @@ def receiver(stack) -> Iterator[list[dict]]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", stack.hooks), Receiver)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     yield got
     server.shutdown()
     server.server_close()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 
-from chalicelib.access import passwords
+from chalicelib.access import authentication, passwords
+from chalicelib.resources.accounts import administration
+from tests.races import meanwhile
 from tests.resources.accounts.mails import PASSWORD, newest_mail_to, token_in
 from tests.service import Api, new_user
 
@@ -109,3 +111,10 @@ def test_a_change_of_password_stands_alone_and_is_complete(ada, me):
         said = me.patch(path, body)
         assert (said.status, said.message.startswith(named)) == (400, True), said.body
     assert me.get("User/GetCurrent").json["first_name"] == "Ada"
+
+
+def test_a_token_that_is_made_while_its_user_leaves_the_staff_is_not_of_staff():
+    user = new_user(is_staff=True).user
+    with meanwhile(lambda: administration.set_staff(user.username, staff=False)):
+        token = passwords.issue_token(user, refresh=False)
+    assert not authentication.authenticate(f"Token {token}").is_staff

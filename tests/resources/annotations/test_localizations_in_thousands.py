@@ -10,6 +10,8 @@ from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.storage.log import intents
 from tests.resources.annotations.boxes import settle
 
+pytestmark = pytest.mark.slow
+
 GATEWAY_SECONDS = 29
 
 

@@ -9,6 +9,9 @@ from chalicelib.http.dispatch import Request, dispatch
 from chalicelib.settings import settings
 from tests import objects
 from tests.resources.algorithms.test_algorithms import hosted_template, uploaded  # noqa: F401 a fixture
+from tests.resources.algorithms.test_algorithms import saved as saved_manifest
+from tests.resources.algorithms.test_algorithms import spec as algorithm_spec
+from tests.workflows.test_workflows import FORK
 
 PAGE = "<html><script>fetch('/rest/Projects')</script>hello</html>"
 
@@ -92,6 +95,17 @@ class TestApplets:
         assert api.delete(f"Applet/{other}").status == 200
         assert objects.size(key + second.partition("/")[2]) is None
         assert api.get(f"Applets/{project}").json == []
+
+    def test_a_file_is_removed_with_the_last_algorithm_or_applet_that_names_it(self, api, project):
+        manifest = saved_manifest(api, project, FORK)
+        algorithm = api.made(f"Algorithms/{project}", algorithm_spec(api, project, manifest=manifest))
+        applets = [api.made(f"Applets/{project}", {"name": "a", "html_file": manifest}) for _ in range(2)]
+        left = [f"Applet/{applets[0]}", f"Algorithm/{algorithm}", f"Applet/{applets[1]}"]
+        found = []
+        for path in left:
+            found.append(api.ask("GET", f"/media/{manifest}").status)
+            assert api.delete(path).status == 200
+        assert (found, api.ask("GET", f"/media/{manifest}").status) == ([200, 200, 200], 404)
 
     @pytest.mark.parametrize("file", ["ghost.html", "{project}/ghost.html", "../x", ""])
     def test_a_file_that_was_not_saved_here_is_refused(self, api, project, file):

@@ -9,6 +9,8 @@ from chalicelib.storage.log import log
 from chalicelib.storage.objects import objects
 from tests.resources.media.samples import picture
 
+pytestmark = pytest.mark.slow
+
 SMALL = picture(32, 24)
 
 

@@ -94,6 +94,7 @@ class TestArchive:
             assert (state(api, media), class_of(settled, key)) == (then, "STANDARD")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reencode", [False, True], ids=["copied", "encoded"])
 def test_a_clip_is_cut_from_there(api, film, reencode):
     file = clips_service.order(entities.get(Kind.MEDIA, film), api.user.id, ["10:20"], None, reencode=reencode)

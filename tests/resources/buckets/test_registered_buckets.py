@@ -108,6 +108,7 @@ def test_a_purged_project_leaves_nothing_there(api, project, organization, media
     assert placement.noted_buckets(project) == []
 
 
+@pytest.mark.slow
 def test_a_transcode_reads_from_there_and_writes_there(api, project, settled):
     said = transcode(api, project, media_type(project), video())
     assert said.status == 201, said.body
@@ -125,6 +126,7 @@ def test_a_transcode_reads_from_there_and_writes_there(api, project, settled):
         assert frame_shown(api.get(f"GetFrame/{number}", frames=frame).body) == frame
 
 
+@pytest.mark.slow
 def test_pieces_larger_than_a_part_are_joined_there(api, project, media, settled):
     prefix = object_keys.pieces_prefix(project, "j")
     pieces = [PART + 1, 10, 2 * PART, 3]

@@ -88,6 +88,7 @@ def calls(monkeypatch):
     return read
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ranges", ["0:131", "0:10,20:60,70:131"])
 def test_a_clip_of_neighbouring_fragments_is_one_read_of_the_store(owner, media, calls, ranges):
     owner.get(f"GetClip/{media}", frame_ranges="0:0")

@@ -166,6 +166,7 @@ class Race:
         return after
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [3, 500])
 def test_a_list_and_the_feed_after_it_miss_and_double_nothing_beside_racing_writers(here, limit):
     first = here.api.made(here.many, [here.spec(frame=frame) for frame in range(20)])

@@ -1,5 +1,7 @@
 """Versions of datasets, through HTTP."""
 
+from itertools import product
+
 import pytest
 
 from chalicelib.core.models.datasets import DATASET
@@ -23,8 +25,16 @@ def freeze(dataset, name, **selection):
     return version
 
 
-@pytest.mark.parametrize("labels", [20_000, 3])
-@pytest.mark.parametrize("form", ["csv", "mot", "yolo"])
+def test_a_second_version_of_a_name_is_refused_before_a_message_is_sent(dataset):
+    freeze(dataset, "v1")
+    assert "already" in dataset.api.post(f"Datasets/{dataset.project}", {"name": "v1"}).message
+    assert dataset.api.drain() == 0
+
+
+@pytest.mark.parametrize(
+    ("form", "labels"),
+    [("csv", 3), *(pytest.param(*case, marks=pytest.mark.slow) for case in product(("mot", "yolo"), (20_000, 3)))],
+)
 def test_an_export_of_a_version_is_that_of_its_commit_though_all_was_deleted(
     api, project, dataset, monkeypatch, form, labels
 ):

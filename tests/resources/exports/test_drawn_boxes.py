@@ -62,6 +62,7 @@ def boxes(archive, form):  # noqa: C901, PLR0912 a branch for each format
                     yield picture, track.get("label"), edges
 
 
+@pytest.mark.slow
 def test_boxes_of_every_format_cover_the_drawn_numbers(api, project, clip):
     dataset = Dataset(api, project, clip)
     colour = {"name": "Colour", "dtype": "string"}

@@ -113,6 +113,7 @@ class TestSelection:
         assert archive.read("states.csv").count(b"\n") == 1
         assert b"false" not in archive.read("localizations.csv")
 
+    @pytest.mark.slow
     def test_an_export_has_the_rows_of_one_commit_whatever_is_written_and_compacted_meanwhile(
         self, api, project, dataset, monkeypatch
     ):
@@ -232,7 +233,9 @@ class TestPictures:
 
 
 class TestParts:
-    @pytest.mark.parametrize("form", ["coco", "csv", "mot", "voc", "cvat"])
+    @pytest.mark.parametrize(
+        "form", ["coco", *(pytest.param(form, marks=pytest.mark.slow) for form in ("csv", "mot", "voc", "cvat"))]
+    )
     def test_an_archive_of_many_parts_and_uploads_is_the_same_as_one_of_one(self, dataset, monkeypatch, form):
         dataset.annotate()
         for frame in (2, 5, 20, 21):
@@ -249,6 +252,7 @@ class TestParts:
             else:
                 assert undated(parts.read(name)) == undated(whole.read(name)), name
 
+    @pytest.mark.slow
     def test_an_archive_of_several_uploads_is_joined_over_several_messages(self, api, project, pictured, monkeypatch):
         noise = Image.effect_noise((2400, 2400), 200).tobytes()
         for name in ("x.png", "y.png"):

@@ -85,7 +85,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 def server(made, monkeypatch):
     data, info = made
     running = Server({"/film.mp4": data, "/film.json": json.dumps(info).encode()})
-    thread = threading.Thread(target=running.serve_forever, daemon=True)
+    thread = threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     running.home = f"http://127.0.0.1:{running.server_port}"
     monkeypatch.setattr(fetching, "_is_inside", lambda address: address.port == running.server_port)
@@ -174,7 +174,7 @@ VIDEO = {
 def test_a_server_that_does_not_answer_ranges_is_refused(api, media, shape, server, monkeypatch, name):
     server.behave["/film.mp4"] = VIDEO[name]
     # Some of them are waited for until the request ends.
-    monkeypatch.setattr(dispatch, "REQUEST_SECONDS", 1.0)
+    monkeypatch.setattr(dispatch, "REQUEST_SECONDS", 0.3)
     check_refused(api, media, shape, 503)
 
 
@@ -209,7 +209,7 @@ def test_a_server_that_sends_a_byte_at_a_time_is_cut_off_at_the_end_of_the_reque
         else:
             at.drip(head)
 
-    monkeypatch.setattr(dispatch, "REQUEST_SECONDS", 1.0)
+    monkeypatch.setattr(dispatch, "REQUEST_SECONDS", 0.3)
     server.behave = {path: drip}
     for said in (
         api.get(f"GetFrame/{media}", frames="3,33,70", tile="3x1"),
@@ -277,6 +277,7 @@ def test_a_malformed_segment_file_is_refused(api, media, shape, server, made, na
     assert longest < GIGABYTE
 
 
+@pytest.mark.slow
 def test_a_segment_file_of_many_fragments_is_read_once_or_refused(api, media, shape, server, made):
     *_, moof, mdat = made[1]["segments"]
     info = {**made[1], "segments": [*made[1]["segments"], *([moof, mdat] * 100_000)]}

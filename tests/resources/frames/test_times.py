@@ -29,6 +29,7 @@ def test_a_constant_rate_is_exact_and_gives_n_by_rate(api, project, type_):
     assert api.get(f"GetFrame/{media}", frames=29).status == 200
 
 
+@pytest.mark.slow
 def test_a_rate_that_varies_gives_the_times_of_the_source(api, project, type_, tmp_path):
     media = made(api, project, type_, uneven(tmp_path).read_bytes())
     found = api.get(f"FrameTimes/{media}").json

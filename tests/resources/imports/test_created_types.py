@@ -158,6 +158,7 @@ class TestVideos:
         assert [each["num_frames"] for each in api.get(f"Medias/{project}").json] == [12]
         assert len(api.get(f"Localizations/{project}").json) == 2
 
+    @pytest.mark.slow
     def test_a_large_file_is_copied_in_parts(self, api, project, monkeypatch):
         from PIL import Image
 

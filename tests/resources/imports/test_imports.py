@@ -159,6 +159,7 @@ def test_parts_are_as_small_as_their_rows_are_large(world, monkeypatch):
     assert records.get(IMPORT, found["uid"]).parts == {"labels": [3, 3, 1]}
 
 
+@pytest.mark.slow
 def test_values_of_parquet_that_are_no_json_are_refused_row_by_row(world, tmp_path):
     path = tmp_path / "localizations.parquet"
     values = ("1", "'a'::blob", "uuid()", "INTERVAL 1 DAY", "1.5::decimal(9, 2)", "'infinity'::double", "{'a': 1}",

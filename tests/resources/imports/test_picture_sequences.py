@@ -31,6 +31,7 @@ def sequence(numbers=range(1, COUNT + 1), extension="jpg", base="MOT17/train/MOT
     return {f"{base}/{name}": text for name, text in texts.items()} | pictures
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("extension", ["jpg", "png"])
 def test_a_folder_of_pictures_becomes_a_video_of_the_same_frames(api, project, extension):
     found = imported(api, project, sequence(extension=extension), "mot", create_types=True)

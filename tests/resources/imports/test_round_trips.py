@@ -161,6 +161,7 @@ def content(name, body, shapes=()):
     return sorted(names.values()), sorted(labels), states
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(FORMATS))
 @pytest.mark.parametrize("examples", [1, pytest.param(15, marks=pytest.mark.nightly)])
 def test_a_second_export_equals_the_first(api, organization, name, examples):
@@ -215,6 +216,7 @@ def photographed():
     return api, organization, dataset
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted({name.partition(" ")[0] for name in FORMATS}))
 def test_pictures_of_an_export_become_images_again(photographed, name):
     api, organization, dataset = photographed

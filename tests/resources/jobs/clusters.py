@@ -119,7 +119,7 @@ class FakeCluster:
         context.load_cert_chain(file)
         self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
         self.port = self._server.server_address[1]
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
         self._allow(is_allowed=True)
 
     def _allow(self, *, is_allowed: bool) -> None:

@@ -45,7 +45,7 @@ def misbehave(request, monkeypatch):
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     endpoint = f"http://127.0.0.1:{server.server_address[1]}"
     impatient = batch_calls.CONFIG.merge(Config(read_timeout=batch_calls.CONFIG.read_timeout / 5))
     bad, good = boto3.client("batch", endpoint_url=endpoint, config=impatient), batch_calls.client()

@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROUNDS = [pytest.param(6), pytest.param(100, marks=pytest.mark.nightly)]
 
 

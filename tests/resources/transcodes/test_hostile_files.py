@@ -211,6 +211,7 @@ class Peak:
         return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("odd", FILES.values(), ids=FILES)
 def test_every_file_ends_soon_with_a_reason_or_a_video(api, project, odd):
     configs = [ArchiveConfig(encode=EncodeConfig(vcodec="copy"))]

@@ -49,6 +49,7 @@ def run_until(work, finished):
     return work
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at_once", [1, 2])
 def test_videos_uploaded_together_can_all_be_watched_before_a_large_piece_is_encoded(api, project, work, at_once):
     type_ = media_type(project, streaming_config=LADDER)
@@ -61,6 +62,7 @@ def test_videos_uploaded_together_can_all_be_watched_before_a_large_piece_is_enc
     assert [api.get(f"Transcode/{job}").json["job"]["status"] for job in jobs] == ["succeeded"] * 2
 
 
+@pytest.mark.slow
 def test_a_later_video_waits_for_one_large_piece_of_an_earlier_one(api, project, work):
     type_ = media_type(project, streaming_config=LADDER)
     with override(piece_seconds=1.0, pieces_at_once=1):

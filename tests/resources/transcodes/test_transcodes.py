@@ -68,6 +68,7 @@ def test_an_archive_of_media_is_refused_when_it_is_sent(api, project, type_, dat
 
 
 class TestTranscode:
+    @pytest.mark.slow
     def test_a_real_video_is_streamed_at_four_heights_with_all_that_belongs_to_it(self, api, project):
         said = transcode(api, project, media_type(project))
         assert said.status == 201
@@ -135,6 +136,7 @@ class TestTranscode:
         older = api.post(f"Transcode/{project}", spec)
         assert (older.status, older.json["uid"]) == (201, spec["uid"])
 
+    @pytest.mark.slow
     def test_several_pieces_make_one_video_in_two_commits_and_one_of_its_end(self, api, project, type_, short_pieces):
         said = transcode(api, project, type_, video(75)).json
         before = log.last(project, fresh=True)
@@ -169,6 +171,7 @@ class TestTranscode:
         (archival,) = api.get(f"Media/{said['media_id']}").json["media_files"]["archival"]
         assert objects.read(archival["path"]) == data
 
+    @pytest.mark.slow
     def test_archival_copies_for_a_bucket_of_the_user_s_own_go_there_and_leave_no_record(self, api, project):
         theirs = f"theirs-{uuid.uuid4().hex[:12]}"
         boto3.client("s3").create_bucket(Bucket=theirs)

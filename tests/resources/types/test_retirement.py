@@ -137,10 +137,10 @@ def creation(world: World, word: str, number: int, count: int = 1):
     return world.api.post(f"{plural}/{world.project}", body)
 
 
-RACES = [(word, 1) for word in (*CASES, "on media", "states on media")]
-RACES += [("LocalizationType", 12)]
-RACES += [pytest.param(word, 12, marks=pytest.mark.nightly) for word in CASES if word != "LocalizationType"]
-RACES += [pytest.param(word, 12, marks=pytest.mark.nightly) for word in ("on media", "states on media")]
+OTHERS = [*(word for word in CASES if word != "LocalizationType"), "on media", "states on media"]
+RACES = [("LocalizationType", 1), pytest.param("LocalizationType", 12, marks=pytest.mark.slow)]
+RACES += [pytest.param(word, 1, marks=pytest.mark.slow) for word in OTHERS]
+RACES += [pytest.param(word, 12, marks=pytest.mark.nightly) for word in OTHERS]
 
 
 @pytest.mark.parametrize(("word", "count"), RACES)
@@ -200,6 +200,7 @@ FOLDED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("word", "how"), FOLDED)
 def test_a_snapshot_from_between_knows_what_later_commits_do_not_bring_back(world, word, how, monkeypatch):
     """The definition goes, the log is folded, and only then comes the commit of a creation that began before."""

@@ -105,6 +105,7 @@ def test_empty_values_are_values_in_bulk(things):
     assert same(things.read(number), EMPTY)
 
 
+@pytest.mark.slow
 @sweep("name, text", TEXTS.items(), ids=lambda case: case[0])
 def test_texts_come_back_byte_for_byte(things, name, text):
     number = things.make({"text": text, "blob": text})

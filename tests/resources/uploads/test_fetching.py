@@ -66,7 +66,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 def server():
     """A file server on this machine; its origin."""
     running = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=running.serve_forever)
+    thread = threading.Thread(target=running.serve_forever, args=(0.01,))
     thread.start()
     try:
         yield f"http://127.0.0.1:{running.server_port}"

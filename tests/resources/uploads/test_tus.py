@@ -366,6 +366,7 @@ class TestUse:
         assert upload_of(path).key in said.headers["Location"]
         assert said.headers["Cache-Control"] == "no-store"
 
+    @pytest.mark.slow
     def test_a_video_is_transcoded_from_its_address(self, api, project):
         data = BUNNY.read_bytes()
         path = begun(api, project, len(data), filename="bunny.mp4")

@@ -19,12 +19,14 @@ from tests.resources.uploads.tus_client import (
 )
 from tests.service import GATEWAY
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def served(monkeypatch):
     """The API on a port of this machine; its address."""
     server = Server(GATEWAY, "127.0.0.1", 0)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     monkeypatch.setenv("LIMN_PUBLIC_URL", f"http://127.0.0.1:{server.server_port}")
     settings.cache_clear()

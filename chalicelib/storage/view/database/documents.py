@@ -15,7 +15,7 @@ import itertools
 import struct
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 from isal import isal_zlib
@@ -57,10 +57,10 @@ class PackCache:
         self._lock = threading.Lock()
         self.memory = 0
 
-    def get(self, key: tuple[int, int]) -> Pack | None:
-        """A pack, None where it is not cached."""
+    def get(self, owner: int, starts: Iterable[int]) -> dict[int, Pack]:
+        """The cached packs of a file among those at some offsets."""
         with self._lock:
-            return self._packs.use(*key)
+            return self._packs.use_all(owner, starts)
 
     def put(self, key: tuple[int, int], pack: Pack) -> None:
         """Keep a pack."""
@@ -171,16 +171,14 @@ class Documents:
 
     def _packs_of(self, places: Sequence[int]) -> dict[int, Pack]:
         """The packs with the documents at places, by their offsets."""
-        packs: dict[int, Pack] = {}
-        missing: list[int] = []
-        for start in dict.fromkeys([place // _SLOTS for place in places]):
-            pack = self._here(start)
-            if pack is None:
-                missing.append(start)
-            else:
-                packs[start] = pack
-        if missing:
-            missing.sort()
+        wanted = dict.fromkeys([place // _SLOTS for place in places])
+        packs = self._cache.get(self._number, wanted)
+        if len(packs) < len(wanted):
+            with self._lock:
+                if self._start in wanted and self._start not in packs:
+                    packs[self._start] = tuple(self._open)
+        if len(packs) < len(wanted):
+            missing = sorted(wanted.keys() - packs.keys())
             self.device.prefetch((start, CHUNK // 4) for start in missing)
             for start in missing:
                 packs[start] = self._unpack(start)
@@ -207,13 +205,6 @@ class Documents:
         with self._lock:
             self._open, self._open_bytes = [], 0
             self._start = self.device.size
-
-    def _here(self, start: int) -> Pack | None:
-        pack = self._cache.get((self._number, start))
-        if pack is not None:
-            return pack
-        with self._lock:
-            return tuple(self._open) if start == self._start else None
 
     def _unpack(self, start: int) -> Pack:
         (length,) = _LENGTH.unpack(self.device.read(start, _LENGTH.size))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Generic, TypeVar
 
@@ -49,6 +49,18 @@ class Shares(Generic[V]):
         if found is not None:
             self._entries.move_to_end((owner, key))
             self._of[owner].move_to_end(key)
+        return found
+
+    def use_all(self, owner: int, keys: Iterable[int]) -> dict[int, V]:
+        """The entries that an owner has under some keys, which become the last used, in the order of the keys."""
+        own = self._of.get(owner, OrderedDict())
+        entries, found = self._entries, {}
+        for key in keys:
+            if key in own:
+                place = owner, key
+                found[key] = entries[place]
+                entries.move_to_end(place)
+                own.move_to_end(key)
         return found
 
     def put(self, owner: int, key: int, value: V) -> None:

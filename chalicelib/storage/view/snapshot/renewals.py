@@ -13,7 +13,7 @@ from collections import OrderedDict
 
 from chalicelib.core.time.deadline import remaining
 from chalicelib.errors import Unavailable
-from chalicelib.storage.log import log
+from chalicelib.storage.log import growth
 from chalicelib.storage.view.cache import DISK_SHARE, FOLLOW_SECONDS, LIFETIME
 from chalicelib.storage.view.database.engine import engine
 from chalicelib.storage.view.snapshot import snapshots
@@ -73,7 +73,7 @@ class Renewals:
             renewal = Renewal(snapshots.open_view(project, manifest))
             self._keep(project, renewal)
             if self._notes_growth:
-                log.note_growth(project, 0, 0)
+                growth.note(project, 0, 0)
         view = renewal.go_on(end)
         if view is None:
             message = "The project's view is being made anew for a new release; try again in some seconds."
