@@ -152,7 +152,7 @@ def _child(
 
 
 def warm_up() -> None:
-    """Start the server process, which takes half a second to load its libraries, without waiting for it."""
+    """Start the process that works on media without waiting for it; it takes half a second to load its libraries."""
     _media_server.start()
 
 
