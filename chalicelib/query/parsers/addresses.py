@@ -46,8 +46,9 @@ def parse_address(text: str, struct: type[Q], place: str, without: Collection[st
     for name, value in pairs:
         field = fields.get(struct.accepts.get(name, name))
         if field is None:
+            kind = struct.__name__.removesuffix("Query").lower()
             declared = {*fields, *(old for old, new in struct.accepts.items() if new in fields)}
-            raise BadInput(f"{place}: {name[:100]!r} is no filter of this list.{nearest(name, declared)}")
+            raise BadInput(f"{place}: {name[:100]!r} is not a filter of {kind} lists.{nearest(name, declared)}")
         if not value:
             raise BadInput(f"{place}: {name} must not be empty.")
         if any(isinstance(option, inspect.ListType) for option in options(field.type)):

@@ -166,4 +166,4 @@ class TestPages:
         assert changes[-1] not in logs(here, before=moment)
         said = here.api.get(f"ChangeLog/{here.project}", since="yesterday")
         assert said.status == 400
-        assert "ISO 8601" in said.json["details"]
+        assert "ISO 8601" in said.message

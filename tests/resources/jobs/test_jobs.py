@@ -106,14 +106,15 @@ class TestLaunch:
         numbers = [api.made(f"Medias/{project}", one) for one in body]
         numbers = [one[0] if isinstance(one, list) else one for one in numbers]
         for path in ("AlgorithmLaunch", "Jobs"):
-            for query in ("?name=b.jpg", f"name=b.jpg&type={kind}", f"?media_id={numbers[1]}&unknown=1"):
+            for query in ("?name=b.jpg", f"name=b.jpg&type={kind}", f"?media_id={numbers[1]}"):
                 asked = {"algorithm_name": algorithm, "media_query": query, "media_ids": [numbers[0]]}
                 said = api.post(f"{path}/{project}", asked).json
                 assert [job["media_ids"] for job in said["object"]] == [[numbers[1]]], query
         said = api.post(f"AlgorithmLaunch/{project}", {"algorithm_name": algorithm}).json
         assert [job["media_ids"] for job in said["object"]] == [numbers[:3], numbers[3:]]
-        asked = {"algorithm_name": algorithm, "media_query": "?type=no"}
-        assert api.post(f"Jobs/{project}", asked).status == 400
+        for query, named in (("?type=no", "type"), ("?nmae=b.jpg", "Did you mean 'name'?"), ("?name=", "name")):
+            said = api.post(f"Jobs/{project}", {"algorithm_name": algorithm, "media_query": query})
+            assert (said.status, named in said.message) == (400, True), query
 
 
 class TestForkAndJoin:
