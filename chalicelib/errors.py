@@ -146,9 +146,13 @@ class Damaged(LimnError):
 
 
 class Unavailable(LimnError):
-    """A dependency does not respond.
+    """A dependency does not respond; `retry_after` as in `TooMany`.
 
     Where the message does not say that nothing was changed, the request may have taken effect: its response was lost.
     """
 
     status = 503
+
+    def __init__(self, message: str, details: str = "", *, retry_after: int = 0) -> None:
+        super().__init__(message, details)
+        self.retry_after = retry_after

@@ -22,8 +22,9 @@ if os.environ.get("LIMN_STAGE", STAGE) == STAGE:  # another where a test's progr
 from app import app  # noqa: E402
 from chalicelib.access import passwords  # noqa: E402
 from chalicelib.core.models.accounts import MEMBERSHIP as MEMBERSHIP_RECORD  # noqa: E402
-from chalicelib.core.models.accounts import USER, Membership, User  # noqa: E402
+from chalicelib.core.models.accounts import USER, Membership, ProjectSpec, User  # noqa: E402
 from chalicelib.core.resource import now  # noqa: E402
+from chalicelib.resources.projects import service as projects_service  # noqa: E402
 from chalicelib.storage.dynamodb import ids, records  # noqa: E402
 from infra.local.http.gateway import Gateway, Reply  # noqa: E402
 from infra.local.s3 import stored_answers  # noqa: E402
@@ -134,6 +135,14 @@ def new_user(*, is_staff: bool = False, **more: Any) -> Api:
     )
     records.create(USER, user)
     return Api(user, passwords.issue_token(user, refresh=False))
+
+
+def new_project(api: Api) -> int:
+    """A new project that a user owns, in an organization of its own."""
+    assert api.user
+    organization = api.made("Organizations", {"name": f"organization {next(_names)}"})
+    spec = ProjectSpec(name=f"project {next(_names)}", organization=organization)
+    return projects_service.create_project(spec, api.user.id, "No Access").id
 
 
 def join(api: Api, project: int, level: str) -> None:

@@ -129,9 +129,17 @@ def project_level(caller: Caller, project: int) -> Level:
     return level_of_member(membership(caller.id, project))
 
 
-def projects_of(caller: Caller) -> dict[int, Level]:
-    """The projects that a caller may see, with the caller's level in each."""
-    found = {item.project: LEVEL_OF[item.permission] for item in records.list_linked(MEMBERSHIP, "user", caller.id)}
+def projects_of(caller: Caller, *, reads_along: bool = False) -> dict[int, Level]:
+    """The projects that a caller may see, with the caller's level in each.
+
+    With `reads_along` the projects and the caller's user are read with the memberships, for the rest of the request.
+    """
+
+    def beside(keys: list[record_rows.Key]) -> list[record_rows.Key]:
+        return [record_rows.key_of(USER, caller.id), *((project, record_rows.ALONE) for project, _ in keys)]
+
+    memberships = records.list_linked(MEMBERSHIP, "user", caller.id, beside if reads_along else None)
+    found = {item.project: LEVEL_OF[item.permission] for item in memberships}
     if settings().fine_grained_permissions:
         numbers = found.keys() | grants.subjects_in_reach(caller.id, "project")
         found = {number: project_level(caller, number) for number in numbers}

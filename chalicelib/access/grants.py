@@ -11,7 +11,6 @@ from chalicelib.access.row_protections import ROW_PROTECTION, organization_scope
 from chalicelib.core.models.accounts import AFFILIATION, MEMBERSHIP, PROJECT
 from chalicelib.core.permissions import LEVEL_OF
 from chalicelib.core.records import padded
-from chalicelib.errors import NotFound
 from chalicelib.storage.dynamodb import records
 
 Subject = tuple[str, int]
@@ -56,19 +55,18 @@ def _sum(user: int, scope: str, whole: str, number: int, level: str) -> Grants:
 
 
 def _subjects_of(user: int, subjects: Iterable[Subject]) -> set[Subject]:
-    """The subjects that are the user, or that the user belongs to."""
-    return {(name, number) for name, number in subjects if _is_of(user, name, number)}
-
-
-def _is_of(user: int, name: str, number: int) -> bool:
-    if name == "user":
-        return number == user
-    if name == "organization":
-        return _affiliation(user, number) is not None
-    try:
-        return user in records.get(GROUP, number).members
-    except NotFound:
-        return False
+    """The subjects that are the user, or that the user belongs to. Groups are read together: there may be many."""
+    wanted = set(subjects)
+    groups = records.many(GROUP, [number for name, number in wanted if name == "group"])
+    return {
+        *({("user", user)} & wanted),
+        *(("group", number) for number, group in groups.items() if user in group.members),
+        *(
+            (name, number)
+            for name, number in wanted
+            if name == "organization" and _affiliation(user, number) is not None
+        ),
+    }
 
 
 def _subjects(user: int) -> Iterable[str]:

@@ -13,6 +13,13 @@ class MessageResponse(Struct, kw_only=True, omit_defaults=True):
     message: str
 
 
+class DeletedResponse(Struct, kw_only=True, omit_defaults=True):
+    """What the operation deleted."""
+
+    message: str
+    id: int
+
+
 class CreateResponse(Struct, kw_only=True, omit_defaults=True):
     """The id of a new record or entity, and a message."""
 

@@ -24,7 +24,7 @@ from chalicelib.core.log.commits import Note
 from chalicelib.core.permissions import Permission
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import Resource, given
-from chalicelib.core.responses import CreateResponse, MessageResponse
+from chalicelib.core.responses import CreateResponse, DeletedResponse, MessageResponse
 from chalicelib.errors import BadInput, LimnError
 from chalicelib.http.addresses import within
 from chalicelib.http.operation import Address, Call, NoQuery, Operation
@@ -52,6 +52,7 @@ class RecordResource:
         guarded: whether `changed` checks a body against other records of the project, which must not change meanwhile.
         taken: the error for a change that claims another record's unique value.
         removed: deletes the record; by default without checks.
+        deletion_names: whether the answer of a deletion has the id beside its message.
         noted: the event of a change or deletion (no record after it), for the feed of the record's project.
     """
 
@@ -75,6 +76,7 @@ class RecordResource:
     taken: Callable[[], LimnError] | None = None
     removed: Callable[[Call[Any, Any, Any]], None] | None = None
     noted: Callable[[Any, Any], Note] | None = None
+    deletion_names: bool = False
     deletion_says: str = "{word} {id} deleted successfully!"
     schema_update: type[Resource] | None = None
     change_says: str = "{word} {id} updated successfully!"
@@ -121,7 +123,7 @@ class RecordResource:
             attempt()
         return MessageResponse(message=self.change_says.format(word=self.word, id=number))
 
-    def delete(self, call: Call[Any, Any, Any]) -> MessageResponse:
+    def delete(self, call: Call[Any, Any, Any]) -> MessageResponse | DeletedResponse:
         """Delete the record."""
         number = self.kind.id_of(call.target)
         if self.removed:
@@ -136,7 +138,8 @@ class RecordResource:
                 transaction.run()
 
             steps.again(attempt)
-        return MessageResponse(message=self.deletion_says.format(word=self.word, id=number))
+        message = self.deletion_says.format(word=self.word, id=number)
+        return DeletedResponse(message=message, id=number) if self.deletion_names else MessageResponse(message=message)
 
 
 def record_operations(resource: RecordResource) -> tuple[Operation, ...]:
@@ -202,7 +205,8 @@ def record_operations(resource: RecordResource) -> tuple[Operation, ...]:
             summary=f"Delete {a_noun}.",
             needs=resource.write,
             addresses=resource.one,
-            returns=MessageResponse,
+            returns=DeletedResponse if resource.deletion_names else MessageResponse,
+            schema_answer=MessageResponse,
             handler=resource.delete,
             tag=resource.tag,
         ),

@@ -19,6 +19,7 @@ import msgspec
 from msgspec import inspect
 
 from chalicelib.core.resource import ONE_LINE, UUID, Resource, options
+from chalicelib.core.text import strict_json
 from chalicelib.core.text.names import nearest
 from chalicelib.errors import BadInput, NotFound, TooLarge
 from chalicelib.http.bounds import BODY_ERROR, check_depth, check_parameter, check_sizes, longer_texts
@@ -96,6 +97,7 @@ def decode_query(operation: Operation, multi_value_params: Mapping[str, list[str
     if operation.query is NoQuery:
         return NoQuery()
     values: dict[str, str | list[str]] = {}
+    sent: dict[str, str] = {}
     named = _by_name(operation.query)
     for place in sorted({named[name] for name in multi_value_params if name in named}):
         parameter = _parameters(operation.query)[place]
@@ -106,9 +108,10 @@ def decode_query(operation: Operation, multi_value_params: Mapping[str, list[str
         pieces = [piece for text in texts for piece in text.split(",")] if parameter.is_list else texts[:1]
         for piece in pieces:
             if not piece or not parameter.pattern.fullmatch(piece):
-                rule = parameter.rule if piece else "not empty"
-                raise BadInput(f"Invalid query parameter: {name}", f"{name} must be {rule}.")
+                rule = f"be {parameter.rule}" if piece else "not be empty"
+                raise BadInput(f"Invalid query parameter: {name}", f"{name} must {rule}.")
         values[parameter.names[0]] = pieces if parameter.is_list else pieces[0]
+        sent[parameter.names[0]] = name
     try:
         return msgspec.convert(values, operation.query, strict=False)
     except msgspec.ValidationError as error:
@@ -116,8 +119,9 @@ def decode_query(operation: Operation, multi_value_params: Mapping[str, list[str
         if missing := _MISSING.fullmatch(what):
             name = missing["name"]
             raise BadInput(f"Query parameter error: {name}", f"{name} is required.") from None
-        details = explain(str(error), inspect.type_info(operation.query))
-        raise BadInput(f"Invalid query parameter: {path[1:].partition('[')[0]}", details) from None
+        name = path[1:].partition("[")[0]
+        details = explain(str(error), inspect.type_info(operation.query)).removeprefix(name)
+        raise BadInput(f"Invalid query parameter: {sent[name]}", f"{sent[name]}{details}") from None
 
 
 def _given_name(parameter: _Parameter, given: Mapping[str, list[str]]) -> str | None:
@@ -226,14 +230,14 @@ def decode_body(operation: Operation, raw: bytes | None, content_type: str | Non
         value = _decode_any(text, shapes, operation)
     except RecursionError:
         raise BadInput(BODY_ERROR, "The body is nested too deeply.") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BadInput(BODY_ERROR, f"The body is not valid JSON: {str(error).rstrip('.')}.") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, strict_json.NotJsonError) as error:
+        raise BadInput(BODY_ERROR, f"The body is not valid JSON: {strict_json.explain(text, error)}.") from None
     return value
 
 
 def _decode_any(text: bytes, shapes: tuple[_Shape, ...], operation: Operation) -> Any:
     """The body in the first shape that it fits; raises the error of the first shape that it resembles."""
-    value = msgspec.json.decode(text)
+    value = strict_json.decode(text)
     is_list = isinstance(value, list)
     fitting = [shape for shape in shapes if shape.is_list == is_list]
     fitting = fitting or [shape for shape in shapes if is_list and shape.takes_ids] or list(shapes)
@@ -246,9 +250,9 @@ def _decode_any(text: bytes, shapes: tuple[_Shape, ...], operation: Operation) -
             wrapped = {"ids": value} if is_list and shape.takes_ids else value
             return msgspec.convert(tidying.tidied(wrapped, shape.info), shape.type)
         except msgspec.ValidationError as error:
-            first = first or BadInput(BODY_ERROR, explain(str(error), shape.info))
+            first = first or BadInput(BODY_ERROR, tidying.as_sent(explain(str(error), shape.info)))
         except BadInput as error:
-            first = first or error
+            first = first or BadInput(error.message, tidying.as_sent(error.details))
     raise first or BadInput(BODY_ERROR)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from chalicelib.access import effective_permission, references, view_queries
@@ -51,7 +51,8 @@ def dispatch(operation: Operation, request: Request) -> HttpAnswer:
     with time_limit(REQUEST_SECONDS), ahead.reading(), view_queries.looking_ahead(), commits_read() as read:
         answer = _served(operation, request)
     shown = {} if read.least is None else {COMMIT_HEADER: str(read.least)}
-    return replace(answer, headers={**SAFE_IN_BROWSERS, **answer.headers, **shown, **operation.always})
+    headers = {**SAFE_IN_BROWSERS, **answer.headers, **shown, **operation.always}
+    return HttpAnswer(status=answer.status, headers=headers, body=answer.body)
 
 
 def _served(operation: Operation, request: Request) -> HttpAnswer:

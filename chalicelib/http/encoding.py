@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from chalicelib.core.batches import batched
 from chalicelib.core.resource import Resource, answer
-from chalicelib.errors import BadInput, LimnError, NotFound, TooMany, Unauthenticated, WrongMethod
+from chalicelib.errors import BadInput, LimnError, NotFound, TooMany, Unauthenticated, Unavailable, WrongMethod
 from chalicelib.http.operation import Answer, Documents, Operation, Present
 from chalicelib.settings import settings
 
@@ -92,7 +92,7 @@ def encode(operation: Operation, result: Any, query: Mapping[str, list[str]], he
     chunks: Iterable[bytes]
     if format_ == "csv":
         chunks = _csv_chunks(operation, result)
-        if (query.get("bom") or [""])[0].lower() == "true":
+        if _has_mark(query):
             chunks = chain((_BYTE_ORDER_MARK,), chunks)
     elif format_ == "jsonl":
         chunks = (b"\n".join(some) + b"\n" for some in batched(_json_documents(result), _AT_ONCE))
@@ -116,7 +116,7 @@ def encode_error(error: LimnError) -> HttpAnswer:
         sent["Allow"] = ", ".join(error.allowed)
     if isinstance(error, Unauthenticated):
         sent["WWW-Authenticate"] = "Token"
-    if isinstance(error, TooMany) and error.retry_after:
+    if isinstance(error, TooMany | Unavailable) and error.retry_after:
         sent["Retry-After"] = str(error.retry_after)
     said = {"message": shortened(error.message), "details": shortened(error.details), **error.more}
     body = msgspec.json.encode(said)
@@ -138,8 +138,23 @@ def negotiate(operation: Operation, query: Mapping[str, list[str]], headers: Map
 
     Raises:
         NotFound: the operation does not have the format of `?format=`.
-        BadInput: Accept allows none of them.
+        BadInput: Accept allows none of them, or `?bom=` asks for a mark before another format than CSV.
     """
+    format_ = _negotiated(operation, query, headers)
+    if "csv" in operation.all_formats and _has_mark(query) and format_ != "csv":
+        raise BadInput("Invalid query parameter: bom", "bom=true goes with format=csv only.")
+    return format_
+
+
+def _has_mark(query: Mapping[str, list[str]]) -> bool:
+    """Whether `?bom=true` asks for a byte-order mark. Raises BadInput for what is neither true nor false."""
+    text = (query.get("bom") or ["false"])[0].lower()
+    if text not in ("true", "false"):
+        raise BadInput("Invalid query parameter: bom", "bom must be true or false.")
+    return text == "true"
+
+
+def _negotiated(operation: Operation, query: Mapping[str, list[str]], headers: Mapping[str, str]) -> str:
     formats = operation.all_formats
     if not formats:
         return ""
@@ -343,12 +358,14 @@ def _lines(rows: Iterable[Iterable[Any]]) -> bytes:
 
 def unescaped(cell: str) -> str:
     """The text of a cell that `csv_of` wrote: without the apostrophe before what would run as a formula."""
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
+    return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(_FORMULA) else cell
 
 
 def _cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return f"'{value}" if value.startswith(_FORMULA) and not _NEGATIVE.fullmatch(value) else value
+        # An apostrophe of its own before a formula gets another one: else its cell would be read without it.
+        runs = value.lstrip("'").startswith(_FORMULA) and not _NEGATIVE.fullmatch(value)
+        return f"'{value}" if runs else value
     return msgspec.json.encode(value).decode()

@@ -7,7 +7,7 @@ PATCH it clears a member that can be cleared, and is refused for every other (de
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -73,10 +73,19 @@ class Tidying:
     Attributes:
         is_patch: null does not mean absent: it clears the member or is refused.
         places: the variables of the path. A body may repeat them; the path wins.
+        sent: the older names that were sent, by the place of the member.
     """
 
     is_patch: bool
     places: frozenset[str]
+    sent: dict[str, str] = field(default_factory=dict)
+
+    def as_sent(self, rule: str) -> str:
+        """A rule that begins with the place of a member, with the name under which the member was sent."""
+        place, colon, rest = rule.partition(":")
+        if place not in self.sent:
+            return rule
+        return f"{place.rpartition('.')[0]}.{self.sent[place]}".lstrip(".") + colon + rest
 
     def tidied(self, value: Any, info: inspect.Type, path: str = "", *, is_change: bool | None = None) -> Any:
         """The value as msgspec can convert it. Raises BadInput for an unknown member, or a null that is refused."""
@@ -119,6 +128,7 @@ class Tidying:
                 both = f"{sent_as.get(name, name)} and {old} name one member"
                 raise BadInput(BODY_ERROR, f"{path.lstrip('.') + ': ' if path else ''}{both}; send one of them.")
             known[name], sent_as[name] = value[old], old
+            self.sent[f"{path}.{name}".lstrip(".")] = old
         allowed = forms.members | forms.renames.keys() | forms.unused | (self.places if path.count(".") == 0 else set())
         unknown = {name: item for name, item in value.items() if name not in allowed}
         if forms.gathers:

@@ -138,7 +138,7 @@ def step(project: int, changes: int = 0, *, force: bool = False, end: float = ma
     last = log.last(project, fresh=True)
     found = pointer(project)
     if last == 0:
-        growth.settle(project, changes)
+        growth.forget(project, changes)
         return Outcome(is_compacted=False, is_unfinished=False)
     manifest = current(project)
     since = manifest.seq if manifest else 0
@@ -149,16 +149,14 @@ def step(project: int, changes: int = 0, *, force: bool = False, end: float = ma
         snapshots.sweep(project)
         follow_end = math.inf if force else time.monotonic() + FOLLOW_SECONDS
         found, folded = _fold(project, manifest, last, follow_end, end)
+        if folded:  # writers may wait for this
+            growth.settle(project, folded)
     is_folded = found is not None and found.seq >= last
-    # Writers may wait for this. One is left, so that the next run finds the project, until all is done.
-    settled = min(changes - 1, changes if is_folded else folded)
-    if settled > 0:
-        growth.settle(project, settled)
     if found:
         _expire(project, found)
     exported = parquet_steps.write_step(project, end)
-    if changes and is_folded and exported is not False:
-        growth.settle(project, changes - max(settled, 0))
+    if is_folded and exported is not False:
+        growth.forget(project, changes - folded)
     return Outcome(
         is_compacted=worth_while and found is not None,
         is_unfinished=exported is False or (worth_while and not is_folded),
@@ -173,7 +171,7 @@ def _is_worth_while(manifest: Manifest | None, last: int, changes: int) -> bool:
 def _fold(
     project: int, manifest: Manifest | None, last: int, follow_end: float, end: float
 ) -> tuple[Pointer | None, int]:
-    """Write a snapshot; returns the current pointer, None while rows of its view are left, and the folded changes."""
+    """Write a snapshot; returns the current pointer, None while rows of its view are left, and the growth in it."""
     try:
         view = _renewals.begin(project, end - time.monotonic())
     except UnderWay:
@@ -187,22 +185,22 @@ def _fold(
         segments = archive.write(project, before, counted)
         is_other = manifest is not None and snapshots.is_other(manifest)
         found = snapshots.save(view, segments, replace=is_other)
-        return found or pointer(project), counted.changes if found else 0
+        return found or pointer(project), counted.growth if found else 0
     finally:
         view.close()
 
 
 class _Counted:
-    """Commits, whose changes are counted as they are read."""
+    """Commits, whose growth is counted as they are read."""
 
     def __init__(self, commits: Iterable[Commit]) -> None:
         self._commits = commits
-        self.changes = 0
+        self.growth = 0
 
     def __iter__(self) -> Iterator[Commit]:
         """The commits."""
         for commit in self._commits:
-            self.changes += len(commit.changes)
+            self.growth += growth.amount_of(commit.seq, len(commit.changes))
             yield commit
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.definitions import AnyType
+from chalicelib.core.text.dates import last_instant
 from chalicelib.core.text.names import similar
 from chalicelib.core.values.revisions import Removed
 from chalicelib.errors import BadInput
 from chalicelib.query.columns import NAMES, SECTION_NAME, SECTION_TAG, TAG_ALIAS, UNDERSCORED, Column
-from chalicelib.query.operators import BY_WORD, OPERATIONS, SEARCHES, Op, Operator, Shape
+from chalicelib.query.operators import BY_WORD, FILTERS, OPERATIONS, SEARCHES, Op, Operator, Shape
 from chalicelib.query.tree import (
     AttributeTest,
     Case,
@@ -166,13 +167,15 @@ def grouped(found: Iterable[tuple[int, str, Op, Any]]) -> tuple[Case, ...]:
 
 
 def _refusal(compared: Compare, dtype: str) -> BadInput:
-    rule = f"{shown(compared.name)} is of type {dtype}, which cannot be compared like that."
+    family = OPERATIONS if BY_WORD[compared.word] in OPERATIONS else FILTERS
+    taken = ", ".join(each.word for each in family if dtype in each.dtypes)
+    rule = f"{shown(compared.name)} is of type {dtype}, which cannot be compared like that; it takes {taken}."
     return BadInput(f"{place_of(compared)}: {rule}")
 
 
 def _asked(operator: Operator, dtype: str, compared: Compare) -> tuple[Op, Any]:
     """The operation of an operator on a dtype, and the converted value that it compares with."""
-    place = f"{compared.word} of {shown(compared.name)}"
+    place = f"{place_of(compared) if operator in SEARCHES else compared.word} of {shown(compared.name)}"
     if operator.shape == "term":
         return _term(dtype, compared.value, place)
     if operator.shape == "phrase":
@@ -205,23 +208,10 @@ def _phrase(dtype: str, compared: Compare, place: str) -> tuple[Op, Any]:
     return Op.MATCHES, f"(?:.*{_APART})?{words}(?:{_APART}.*)?"
 
 
-_DAY = re.compile(r"([0-9]{4})(-[0-9]{2})?(-[0-9]{2})?")
-_LAST = timedelta(microseconds=1)
-
-
 def _instants(value: Any, place: str) -> tuple[datetime, datetime]:
-    """The first and last instant that a date names: the bounds of a year, month or day, or one point in time twice."""
+    """The first and last instant that a date names: the bounds of a year, month, week or day, or one time twice."""
     first: datetime = wanted("datetime", value, place)
-    date = _DAY.fullmatch(str(value))
-    if date is None:
-        return first, first
-    try:
-        if date[3]:
-            return first, first + timedelta(days=1) - _LAST
-        months = first.month if date[2] else 12
-        return first, first.replace(year=first.year + months // 12, month=months % 12 + 1) - _LAST
-    except (OverflowError, ValueError):
-        return first, datetime.max  # noqa: DTZ901 naive UTC, as all instants here
+    return first, last_instant(value, first)
 
 
 def _dated(op: Op, value: Any, place: str) -> tuple[Op, datetime]:

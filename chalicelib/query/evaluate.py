@@ -7,7 +7,7 @@ import operator
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from chalicelib.core.kinds import Kind
@@ -52,6 +52,36 @@ def _within_km(place: tuple[float, float], circle: tuple[float, float, float]) -
     return distance_km(place[0], place[1], longitude, latitude) <= km
 
 
+_PART = re.compile(r"\\.|\.\*|.", re.DOTALL)
+
+
+@lru_cache(maxsize=256)
+def _linear(pattern: str) -> re.Pattern[str]:
+    """A pattern of a search string, in a form that Python matches without trying again.
+
+    The database's expressions need no such form. A `.*` followed by a piece of fixed length takes the shortest text and
+    never another one: whatever follows the first place of the piece is longer than what follows a later one.
+    """
+    if pattern.startswith("(?:"):  # a phrase, which has one `.*` on each side
+        return re.compile(pattern, re.DOTALL)
+    pieces: list[list[str]] = [[]]
+    for part in _PART.findall(pattern):
+        if part == ".*":
+            pieces.append([])
+        else:
+            pieces[-1].append(part)
+    first, *others = map("".join, pieces)
+    if not others:
+        return re.compile(first, re.DOTALL)
+    between = "".join(f"(?>.*?{piece})" for piece in others[:-1] if piece)
+    return re.compile(f"{first}{between}.*{others[-1]}", re.DOTALL)
+
+
+def _resembles(text: bytes, other: bytes, most: int) -> bool:
+    """Whether two texts are at most so many edits apart; as many as their lengths differ by are needed anyway."""
+    return abs(len(text) - len(other)) <= most and _edits(text, other) <= most
+
+
 def _edits(text: bytes, other: bytes) -> int:
     """The edit distance of two texts: bytes to insert, remove or replace."""
     row = list(range(len(other) + 1))
@@ -74,8 +104,8 @@ TESTS: dict[Op, Callable[[Any, Any], bool]] = {
     Op.STARTS: lambda value, wanted: fold(value).startswith(wanted),
     Op.ENDS: lambda value, wanted: fold(value).endswith(wanted),
     Op.SAME: lambda value, wanted: fold(value) == fold(wanted),
-    Op.MATCHES: lambda value, wanted: re.fullmatch(wanted, fold(value), re.DOTALL) is not None,
-    Op.RESEMBLES: lambda value, wanted: _edits(fold(value).encode(), wanted[0].encode()) <= wanted[1],
+    Op.MATCHES: lambda value, wanted: _linear(wanted).fullmatch(fold(value)) is not None,
+    Op.RESEMBLES: lambda value, wanted: _resembles(fold(value).encode(), wanted[0].encode(), wanted[1]),
     Op.UNDER: lambda value, wanted: value == wanted or value.startswith(wanted + "."),
     Op.OVERLAPS: lambda value, wanted: not set(value).isdisjoint(wanted),
     Op.WITHIN: _within_km,

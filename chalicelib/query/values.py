@@ -22,6 +22,7 @@ from typing import Any
 import msgspec
 
 from chalicelib.core.text.dates import ACCEPTED, parse_date
+from chalicelib.core.text.numbers import DECIMAL
 from chalicelib.errors import BadInput
 
 LARGEST_INT = 2**63 - 1
@@ -97,7 +98,7 @@ def _stored_int(value: Any) -> int | None:
 def _stored_float(value: Any) -> float | None:
     if type(value) is float and math.isfinite(value):
         return value + 0.0  # makes -0.0 into 0.0: they are equal, but would sort apart
-    if not isinstance(value, (int, float, str)):
+    if not (isinstance(value, (int, float)) or (isinstance(value, str) and DECIMAL.fullmatch(value))):
         return None
     try:
         number = float(value) + 0.0

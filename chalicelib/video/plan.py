@@ -28,7 +28,7 @@ MAX_PIECE_PIXELS = 30 * 30 * 3840 * 2160
 LONG_WORK = 300_000_000
 """Pixels of the other renditions, some seconds of encoding, from which the smallest is made first."""
 # Bump when the same plan would give different bytes, so that finished pieces of an older release are not reused.
-ENCODER_VERSION = 6
+ENCODER_VERSION = 7
 
 Codec = Literal["h264", "hevc", "av1"]
 
@@ -271,7 +271,7 @@ def streaming_renditions(
 
 
 def cut(frame_table: FrameTable, longest: int) -> tuple[Piece, ...]:
-    """Pieces of at most `longest` frames (≥ 1) that start at source keyframes.
+    """Pieces of at most `longest` frames (≥ 1) that start at source keyframes; the last one may be a tenth longer.
 
     A group of pictures longer than that is cut inside, at multiples of 25 frames; its pieces decode from the keyframe
     and drop what they do not encode, which costs a few percent of encoding it.
@@ -284,7 +284,7 @@ def cut(frame_table: FrameTable, longest: int) -> tuple[Piece, ...]:
         while next_key < len(starts) and starts[next_key] <= limit:
             next_key += 1
         stop = starts[next_key - 1]
-        if limit >= frame_table.count:
+        if limit + longest // 10 >= frame_table.count:
             stop = frame_table.count
         elif stop <= first:
             stop = limit if longest < GOP else first + longest // GOP * GOP

@@ -299,8 +299,8 @@ def _decoded_table(
             times.append(picture.pts if timed and picture.pts is not None else number)
     if not timed:
         base, times = _regular(len(times), base, nominal, times[0] * base if times else Fraction(0))
-    # Where the clock begins anew, a time may be there twice.
-    is_steady = all(before <= after for before, after in pairwise(clock))
+    # Where the clock begins anew or stands still, a time is there twice, and a seek may find the other packet.
+    is_steady = all(before < after for before, after in pairwise(clock))
     keyframes = []
     # Only where every keyframe packet gave one keyframe picture is it sure which belongs to which.
     if len(keys) == len(shown_keys) and name in _BY_DECODING_TIME | _STREAMED:

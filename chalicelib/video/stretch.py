@@ -1,8 +1,9 @@
 """The sound of a video whose rate varies, on the clock of its renditions.
 
 Renditions play frame n at n / rate, the average, whatever the source's time of frame n is. So that sound and picture
-stay together, sound is resampled between knots, one about every second: the sound at the source's time of a knot is
-heard where the renditions show that frame. Where the source runs more than three times as fast or slow as the
+stay together, sound is resampled between knots, one about every second and more where the rate changes: the sound at
+the source's time of a knot is heard where the renditions show that frame, and no other frame is further from its sound
+than the average frame lasts. Where the source runs more than three times as fast or slow as the
 renditions, sound is not stretched: it plays at its own speed from the knot on, and is cut or followed by its last
 sample.
 """
@@ -10,7 +11,8 @@ sample.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from itertools import pairwise
 
 from msgspec import Struct
@@ -32,6 +34,8 @@ class Knots(Struct, frozen=True):
 
 def is_constant(table: FrameTable) -> bool:
     """Whether every frame of a source is within half a frame of n / rate."""
+    if _is_regular(table):
+        return True
     import numpy as np  # noqa: PLC0415 - kept off the API's cold start
 
     times = np.asarray(table.times(), dtype=np.float64)
@@ -40,12 +44,19 @@ def is_constant(table: FrameTable) -> bool:
     return bool(np.all(np.abs(seconds - np.arange(table.count) / rate) <= 0.5 / rate))
 
 
+def _is_regular(table: FrameTable) -> bool:
+    """Whether all frames are exactly 1 / rate apart; needs no numpy."""
+    times, step = table.times(), Fraction(table.base[1], table.base[0]) / table.fps
+    return step.denominator == 1 and times == array("q", range(times[0], times[0] + table.count * int(step), int(step)))
+
+
 def knots_of(table: FrameTable) -> Knots:
     """The knots of a source; none where its rate is constant or very low."""
     if table.fps < SLOWEST_RATE or is_constant(table):
         return Knots()
     step = max(1, round(table.fps))
-    numbers = sorted({*range(0, table.count - 1, step), table.count - 1, *_around_pauses(table)})
+    regular = sorted({*range(0, table.count - 1, step), table.count - 1, *_around_pauses(table)})
+    numbers = _bent(table, regular)
     source = [float(table.time_of(number)) for number in numbers]
     shown = [float(number / table.fps) for number in numbers]
     line = [(-_FAR, -_FAR)]
@@ -57,6 +68,30 @@ def knots_of(table: FrameTable) -> Knots:
             line.append((start + plain, at + plain))
     line += [(source[-1], shown[-1]), (source[-1] + _FAR, shown[-1] + _FAR)]
     return Knots(tuple(pair[0] for pair in line), tuple(pair[1] for pair in line))
+
+
+def _bent(table: FrameTable, regular: Sequence[int]) -> list[int]:
+    """The frames of knots: the regular ones, and between two of them the furthest from the line that they make.
+
+    A frame is far from it where its sound would be off by more than a frame of average length.
+    """
+    import numpy as np  # noqa: PLC0415 - kept off the API's cold start
+
+    times = np.asarray(table.times(), dtype=np.float64) * (table.base[0] / table.base[1])
+    most = 1 / float(table.fps)
+    found = [regular[0]]
+    waiting = [*pairwise(regular)][::-1]
+    while waiting:
+        first, last = waiting.pop()
+        line = np.linspace(times[first], times[last], last - first + 1)
+        # Where time passes faster than shown, as much is off in the renditions as the source passes in it.
+        off = np.abs(times[first : last + 1] - line)
+        furthest = first + int(off.argmax())
+        if first < furthest < last and off.max() > most:
+            waiting += [(furthest, last), (first, furthest)]
+        else:
+            found.append(last)
+    return found
 
 
 def _around_pauses(table: FrameTable) -> Iterator[int]:

@@ -27,6 +27,8 @@ from infra.local.folder import CannotStart, Folder, demand_ports, read_port
 from infra.local.integrity import CannotStore, Damaged
 
 HOST = os.environ.get("HOST", "127.0.0.1")
+SETTLED = 3.0
+"""Seconds after which the process for media is started, so that the first upload need not wait for it."""
 
 
 def main() -> None:
@@ -71,6 +73,7 @@ def _run() -> None:
     runner = _job_runner(home)
 
     # From here on the service's own modules may be imported: they read the environment.
+    from chalicelib.video.process import isolation
     from infra.local.service import Service
 
     service = Service(home, HOST, port, runner)
@@ -86,6 +89,8 @@ def _run() -> None:
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
+    if not stop.wait(SETTLED):
+        isolation.warm_up()
     stop.wait()
     print(flush=True)
     for step in service.stop():

@@ -32,6 +32,7 @@ import msgspec
 
 from infra.local import integrity
 from infra.local.integrity import CannotStore, Damaged, checksum
+from infra.local.recent import Recent
 
 NAME = "limn.sqlite"
 CHECKPOINT_SECONDS = 2.0
@@ -73,6 +74,7 @@ class Database:
             CannotStore: there is no room for it.
         """
         self.lock = threading.RLock()
+        self.recent = Recent(lambda: self._depth > 0)
         self.directory = directory
         self.path = None if directory is None else directory / NAME
         self.failure = ""
@@ -219,6 +221,7 @@ class Database:
     def clear(self) -> None:
         """Remove all data."""
         with self.transaction():
+            self.recent.clear()
             for name in ("rows", "documents", "messages"):
                 self.write(f"DELETE FROM {name}")  # noqa: S608 -- a constant
 

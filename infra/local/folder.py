@@ -6,6 +6,7 @@ import fcntl
 import os
 import shutil
 import socket
+from contextlib import suppress
 from pathlib import Path
 
 LOCK = "lock"
@@ -47,6 +48,8 @@ class Folder:
         """
         try:
             self.home.mkdir(parents=True, exist_ok=True)
+            with suppress(PermissionError):  # a folder of another user, who decides about it
+                self.home.chmod(0o700)  # in it are the database, its keys and all objects
             self._lock = os.open(self.home / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as failure:
             raise CannotStart(

@@ -10,9 +10,10 @@ import os
 import random
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-os.environ["LIMN_CALLS_WAIT"] = "false"  # as the local stack has it
+os.environ.setdefault("LIMN_CALLS_WAIT", "false")  # as the local stack has it
 
 import tests.bench.offline  # before anything reads the settings
 import tests.service  # noqa: F401 starts AWS in this process
@@ -89,6 +90,7 @@ class Bench:
         self.row("create one", lambda: api.post(boxes, [self.box()]))
         self.row("patch one", lambda: api.patch(one, {"attributes": {"count": self.random.randrange(1000)}}))
         self.row("get by id", lambda: api.get(f"Localization/{pick(self.ids)}"))
+        self.row("get by id, each of 4 × 25 in 4 threads", lambda: self._beside(25), 6, each=100)
         self.row("get media", lambda: api.get(f"Media/{pick(self.media)}"))
         self.row("list of one media", lambda: api.get(boxes, media_id=pick(self.media)))
         self.row("count all", lambda: api.get(count))
@@ -106,10 +108,20 @@ class Bench:
         self.row(f"bulk PATCH {EACH}", lambda: api.patch(boxes, {"attributes": {"count": 7}}, media_id=next(spare)), 5)
         self.row(f"bulk DELETE {EACH}", lambda: api.delete(boxes, {}, media_id=next(spare)), 5)
 
-    def row(self, name: str, ask: Callable[[], Any], times: int = 25) -> None:
-        """Print the least of some runs, after one that does not count."""
+    def _beside(self, times: int) -> Any:
+        """Read by id from four threads at once."""
+
+        def read(seed: int) -> Any:
+            pick = random.Random(seed)
+            return [self.api.get(f"Localization/{pick.choice(self.ids)}") for _ in range(times)][-1]
+
+        with ThreadPoolExecutor(4) as pool:
+            return [*pool.map(read, range(4))][-1]
+
+    def row(self, name: str, ask: Callable[[], Any], times: int = 25, each: int = 1) -> None:
+        """Print the least of some runs, after one that does not count; of a run of several requests, for each."""
         ask()
-        print(f"| {name} | {min(_milliseconds(ask) for _ in range(times)):.2f} |", flush=True)
+        print(f"| {name} | {min(_milliseconds(ask) for _ in range(times)) / each:.2f} |", flush=True)
 
 
 def _milliseconds(ask: Callable[[], Any]) -> float:

@@ -30,6 +30,7 @@ def dive(api, signed_in, monkeypatch):
     return api.made(f"Medias/{signed_in}", body)
 
 
+@pytest.mark.slow
 def test_a_folder_is_imported_and_refused_rows_are_shown(limn, dive, api, signed_in, tmp_path):
     folder = tmp_path / "coco"
     folder.mkdir()

@@ -190,6 +190,7 @@ def bodies_of(operation):
             yield shape, lambda member: member
 
 
+@pytest.mark.slow
 @sweep("operation", EVERY_BODY, ids=lambda operation: operation.id, parts=2)
 def test_whatever_a_member_is_the_answer_is_no_failure(operation, world, monkeypatch):
     """Every eighth odd value in each member, beginning with another one each: done, or refused with a sentence."""

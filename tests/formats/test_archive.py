@@ -122,6 +122,7 @@ def test_a_joined_member_above_4_gb_has_its_sizes_in_zip64_fields():
     assert (3 * 2**32).to_bytes(8, "little") in pieces[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [0, 65_536])
 def test_no_members_and_more_than_65535_are_fine(count):
     with zipfile.ZipFile(io.BytesIO(made([([], [(f"{n}", b"") for n in range(count)])]))) as found:

@@ -126,6 +126,7 @@ def test_entities_and_document_types_are_refused(text):
         refused(lambda read=read: read(single("annotations.xml", text)), "document type or entities")
 
 
+@pytest.mark.slow
 def test_deep_or_large_xml_is_refused():
     refused(lambda: elements(single("a", "<a>" * 100), "a", frozenset()), "deeper than 64")
     refused(

@@ -55,10 +55,18 @@ def test_requests_make_few_calls(here):
 _frames = iter(range(1, 100))
 
 
-def test_a_list_of_projects_reads_its_users_and_projects_in_one_call_each(here):
-    made = calls(lambda: here.owner.get("Projects"), 200)
-    assert made["BatchGetItem"] == 3
-    assert made["GetItem"] == 1
+def test_a_list_of_projects_reads_memberships_and_projects_in_one_call_and_all_other_users_in_one(here):
+    alone = new_user()
+    join(alone, here.things["project"], "View Only")
+    for _ in range(2):
+        assert alone.post("Organizations", {"name": f"calls {alone.user.id} {_}"}).status == 201
+    organizations = [each["id"] for each in alone.get("Organizations").json if each["name"].startswith("calls ")]
+    for number in organizations:
+        alone.made("Projects", {"name": "calls", "summary": "", "organization": number})
+    alone.get("Projects")
+    made = calls(lambda: alone.get("Projects"), 200)
+    assert (made["BatchGetItem"], made["GetItem"]) == (2, 1)
+    assert here.owner.get("Projects").json[0]["usernames"]
 
 
 def test_a_token_of_an_older_release_works_and_takes_one_call_more(here):

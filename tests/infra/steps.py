@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -26,6 +28,14 @@ def python(name: str, text: str, **more: Any) -> dict[str, Any]:
     return {"name": name, "script": {"image": "python:3", "command": ["python"], "source": text}, **more}
 
 
+_numbers = itertools.count(1)
+
+
+def endless() -> str:
+    """The start of a command that sleeps for years, to which digits are added; no other test has it."""
+    return f"sleep 3{os.getpid():08d}{next(_numbers):03d}"
+
+
 def processes(start: str) -> list[str]:
     """The commands of processes that begin so."""
     found = []
@@ -40,7 +50,7 @@ def processes(start: str) -> list[str]:
     return found
 
 
-def wait_until(is_so: Callable[[], object], seconds: float = 10.0) -> None:
+def wait_until(is_so: Callable[[], object], seconds: float = 60.0) -> None:
     """Wait until something is so."""
     end = time.monotonic() + seconds
     while not is_so():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import boto3
 
-from chalicelib.settings import override
+from chalicelib.settings import override, settings
 from chalicelib.storage.dynamodb import entity_rows
 from chalicelib.storage.log import bodies
 from infra.local import database
@@ -77,6 +77,28 @@ def test_a_transaction_reads_its_rows_once_and_writes_each_once(monkeypatch):
         assert len(made) == 103  # with BEGIN and COMMIT
     finally:
         client.delete_table(TableName=TABLE)
+
+
+def test_handlers_of_events_see_the_calls_of_their_client():
+    client = boto3.client("dynamodb", region_name="us-east-1")
+    names = ("provide-client-params", "before-parameter-build", "after-call")
+    seen = []
+
+    def note(event_name, **_):
+        seen.append(event_name)
+
+    client.list_tables()
+    table = settings().counters_table
+    key = {"pk": {"S": "no such"}, "sk": {"S": "@"}}
+    client.get_item(TableName=table, Key=key)
+    for name in names:
+        client.meta.events.register(f"{name}.dynamodb.GetItem", note)
+    client.get_item(TableName=table, Key=key)
+    assert seen == [f"{name}.dynamodb.GetItem" for name in names]
+    for name in names:
+        client.meta.events.unregister(f"{name}.dynamodb.GetItem", note)
+    client.get_item(TableName=table, Key=key)
+    assert len(seen) == len(names)
 
 
 def test_a_condition_of_one_attribute_is_judged_without_the_rest_of_the_row():

@@ -70,6 +70,7 @@ def test_a_new_stage_starts_with_defaults_and_what_is_given(deployment, build, s
     assert (days(stage), len(tables(stage))) == ([7], 5)
 
 
+@pytest.mark.slow
 def test_a_parameter_that_is_not_given_again_keeps_its_value(deployment, build, stage):
     deployment.up(build, {"LogDays": "7"})
     changed = {**RUNNING, "Description": "newer"}
@@ -86,6 +87,7 @@ def test_destroying_keeps_the_data_unless_told(deployment, build, stage):
     assert len(tables(stage)) == 5
 
 
+@pytest.mark.slow
 def test_destroying_with_data_leaves_nothing(deployment, build, stage):
     deployment.up(build, {})
     s3 = boto3.client("s3", region_name=REGION)

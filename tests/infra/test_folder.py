@@ -34,6 +34,13 @@ def test_a_second_process_is_refused_and_hears_who_holds_the_folder(tmp_path):
     assert (tmp_path / ".limn" / "lock").exists()
 
 
+def test_other_users_of_the_machine_cannot_enter_it(tmp_path):
+    home = tmp_path / ".limn"
+    home.mkdir(mode=0o755)
+    Folder(home).hold("make run on port 8000")
+    assert home.stat().st_mode & 0o777 == 0o700
+
+
 def test_data_that_cannot_be_read_is_left_alone(tmp_path):
     data = tmp_path / ".limn" / "data"
     data.mkdir(parents=True)

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from infra.local.batch import step_syscalls
 from tests import objects
 from tests.infra.local_jobs import ended, launched, output, printed
-from tests.infra.steps import manifest, processes, python, shell, wait_until
+from tests.infra.steps import endless, manifest, processes, python, shell, wait_until
 
-pytestmark = pytest.mark.usefixtures("queue")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("queue")]
 
 
 class TestEscapes:
@@ -19,18 +20,19 @@ class TestEscapes:
 
     @pytest.mark.skipif(not Path("/proc/self").exists(), reason="descendants are followed on Linux")
     def test_processes_that_leave_session_and_environment_end_with_their_step(self, api, project):
-        text = manifest(
-            shell("main", "(env -i setsid sh -c 'sleep 33$$ & exit' &); (env -i setsid sleep 331 &); sleep 0.3")
-        )
+        sleep = endless()
+        escapes = f"(env -i setsid sh -c '{sleep}$$ & exit' &); (env -i setsid {sleep}1 &); sleep 0.3"
+        text = manifest(shell("main", escapes))
         assert ended(api, launched(api, project, text)[0])["status"] == "Succeeded"
-        assert not processes("sleep 33")
+        assert not processes(sleep)
 
     def test_and_with_its_cancellation(self, api, project):
-        text = manifest(shell("main", "(env -i setsid sleep 341 &) ; sleep 342"))
+        sleep = endless()
+        text = manifest(shell("main", f"(env -i setsid {sleep}1 &) ; {sleep}2"))
         [uid] = launched(api, project, text)
-        wait_until(lambda: len(processes("sleep 34")) >= 2)
+        wait_until(lambda: len(processes(sleep)) >= 2)
         assert api.delete(f"Job/{uid}").status == 200
-        assert not processes("sleep 34")
+        assert not processes(sleep)
 
     @pytest.mark.skipif(not Path("/proc/self").exists(), reason="descendants are followed on Linux")
     def test_memory_of_processes_in_other_sessions_counts(self, api, project):
@@ -89,6 +91,43 @@ attempt("own file", lambda: open("mine", "w").write("x"))
         assert ended(api, uid)["status"] == "Succeeded"
         said = [line for line in output(queue, uid).splitlines() if "DONE" in line]
         assert said == ["own file DONE"]
+
+    @pytest.mark.skipif(not step_syscalls.program(), reason="the calls of this machine are not known")
+    def test_it_sets_limits_and_priorities_of_itself_only_and_shares_no_memory(self, api, project, queue):
+        service = os.getpid()
+        text = f"""
+import ctypes, os, resource
+library = ctypes.CDLL(None, use_errno=True)
+def attempt(what, do):
+    try:
+        print(what, "DONE" if do() != -1 else "refused")
+    except OSError:
+        print(what, "refused")
+limit = (resource.RLIMIT_NOFILE, (64, 64))
+attempt("limits", lambda: resource.prlimit({service}, *limit))
+attempt("limits read", lambda: resource.prlimit({service}, resource.RLIMIT_NOFILE))
+attempt("priority", lambda: os.setpriority(os.PRIO_PROCESS, {service}, 19))
+attempt("priority of all", lambda: os.setpriority(os.PRIO_USER, 0, 19))
+attempt("schedule", lambda: os.sched_setscheduler({service}, os.SCHED_BATCH, os.sched_param(0)))
+attempt("processors", lambda: os.sched_setaffinity({service}, os.sched_getaffinity(0)))
+attempt("memory", lambda: library.shmget(0, 4096, 0o1600))
+attempt("queue", lambda: library.msgget(0, 0o1600))
+attempt("own limits", lambda: resource.setrlimit(*limit))
+attempt("own priority", lambda: os.nice(1))
+attempt("own processors", lambda: os.sched_setaffinity(0, os.sched_getaffinity(0)))
+"""
+        [uid] = launched(api, project, manifest(python("main", text)))
+        assert ended(api, uid)["status"] == "Succeeded", printed(api, uid, "main")
+        said = [line for line in output(queue, uid).splitlines() if "DONE" in line]
+        assert said == ["own limits DONE", "own priority DONE", "own processors DONE"]
+
+    @pytest.mark.skipif(os.geteuid() != 0, reason="other users cannot read them anyway")
+    @pytest.mark.skipif(not Path("/etc/shadow").exists(), reason="this machine has no such file")
+    def test_one_of_root_reads_no_settings_that_other_users_may_not_read(self, api, project, queue):
+        text = manifest(shell("main", "cat /etc/passwd > /dev/null && echo open; cat /etc/shadow || echo closed"))
+        [uid] = launched(api, project, text)
+        assert ended(api, uid)["status"] == "Succeeded", printed(api, uid, "main")
+        assert {"open", "closed"} <= set(output(queue, uid).splitlines())
 
     @pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="shared memory has no folder here")
     def test_shared_memory_that_is_left_is_removed(self, api, project):

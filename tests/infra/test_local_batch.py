@@ -20,7 +20,7 @@ from infra.local.batch.processes import Processes
 from infra.local.batch.scheduler import MOST_INTERRUPTIONS, Scheduler
 from infra.local.batch.step import Ended
 from infra.local.batch.store import FAILED, RUNNABLE, RUNNING, SUCCEEDED, JobStore
-from tests.infra.steps import processes, wait_until
+from tests.infra.steps import endless, processes, wait_until
 
 _numbers = itertools.count(1)
 
@@ -191,13 +191,14 @@ class TestRestarts:
     def test_processes_of_a_killed_service_are_ended_at_the_next_start(self, rig, tmp_path):
         owner = uuid.uuid4().hex
         before = rig(Processes(owner))
-        job = before.submit(before.define(image="a"), command=["sh", "-c", "setsid sleep 331 & sleep 332"])
+        sleep = endless()
+        job = before.submit(before.define(image="a"), command=["sh", "-c", f"setsid {sleep}1 & {sleep}2"])
         before.scheduler.start()
-        wait_until(lambda: len(processes("sleep 33")) == 2)
+        wait_until(lambda: len(processes(sleep)) == 2)
         Processes("another stack").clean_up()
-        assert len(processes("sleep 33")) == 2
+        assert len(processes(sleep)) == 2
         Processes(owner).clean_up()
-        assert not processes("sleep 33")
+        assert not processes(sleep)
         before.wait(job)
 
     def test_old_jobs_are_forgotten_with_their_output(self, rig):

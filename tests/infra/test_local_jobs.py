@@ -7,7 +7,7 @@ import time
 import pytest
 
 from tests.infra.local_jobs import ended, launched, output, printed, statuses
-from tests.infra.steps import manifest, processes, python, shell, wait_until
+from tests.infra.steps import endless, manifest, processes, python, shell, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -154,12 +154,13 @@ class TestWhatRuns:
         assert printed(api, uid, "a") == ["lost"]
 
     def test_a_cancelled_job_is_gone_with_its_processes(self, api, project, engine):
-        text = manifest(shell("main", "sleep 310 & setsid sleep 311 & sleep 312"))
+        sleep = endless()
+        text = manifest(shell("main", f"{sleep}0 & setsid {sleep}1 & {sleep}2"))
         [uid] = launched(api, project, text, **engine)
-        wait_until(lambda: len(processes("sleep 31")) >= 3)
+        wait_until(lambda: len(processes(sleep)) >= 3)
         assert api.delete(f"Job/{uid}").status == 200
         assert api.get(f"Job/{uid}").status == 404
-        wait_until(lambda: not processes("sleep 31"))
+        wait_until(lambda: not processes(sleep))
 
     def test_the_environment_has_what_the_manifest_says_and_nothing_of_the_service(self, api, project, queue):
         step = shell("main", "env; pwd")
@@ -237,18 +238,20 @@ class TestProgress:
 
 class TestWhatEnds:
     def test_a_time_limit_ends_a_step_and_what_it_started(self, api, project, queue, tmp_path):
-        text = manifest(shell("main", "sleep 300 & setsid sleep 301 & sleep 302", activeDeadlineSeconds=1))
+        sleep = endless()
+        text = manifest(shell("main", f"{sleep}0 & setsid {sleep}1 & {sleep}2", activeDeadlineSeconds=1))
         [uid] = launched(api, project, text)
         job = ended(api, uid)
         assert job["status"] == "Failed"
         assert "time limit of 1 seconds" in job["message"]
-        assert not processes("sleep 30")
+        assert not processes(sleep)
 
     def test_cancellation_waits_for_the_processes_and_removes_their_files(self, api, project, queue):
-        [uid] = launched(api, project, manifest(shell("main", "setsid sleep 313 & sleep 314")))
-        wait_until(lambda: len(processes("sleep 31")) >= 2)
+        sleep = endless()
+        [uid] = launched(api, project, manifest(shell("main", f"setsid {sleep}0 & {sleep}1")))
+        wait_until(lambda: len(processes(sleep)) >= 2)
         assert api.delete(f"Job/{uid}").status == 200
-        assert not processes("sleep 31")
+        assert not processes(sleep)
         assert list((queue._scheduler._work).iterdir()) == []
 
     def test_a_command_that_is_not_here_fails_with_a_sentence(self, api, project, queue):

@@ -89,6 +89,7 @@ def test_a_function_gets_what_lambda_would_give_it(sqs, queue, poll, name):
     assert 50_000 < context.get_remaining_time_in_millis() <= 60_000
 
 
+@pytest.mark.slow
 def test_powertools_reports_partial_failures(sqs, queue, poll):
     from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
 
@@ -110,6 +111,7 @@ def test_powertools_reports_partial_failures(sqs, queue, poll):
     assert sorted(seen) == ["bad", "bad", "good"]
 
 
+@pytest.mark.slow
 def test_a_failed_message_comes_back_alone_after_its_visibility_timeout(sqs, queue, poll):
     recorder = Recorder(
         lambda record: record["body"] != "bad" or record["attributes"]["ApproximateReceiveCount"] == "2"
@@ -122,6 +124,7 @@ def test_a_failed_message_comes_back_alone_after_its_visibility_timeout(sqs, que
     assert recorder.times[1] - recorder.times[0] > 0.9
 
 
+@pytest.mark.slow
 def test_an_exception_fails_the_whole_batch(sqs, queue, poll):
     calls = []
 
@@ -151,6 +154,7 @@ def test_what_fails_too_often_goes_to_the_dead_letter_queue(sqs, queue, poll, na
     assert left["Body"] == "poison"
 
 
+@pytest.mark.slow
 def test_a_delayed_message_waits(sqs, queue, poll):
     recorder = Recorder()
     pollers = poll(queue, recorder)
@@ -200,6 +204,7 @@ def test_no_more_run_at_once_than_allowed_and_stopping_waits_for_them(sqs, queue
     assert 3 <= done == finished < 8
 
 
+@pytest.mark.slow
 def test_a_message_that_runs_longer_than_its_visibility_timeout_is_delivered_again(sqs, queue, poll):
     def slow(event, context):
         calls.append(event["Records"][0]["attributes"]["ApproximateReceiveCount"])

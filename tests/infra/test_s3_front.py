@@ -195,6 +195,7 @@ class TestRefusals:
         refused(requests.get(f"{front.url}/{bucket}"), 403, "AccessDenied")
         refused(requests.get(front.url), 403, "AccessDenied")
 
+    @pytest.mark.slow
     def test_of_expired_urls(self, presign):
         url = presign("get_object", expires=1)
         time.sleep(2.1)

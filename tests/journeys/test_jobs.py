@@ -11,7 +11,7 @@ import pytest
 import requests
 import tator
 
-from tests.infra.steps import manifest, processes, shell, wait_until
+from tests.infra.steps import endless, manifest, processes, shell, wait_until
 from tests.journeys.stack import Stack
 
 pytestmark = pytest.mark.slow
@@ -73,25 +73,26 @@ def chain(*steps):
 
 def test_jobs_survive_the_kill_of_the_service_and_are_cancelled_with_their_processes(stack):
     client = Client(stack.start(LIMN_JOBS="process")).begin()
-    gid, uids = client.launch(chain("echo one", "env -i setsid sleep 361 & sleep 3; echo two", "echo three"), [1, 2])
-    wait_until(lambda: processes("sleep 361"), SECONDS)
+    sleep = endless()
+    gid, uids = client.launch(chain("echo one", f"env -i setsid {sleep} & sleep 3; echo two", "echo three"), [1, 2])
+    wait_until(lambda: processes(sleep), SECONDS)
     stack.kill()
-    wait_until(lambda: not processes("sleep 3"), 10)
+    wait_until(lambda: not processes(sleep), SECONDS)
 
     client_after = Client(stack.start(LIMN_JOBS="process"))
     client_after.project = client.project
     wait_until(lambda: client_after.statuses(gid) == {"Succeeded": 2}, SECONDS)
     assert "interrupted steps of jobs are begun again" in stack.log()
-    assert not processes("sleep 361")
+    assert not processes(sleep)
     for uid in uids:
         said = client_after.ask("GET", f"JobLog/{uid}", params={"node": "step1"})
         assert said["lines"] == ["two"]
 
     client_after.user = client.user
-    gid, uids = client_after.launch(chain("env -i setsid sleep 371 & sleep 372"), [1, 2, 3])
-    wait_until(lambda: processes("sleep 372"), SECONDS)
+    gid, uids = client_after.launch(chain(f"env -i setsid {sleep}1 & {sleep}2"), [1, 2, 3])
+    wait_until(lambda: processes(f"{sleep}2"), SECONDS)
     assert client_after.ask("DELETE", f"Jobs/{client.project}", params={"gid": gid})["message"].startswith("Deleted 3")
-    assert not processes("sleep 37")
+    assert not processes(sleep)
     assert not list((stack.home / ".limn" / "jobs" / "work").iterdir())
 
 

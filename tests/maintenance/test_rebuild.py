@@ -78,6 +78,7 @@ def test_it_replaces_a_broken_snapshot_and_keeps_the_archive(full):
     assert list(archive.history(full)) == history
 
 
+@pytest.mark.slow
 def test_without_the_log_writers_go_on_behind_it(api, full):
     expected = without_seq(replayed(full))
     compaction.compact(full, force=True)
@@ -102,6 +103,7 @@ def test_without_log_and_snapshot_too(api, full):
     assert pointer(full).seq == last, "numbers of the lost log are not given out again"
 
 
+@pytest.mark.slow
 def test_what_is_written_while_it_runs_is_in_it(api, full, monkeypatch):
     media = api.get(f"Medias/{full}").json[0]["id"]
     read = entities.of_project
@@ -140,6 +142,7 @@ def test_a_creation_under_way_is_not_in_it(api, full, monkeypatch):
     assert contents(rebuild.rebuild(full)) == expected
 
 
+@pytest.mark.slow
 def test_a_compaction_that_was_faster_wins(api, full, monkeypatch):
     save = snapshots.save
 
@@ -154,6 +157,7 @@ def test_a_compaction_that_was_faster_wins(api, full, monkeypatch):
         rebuild.rebuild(full)
 
 
+@pytest.mark.slow
 def test_a_purge_finds_what_the_log_has_forgotten(api, full):
     boxes = [each["id"] for each in api.get(f"Localizations/{full}").json]
     assert api.delete(f"Localization/{boxes[0]}", {"prune": 1}).status == 200

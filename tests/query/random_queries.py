@@ -133,7 +133,7 @@ class Asker:
             case _:
                 value = self.value(dtype)
         if name == "$section" and kind in NESTED:
-            value = self.rng.randrange(1, 4)
+            word, value = "eq", self.rng.randrange(1, 4)
         return {"attribute": name, "operation": word, "value": value, "inverse": self.often(0.3)}
 
     def search(self, kind: Kind, depth: int = 3) -> dict[str, Any]:

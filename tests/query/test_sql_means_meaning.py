@@ -38,10 +38,17 @@ def agree(world: World, asked: Asked) -> list[int]:
 
 
 SHARES = 5
-"""Fifteen worlds of eight questions each: two with each commit, all and more by night."""
+"""Worlds of eight questions each, dealt to tests: one quick, one slow, the others by night."""
 
 
-@pytest.mark.parametrize("share", [0, 1, *(pytest.param(n, marks=pytest.mark.nightly) for n in range(2, SHARES))])
+@pytest.mark.parametrize(
+    "share",
+    [
+        0,
+        pytest.param(1, marks=pytest.mark.slow),
+        *(pytest.param(n, marks=pytest.mark.nightly) for n in range(2, SHARES)),
+    ],
+)
 @settings(max_examples=15)
 @given(seed=SEEDS)
 def test_sql_and_meaning_agree(seed: int, share: int):

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+import pytest
+
 from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput
 from chalicelib.query import check, parse
@@ -123,6 +125,7 @@ def test_statistics_count_only_what_the_caller_may_see(seed: int):
     statistics_agree(*asked_world(seed), rng, scope)
 
 
+@pytest.mark.slow
 def test_most_random_statistics_are_answered():
     found = [number for seed in range(12) for number in statistics_agree(*asked_world(seed), Random(seed))]
     assert sum(number >= 0 for number in found) > len(found) * 0.3

@@ -78,7 +78,7 @@ COMBINED = [
     ({"method": "and", "operations": []}, "ABCDE"),
     ({"method": "AND", "operations": []}, "ABCDE"),
     ({"method": "or", "operations": []}, "ABCDE"),
-    ({"method": "and", "operations": [term("n", "eq", 1)], "inverse": True}, "A"),
+    ({"method": "and", "operations": [term("n", "eq", 1)], "inverse": False, "attribute": None}, "A"),
     ({"method": "and", "operations": [{"method": "or", "operations": []}, term("n", "eq", 5)]}, "E"),
 ]
 REFUSED = [
@@ -111,6 +111,13 @@ REFUSED = [
     term("nowhere", "eq", 1),
     term("$nowhere", "eq", 1),
     {"attribute": 5, "operation": "eq", "value": 1},
+    {"method": "and", "operations": [term("n", "eq", 1)], "inverse": True},
+    {"method": "and", "operations": [], "operation": "eq"},
+    {"method": ["and"], "operations": []},
+    {"operations": [term("n", "eq", 1)]},
+    term("n", "eq", 1) | {"invers": True},
+    term("n", "eq", 1) | {"method": "not"},
+    term("n", "EQ", 1),
 ]
 ALLOWED = {
     "eq": "bool int float enum string datetime blob",

@@ -235,12 +235,21 @@ def test_media_query(world: World, kind):
         ("name=c", "C"),
         (f"media_id={world.ids['media']['B']},{world.ids['media']['E']}", "BE"),
         ("search=Foo", "A"),
-        ("attribute=s%3A%3AFoo&nowhere=1", "A"),
+        ("attribute=s%3A%3AFoo", "A"),
     ):
         assert world.found(kind, media_query=text) == letters, text
         assert world.found(kind, {"media_query": text}) == letters, text
     world.refuses(kind, media_query="type=x")
-    world.refuses(kind, {"media_query": "attribute=nowhere::1"})
+    for text, named in (
+        ("attribute=nowhere::1", "nowhere"),
+        ("?nmae=c", "Did you mean 'name'?"),
+        ("name=a&name=c", "name"),
+        ("type=", "type"),
+        ("stop=1", "stop"),
+        ("name", "name"),
+    ):
+        assert named in world.refuses(kind, {"media_query": text}), text
+        assert named in world.refuses(kind, media_query=text), text
 
 
 @rule(

@@ -216,16 +216,21 @@ class TestEviction:
         assert resident() - before > 0.8 * len(taken)
 
 
-def test_more_projects_take_no_more_handles():
+def test_more_projects_take_no_more_handles_or_threads():
     log = Log()
     for number in range(1, 31):
         log.append(number, [box_type(n="int"), boxed(1, {"n": 7})])
     views = Views(log.read_after, memory=10**12)
     found(views.current(1), attribute=["n::7"])
-    before = handles()
+    before, running = handles(), threads()
     for number in range(2, 31):
         found(views.current(number), attribute=["n::7"])
     assert handles() <= before + 1
+    assert threads() <= running + 1  # that of deadlines may begin
+
+
+def threads():
+    return len(list(Path("/proc/self/task").iterdir()))
 
 
 def handles():

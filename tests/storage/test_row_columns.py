@@ -49,6 +49,7 @@ def same(commits: list[Commit]) -> None:
     assert units(by_column) == units(by_row)
 
 
+@pytest.mark.slow
 @examples(6, 500, SEEDS)
 def test_random_worlds(seed: int):
     same(world(Random(seed)).commits())

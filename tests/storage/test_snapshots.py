@@ -319,6 +319,7 @@ def test_a_death_at_any_step_harms_nothing(project, monkeypatch, where, what, wh
 
 
 class TestHistory:
+    @pytest.mark.slow
     def test_it_is_the_same_before_and_after(self, project, monkeypatch):
         monkeypatch.setattr(archive, "LARGEST_SEGMENT", 4)
         grow(project, 3)

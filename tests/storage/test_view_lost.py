@@ -5,6 +5,8 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+import pytest
+
 from chalicelib.core.kinds import TYPE_OF, DefinitionKind, Kind
 from chalicelib.core.log.commits import GONE, Change, Commit
 from chalicelib.core.models.definitions import LocalizationType, MediaType, StateType
@@ -119,6 +121,7 @@ def seen(view: View) -> dict[Kind, set[int]]:
     return {kind: {row[0] for row in view.store.run(f'SELECT id FROM "{kind}"')} for kind in KINDS}
 
 
+@pytest.mark.slow
 @examples(4, 300, SEEDS)
 def test_every_view_of_a_log_comes_to_the_rule(seed: int):
     rng = Random(seed)

@@ -6,10 +6,10 @@ import pytest
 from chalicelib.video.decoding import decode
 from chalicelib.video.decoding.frame import decode_original
 from chalicelib.video.encoding.encode import encode_piece
-from chalicelib.video.files.source import FileSource
+from chalicelib.video.files.source import BytesSource, FileSource
 from chalicelib.video.plan import plan
 from chalicelib.video.probe import probe
-from tests.video.clips import Kind, make, read
+from tests.video.clips import X264, Kind, make, read
 
 REFRESH = {"preset": "veryfast", "g": "20", "x264-params": "intra-refresh=1:keyint=20:bframes=0:scenecut=0"}
 COLOR = "colorprim=bt709:transfer=bt709:colormatrix=bt709:range="
@@ -81,3 +81,34 @@ def test_good_frames_before_a_damaged_packet_are_kept_with_threads(tmp_path):
     found, table = probe(source)
     shown = [read(image) for image in decode_original(source, table, found.video, range(table.count))]
     assert shown[:50] == list(range(50))
+
+
+def boxes_of(data):
+    """Name and offset of the boxes at the top of an MP4."""
+    at = 0
+    while at < len(data):
+        yield data[at + 4 : at + 8], at
+        at += int.from_bytes(data[at : at + 4], "big")
+
+
+@pytest.mark.parametrize("inside", [9, 100, 199])
+def test_a_fragmented_file_that_breaks_off_inside_the_index_of_a_fragment_has_those_before(tmp_path, inside):
+    flags = {"movflags": "frag_keyframe+empty_moov+default_base_moof"}
+    data = make(Kind("cut", options=X264, container=flags), tmp_path).read_bytes()
+    starts = [at for name, at in boxes_of(data) if name == b"moof"]
+    for number in (1, 3, 4):
+        source = BytesSource(data[: starts[number] + inside])
+        found, table = probe(source)
+        shown = [read(image) for image in decode_original(source, table, found.video, range(table.count))]
+        assert shown == list(range(number * 12))
+
+
+def test_frames_of_a_file_whose_clock_stands_still_are_counted_from_its_start(tmp_path):
+    """An index of MP4 with durations of zero: seeking finds any packet."""
+    data = bytearray(make(Kind("still", options=X264 | {"bf": "0"}), tmp_path).read_bytes())
+    at = data.index(b"stts") + 16
+    data[at : at + 4] = bytes(4)
+    source = BytesSource(bytes(data))
+    found, table = probe(source)
+    shown = [read(decode_original(source, table, found.video, [number])[0]) for number in (0, 11, 12, 30, 59)]
+    assert shown == [0, 11, 12, 30, 59]

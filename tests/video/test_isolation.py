@@ -73,6 +73,14 @@ def test_other_tasks_go_on_while_one_crashes():
     assert sorted(results) == list(range(8))
 
 
+def test_a_server_that_was_started_ahead_does_the_first_task():
+    isolation._media_server.stop()
+    isolation.warm_up()
+    started = isolation._media_server._process
+    assert isolation.run(misbehaving.echo, SOURCE, 1)[0] == 1
+    assert isolation._media_server._process is started
+
+
 def test_a_server_that_was_killed_is_started_anew():
     isolation.run(misbehaving.echo, SOURCE, 0)
     isolation._media_server._process.kill()

@@ -2,7 +2,7 @@ import io
 
 import av
 import pytest
-from PIL import Image
+from PIL import Image, ImageChops, ImageStat
 
 from chalicelib.errors import BadInput
 from chalicelib.video.pictures.render import RenderOptions, Roi, parse_rois, parse_size, render_frames
@@ -107,3 +107,22 @@ def test_rois_must_be_rois(text):
 def test_values_above_one_mean_the_whole():
     assert parse_rois("640:480:0:0") == (Roi(1, 1, 0, 0),)
     assert parse_size("640x480", "tile") == (640, 480)
+
+
+def gif(image):
+    with Image.open(io.BytesIO(render_frames([image, image], RenderOptions(format="gif", animate=2))[0])) as made:
+        return made.convert("RGB")
+
+
+def test_an_animation_of_few_colours_has_exactly_these():
+    image = Image.new("RGB", (300, 200), (250, 3, 7))
+    for number in range(255):
+        image.putpixel((7 + number, 5), (number, 255 - number, 100))
+    assert gif(image).tobytes() == image.tobytes()
+
+
+def test_an_animation_of_many_colours_is_close_to_them():
+    channels = [Image.linear_gradient("L").rotate(turn) for turn in (0, 90, 180)]
+    image = Image.merge("RGB", channels)
+    difference = ImageStat.Stat(ImageChops.difference(gif(image), image))
+    assert max(difference.mean) < 6

@@ -236,6 +236,9 @@ _FILLS = {"defaultFill": "default_fill", "fillMap": "fill_map"}
 """Older names of members of a colour map, which are kept as they are sent."""
 
 
+_COLOR = "a colour; accepted are [r, g, b] and [r, g, b, a], each a whole number from 0 to 255, and '#RRGGBB'"
+
+
 def check_color_map(color_map: dict[str, Any]) -> None:
     """Raise ValueError for an unknown member, a malformed colour or a malformed fill, which is named by its member."""
     known = {field.name for field in msgspec.structs.fields(ColorMap)}
@@ -247,6 +250,7 @@ def check_color_map(color_map: dict[str, Any]) -> None:
             message = f"color_map: {old} is the older name of {name}; give one of them."
             raise ValueError(message)
     _check_fills(color_map)
+    _check_alpha(color_map.get("alpha_ranges"))
     for member in ("default", "map", "version"):
         found = color_map.get(member)
         colors = {member: found} if member == "default" else found if found is not None else {}
@@ -256,10 +260,7 @@ def check_color_map(color_map: dict[str, Any]) -> None:
         for name, color in colors.items():
             if color is not None and not _is_color(color):
                 where = f"color_map.{member}" if name == member else f"color_map.{member}.{name}"
-                message = (
-                    f"{where}: {color!r} is not a colour; accepted are [r, g, b] and [r, g, b, a], each 0 to 255, and "
-                    "'#RRGGBB'."
-                )
+                message = f"{where}: {color!r} is not {_COLOR}."
                 raise ValueError(message)
 
 
@@ -272,14 +273,32 @@ def _check_fills(color_map: dict[str, Any]) -> None:
         else:
             fills = {f"color_map.{name}": found} if _FILLS.get(name, name) == "fill_map" else {}
         for where, fill in fills.items():
+            members = fill.keys() if isinstance(fill, dict) else set()
+            for unknown in members - set(Fill.__struct_fields__):
+                message = f"{where} has no member {unknown!r}.{nearest(unknown, Fill.__struct_fields__)}"
+                raise ValueError(message)
             try:
                 color = msgspec.convert(fill, Fill | None)
             except msgspec.ValidationError as error:
                 message = f"{where}: {str(error).replace('`', '')}."
                 raise ValueError(message) from None
             if color is not None and color.color is not None and not _is_color(color.color):
-                message = f"{where}.color: {color.color!r} is not a colour."
+                message = f"{where}.color: {color.color!r} is not {_COLOR}."
                 raise ValueError(message)
+
+
+def _check_alpha(ranges: Any) -> None:
+    for name, given in (ranges or {}).items() if isinstance(ranges, dict | None) else [("", ranges)]:
+        # Of an attribute one range, or several of them.
+        found = given if isinstance(given, list) and given and isinstance(given[0], list) else [given]
+        if not all(
+            isinstance(each, list) and len(each) == _RANGE and set(map(type, each)) <= {int, float} for each in found
+        ):
+            message = f"color_map.alpha_ranges{name and f'.{name}'}: must be [minimum, maximum, alpha]."
+            raise ValueError(message)
+
+
+_RANGE = 3
 
 
 def _is_color(color: Any) -> bool:
@@ -287,6 +306,6 @@ def _is_color(color: Any) -> bool:
         return re.fullmatch(r"#[0-9A-Fa-f]{6}", color) is not None
     numbers = color if isinstance(color, list) and len(color) in (3, 4) else []
     return bool(numbers) and all(
-        isinstance(part, int | float) and not isinstance(part, bool) and 0 <= part <= 255  # noqa: PLR2004 - eight bits
+        type(part) in (int, float) and part == int(part) and 0 <= part <= 255  # noqa: PLR2004 - eight bits
         for part in numbers
     )

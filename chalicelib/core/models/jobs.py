@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from chalicelib.core.models.entities import Attributes
 from chalicelib.core.records import RecordKind
@@ -58,7 +58,7 @@ class TranscodeSpec(Resource, kw_only=True):
         Annotated[int, Meta(ge=0)] | None,
         Meta(description="Bytes; needed only where the server of the URL does not report the size."),
     ] = None
-    section: str | None = None
+    section: str | UnsetType = UNSET
     section_id: int | None = None
     md5: Annotated[str, Meta(max_length=32)] | None = None
     attributes: Attributes | None = None

@@ -20,6 +20,7 @@ import msgspec
 from chalicelib.core.resource import Timestamp
 from chalicelib.core.text.dates import ACCEPTED, parse_date
 from chalicelib.core.text.names import nearest
+from chalicelib.core.text.numbers import DECIMAL
 from chalicelib.core.values.attributes import AttributeType
 from chalicelib.errors import BadInput
 
@@ -142,6 +143,8 @@ class Converter:
         """
         merged = dict(current)
         for name, value in (attributes or {}).items():
+            if value is None and name in self._definitions:
+                _refuse(name, "null does not clear it; name it in `null_attributes`")
             allowed = name in always_allowed and name not in self._conversions
             merged[name] = _any_value(name, value) if allowed else self.convert(name, value)
         for name in reset or ():
@@ -289,7 +292,7 @@ def _float(definition: AttributeType) -> Convert:
 
 def _number(value: Any) -> float | None:
     """A number, or a text of one, as a float; None for other values and for infinities and NaN."""
-    if not isinstance(value, int | float | str):
+    if not (isinstance(value, int | float) or (isinstance(value, str) and DECIMAL.fullmatch(value))):
         return None
     try:
         number = float(value)
@@ -306,12 +309,17 @@ def _bounds(definition: AttributeType) -> Callable[[N], N] | None:
 
     def check(number: N) -> N:
         if low is not None and number < low:
-            _refuse(definition.name, f"{number} is below the minimum {low:g}")
+            _refuse(definition.name, f"{number} is below the minimum {_shown(low)}")
         if high is not None and number > high:
-            _refuse(definition.name, f"{number} is above the maximum {high:g}")
+            _refuse(definition.name, f"{number} is above the maximum {_shown(high)}")
         return number
 
     return check
+
+
+def _shown(bound: float) -> str:
+    """A bound with all its digits, and without the fraction of a whole number."""
+    return str(int(bound)) if float(bound).is_integer() else str(bound)
 
 
 def _enum(definition: AttributeType) -> Convert:

@@ -14,6 +14,7 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.resource import Resource
 from chalicelib.errors import BadInput
 from chalicelib.query.parsers import filters
+from chalicelib.query.parsers.addresses import NO_FILTERS
 from chalicelib.query.parsers.bodies import IdQuery, Ids, LocalizationIdQuery, MediaIdQuery, StateIdQuery
 from chalicelib.query.parsers.parameters import ListQuery, LocalizationQuery, MediaQuery, StateQuery
 from chalicelib.query.tree import Query
@@ -63,8 +64,6 @@ BODIES: dict[Kind, type[IdQuery]] = {
 }
 _PARAMETERS = frozenset(field.name for field in msgspec.structs.fields(EntityQuery)) - {"kind"}
 _MEMBERS = frozenset(field.name for field in msgspec.structs.fields(EntityIdQuery))
-_OF_LISTS = frozenset({"fields", "operation"})
-"""Parameters of lists that say what is answered, not what matches."""
 
 
 def parse(query: EntityQuery, body: EntityIdQuery | None) -> Query:
@@ -74,7 +73,7 @@ def parse(query: EntityQuery, body: EntityIdQuery | None) -> Query:
         BadInput: a parameter or member that the lists of the kind do not have, or one that breaks a rule.
     """
     kind = Kind(query.kind)
-    for name in _OF_LISTS:
+    for name in NO_FILTERS:
         if getattr(query, name) is not None:
             raise BadInput(f"{name}: only lists have this parameter.")
     given = _narrowed(query, _PARAMETERS, PARAMETERS[kind], kind)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Sequence
 from typing import Any
-from urllib.parse import parse_qsl
 
 import msgspec
 
@@ -18,6 +17,7 @@ from chalicelib.errors import BadInput
 from chalicelib.query import operators
 from chalicelib.query.operators import Op
 from chalicelib.query.parsers import object_search, search_string
+from chalicelib.query.parsers.addresses import NO_FILTERS, PAGING, parse_address
 from chalicelib.query.parsers.bodies import FloatArrayQuery, IdQuery
 from chalicelib.query.parsers.parameters import ListQuery, MediaQuery
 from chalicelib.query.tree import (
@@ -349,19 +349,8 @@ def _nearest(get: _Given) -> Iterable[Nearest]:
 
 
 def _media_query(text: str) -> Tree:
-    """The tree of parameters of a media list, written as a URL query string."""
-    given: dict[str, Any] = {"archive_lifecycle": "all"}  # the default: it is older than the other values
-    known = {field.name: field for field in msgspec.structs.fields(MediaQuery)}
-    for name, value in parse_qsl(text.lstrip("?"), keep_blank_values=True):
-        field = known.get(MediaQuery.accepts.get(name, name))
-        if field is None:
-            continue
-        if "list[" in str(field.type):
-            given.setdefault(field.name, []).extend(value.split(","))
-        else:
-            given[field.name] = value
-    try:
-        parameters = msgspec.convert(given, MediaQuery, strict=False)
-    except msgspec.ValidationError as error:
-        raise BadInput(f"media_query: {error}") from None
+    """The tree of parameters of a media list, written as in an address. Archived media count, as they always did."""
+    parameters = parse_address(text, MediaQuery, "media_query", NO_FILTERS | PAGING)
+    if parameters.archive_lifecycle is None:
+        parameters = msgspec.structs.replace(parameters, archive_lifecycle="all")
     return parse(Kind.MEDIA, parameters).where

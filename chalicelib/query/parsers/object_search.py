@@ -12,19 +12,22 @@ import binascii
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
-
 from chalicelib.core.kinds import Kind
+from chalicelib.core.text import strict_json
+from chalicelib.core.text.names import nearest
 from chalicelib.errors import BadInput
 from chalicelib.query import operators
 from chalicelib.query.columns import SECTION_NAME, SECTION_TAG, TAG_ALIAS
 from chalicelib.query.tree import Coincident, Compare, InSection, Related, Tree, both, either, negated
+from chalicelib.query.values import shown
 
 DEEPEST = 24
 """Maximum nesting of combinations and nested searches."""
 MOST_TERMS = 2_000
 LONGEST_LIST = 10_000
 LARGEST_ENCODED = 1_000_000
+_FILTER = frozenset({"attribute", "operation", "value", "inverse"})
+_COMBINATION = frozenset({"method", "operations"})
 _WORDS = {operator.word for operator in operators.OPERATIONS}
 
 
@@ -40,7 +43,7 @@ def decode(encoded: str, place: str) -> Any:
     if len(text) > LARGEST_ENCODED:
         raise BadInput(f"{place} may have at most {LARGEST_ENCODED} characters.")
     try:
-        return msgspec.json.decode(base64.b64decode(text + "=" * (-len(text) % 4), validate=True))
+        return strict_json.decode(base64.b64decode(text + "=" * (-len(text) % 4), validate=True))
     except (binascii.Error, ValueError, RecursionError) as error:
         raise BadInput(f"{place} is not base64 of JSON.", str(error)) from None
 
@@ -90,16 +93,29 @@ class _Parser:
             raise BadInput(f"{self.place} may have at most {MOST_TERMS} terms.")
         if depth > DEEPEST:
             raise BadInput(f"{self.place} may nest at most {DEEPEST} deep.")
-        if "method" in search:
+        given = {name for name, value in search.items() if value is not None}
+        if given & _COMBINATION:
+            self._check_members("combination", given - {"inverse"}, _COMBINATION)
+            if search.get("inverse"):
+                raise BadInput(f"{self.place}: `inverse` turns a filter; the method `not` turns a combination.")
             return self._combination(kind, search, depth)
+        self._check_members("filter", given, _FILTER)
         return self._filter(kind, search, depth)
+
+    def _check_members(self, what: str, given: set[str], members: frozenset[str]) -> None:
+        """Refuse members that a search does not have: a misspelt one would select something else."""
+        if unknown := given - members:
+            rule = f"{self.place}: a {what} has no member {shown(min(unknown))}."
+            raise BadInput(rule + nearest(min(unknown), members))
 
     def _combination(self, kind: Kind, search: dict[str, Any], depth: int) -> Tree:
         operations = search.get("operations")
         if not isinstance(operations, list):
             raise BadInput(f"{self.place}: `operations` must be an array of searches.")
+        if not isinstance(search.get("method"), str):
+            raise BadInput(f"{self.place}: `method` must be and, or or not.")
         terms = [self.search(kind, each, depth + 1) for each in operations]
-        match str(search["method"]).lower():
+        match search["method"].lower():
             case "and":
                 return both(*terms)
             case "or":
@@ -131,9 +147,12 @@ class _Parser:
                 raise BadInput(f"{self.place}: {name} does not apply to a {kind}.")
             return term
         if name in (SECTION_NAME, SECTION_TAG, TAG_ALIAS) and (kind is Kind.MEDIA or kind.is_annotation):
+            if operation != "eq":
+                raise BadInput(f"{self.place}: {name} takes only the operation `eq`.")
             return self._section(name, value)
         if operation not in _WORDS:
-            raise BadInput(f"{self.place}: there is no operation {operation!r}.")
+            rule = f"{self.place}: there is no operation {shown(operation)}."
+            raise BadInput(rule + nearest(operation, _WORDS))
         if isinstance(value, list) and len(value) > LONGEST_LIST:
             raise BadInput(f"{self.place}: a list may have at most {LONGEST_LIST} values.")
         return Compare(name, operation, value)

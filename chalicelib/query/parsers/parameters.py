@@ -40,7 +40,7 @@ class ListQuery(Resource, kw_only=True):
     ] = None
     search: Annotated[str | None, Meta(description="A search string over the listed objects.")] = None
     force_es: Annotated[Flag | None, Meta(description="Accepted; every list is answered from the view.")] = None
-    operation: Annotated[str | None, Meta(description="`count` answers the number of matches.")] = None
+    operation: Annotated[Literal["count"] | None, Meta(description="`count` answers the number of matches.")] = None
 
 
 class LeafQuery(ListQuery, kw_only=True):

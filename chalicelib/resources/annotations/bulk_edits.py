@@ -29,7 +29,7 @@ from chalicelib.resources.annotations import bulk as annotations_bulk
 from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.entities.bulk import rewrite_attributes
-from chalicelib.resources.entities.service import Writer, author, type_of, uuid_text
+from chalicelib.resources.entities.service import ATTRIBUTE_CHANGES, Writer, author, check_change, type_of, uuid_text
 from chalicelib.storage.dynamodb import entities
 
 BulkUpdate = LocalizationBulkUpdate | StateBulkUpdate
@@ -76,6 +76,7 @@ def update(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkUpdate, 
         BadInput, NotFound, Forbidden: before any change.
     """
     name = author(writer, body.user_elemental_id)
+    check_change(body, (*ATTRIBUTE_CHANGES, "new_version", "new_elemental_id", "user_elemental_id", "in_place"))
     query = filters.parse(kind, parameters, body)
     if kind is Kind.LOCALIZATION and (body.ids or body.user_elemental_id):
         query = replace(query, show_all_marks=True)

@@ -125,10 +125,11 @@ def finish(message: FinishBulkChange, seconds: float, handlers: Handlers) -> Non
 def _carry_out(runners: Iterable[_Runner], progress: Progress, end: float | None = None) -> bool:
     """Do what is left until the end of the time, if it has one; whether all is done. Raises as `_Runner.run`."""
     first = 0
-    for runner in runners:
-        if not runner.run(progress, first, end):
-            return False
-        first += runner.size
+    with growth.recording_together():
+        for runner in runners:
+            if not runner.run(progress, first, end):
+                return False
+            first += runner.size
     progress.close()
     return True
 

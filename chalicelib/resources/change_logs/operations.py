@@ -12,8 +12,8 @@ from msgspec import Meta
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.accounts import Project
 from chalicelib.core.permissions import Permission
-from chalicelib.core.resource import Id, Resource, Timestamp, timestamp
-from chalicelib.core.text.dates import ACCEPTED, parse_date
+from chalicelib.core.resource import Id, Resource
+from chalicelib.core.text.dates import read_date
 from chalicelib.errors import BadInput
 from chalicelib.http.addresses import PROJECT
 from chalicelib.http.operation import Call, Documents, Operation
@@ -51,8 +51,8 @@ def list_changes(call: Call[Project, ChangeLogQuery, None]) -> Documents:
         entity=query.entity_id,
         kind=Kind(query.entity_type) if query.entity_type else None,
         after=query.after,
-        since=_time("since", query.since),
-        before=_time("before", query.before),
+        since=None if query.since is None else read_date("since", query.since),
+        before=None if query.before is None else read_date("before", query.before),
     )
     found = list(islice(change_logs_service.list_changes(call.project, wanted, call.scope), query.stop + 1))
     shown = found[: query.stop]
@@ -62,15 +62,6 @@ def list_changes(call: Call[Project, ChangeLogQuery, None]) -> Documents:
         following = urlencode({**given, "after": shown[-1].id})
         headers["Link"] = f'<{settings().public_url}/rest/ChangeLog/{call.project}?{following}>; rel="next"'
     return Documents(documents=map(msgspec.json.encode, shown), headers=headers)
-
-
-def _time(name: str, text: str | None) -> Timestamp | None:
-    if text is None:
-        return None
-    moment = parse_date(text)
-    if moment is None:
-        raise BadInput(f"Invalid query parameter: {name}", f"{name} must be {ACCEPTED}.")
-    return timestamp(moment)
 
 
 OPERATIONS = (

@@ -28,7 +28,7 @@ from chalicelib.core.models.definitions import TYPE_RECORD, VERSION
 from chalicelib.core.models.marks import Identity, identity, settled
 from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.core.records import padded
-from chalicelib.core.resource import now
+from chalicelib.core.resource import Resource, now
 from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Test
@@ -127,6 +127,16 @@ def check_version(project: int, number: int) -> None:
     """Raise NotFound unless the version belongs to the project."""
     if records.find(VERSION, project, padded(number)) is None:
         raise NotFound.of("Version", number)
+
+
+ATTRIBUTE_CHANGES = ("attributes", "reset_attributes", "null_attributes")
+"""The members that change attributes."""
+
+
+def check_change(body: Resource, names: Sequence[str]) -> None:
+    """Refuse a bulk change that gives none of the members which change an entity."""
+    if all(getattr(body, name) is None for name in names):
+        raise BadInput(f"Nothing to change: give one of {', '.join(names)}.")
 
 
 def author(writer: Writer, elemental_id: str | None) -> int | None:

@@ -11,7 +11,7 @@ from posixpath import splitext
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED, Scope
@@ -198,7 +198,7 @@ def _create_video(writer: Writer, project: Project, blocks: Iterator[bytes], row
         name=row.name,
         md5=row.md5 or None,
         url=objects.presign_get(_copy(writer, project, blocks, row), _WEEK),
-        section=row.section or None,
+        section=row.section or UNSET,
         attributes=row.attributes or None,
     )
     transcodes_service.start(writer, project, spec, elemental_id=row.elemental_id)
@@ -234,7 +234,7 @@ def _image_spec(writer: Writer, project: Project, blocks: Iterator[bytes], row: 
         name=row.name,
         md5=row.md5,
         url=objects.presign_get(key, _WEEK),
-        section=row.section or None,
+        section=row.section or UNSET,
         elemental_id=row.elemental_id,
         attributes=row.attributes or None,
     )

@@ -15,8 +15,6 @@ from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
-from urllib.parse import parse_qsl
 
 import msgspec
 
@@ -27,9 +25,10 @@ from chalicelib.core.models.accounts import Project
 from chalicelib.core.models.algorithms import ALGORITHM, Algorithm
 from chalicelib.core.models.jobs import JOB, Job, JobGroup, JobLog, JobProgress, StoredJob
 from chalicelib.core.permissions import Level
-from chalicelib.core.resource import now, options
+from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound, Unavailable
 from chalicelib.query.parsers import filters
+from chalicelib.query.parsers.addresses import parse_address
 from chalicelib.query.parsers.parameters import MediaQuery
 from chalicelib.resources.algorithms import service as algorithms_service
 from chalicelib.resources.email import project_emails
@@ -265,7 +264,7 @@ def _runs(project: int, gid: str | None, media: Sequence[int] | None, scope: Sco
 
 def _media(project: int, spec: JobSpec, scope: Scope, *, all_media: bool) -> list[int]:
     if spec.media_query is not None:
-        query = filters.parse(Kind.MEDIA, _parameters(spec.media_query))
+        query = filters.parse(Kind.MEDIA, parse_address(spec.media_query, MediaQuery, "media_query"))
         return view_queries.ids(view_queries.current(project), query, scope)
     if spec.media_ids is not None:
         _check_level(project, spec.media_ids, scope)
@@ -282,21 +281,6 @@ def _check_level(project: int, numbers: Sequence[int], scope: Scope) -> None:
         if closed:
             message = f"media_ids: your permission on media {min(closed)} is too low."
             raise Forbidden(message)
-
-
-def _parameters(text: str) -> MediaQuery:
-    """The parameters of a media list from a query string: `?name=x&type=3`. Raises BadInput."""
-    given: dict[str, Any] = {}
-    fields = {field.name: field for field in msgspec.inspect.type_info(MediaQuery).fields}  # type: ignore[attr-defined]
-    for name, value in parse_qsl(text.lstrip("?"), keep_blank_values=True):
-        field = fields.get(MediaQuery.accepts.get(name, name))
-        if field is not None:
-            is_list = any(isinstance(option, msgspec.inspect.ListType) for option in options(field.type))
-            given[field.name] = [*given.get(field.name, []), *value.split(",")] if is_list else value
-    try:
-        return msgspec.convert(given, MediaQuery, strict=False)
-    except msgspec.ValidationError as error:
-        raise BadInput(f"media_query: {error}") from None
 
 
 def _batches(media: list[int], size: int) -> list[list[int]]:

@@ -26,7 +26,7 @@ from chalicelib.resources.annotations.schemas import LeafSpec, LeafSuggestion, L
 from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.entities.bulk import rewrite_attributes
-from chalicelib.resources.entities.service import Writer, type_of
+from chalicelib.resources.entities.service import ATTRIBUTE_CHANGES, Writer, check_change, type_of
 from chalicelib.resources.leaves import bulk as leaves_bulk
 from chalicelib.resources.leaves import hierarchy
 from chalicelib.resources.leaves import trees as leaves_trees
@@ -158,6 +158,7 @@ def update_many(writer: Writer, parameters: LeafQuery, body: LeafBulkUpdate, cou
     Raises:
         BadInput: before any change.
     """
+    check_change(body, ATTRIBUTE_CHANGES)
     query = filters.parse(LEAF, parameters, body)
     view = view_queries.current(writer.project)
     numbers = find_ids(view, query, writer.scope, count)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -15,7 +14,8 @@ from chalicelib.core.log.edits import differences
 from chalicelib.core.models.accounts import Project
 from chalicelib.core.models.entities import Media
 from chalicelib.core.models.media_files import MediaFiles
-from chalicelib.core.resource import now, timestamp
+from chalicelib.core.resource import now
+from chalicelib.core.text.dates import read_date
 from chalicelib.errors import BadInput
 from chalicelib.query.parsers import filters
 from chalicelib.query.parsers.media_bodies import MediaBulkUpdate
@@ -24,7 +24,14 @@ from chalicelib.resources.annotations.bulk_edits import first_of_one_type
 from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.entities.bulk import Rewrite
-from chalicelib.resources.entities.service import Writer, author, find_existing, uuid_text
+from chalicelib.resources.entities.service import (
+    ATTRIBUTE_CHANGES,
+    Writer,
+    author,
+    check_change,
+    find_existing,
+    uuid_text,
+)
 from chalicelib.resources.media import bulk as media_bulk
 from chalicelib.resources.media import service as media_service
 from chalicelib.resources.media.bulk import rewrite_media
@@ -51,7 +58,8 @@ def update(writer: Writer, project: Project, number: int, body: MediaUpdate) -> 
         _check_members(project.id, body.media_files.ids or [], "media_files.ids")
         _check_members(project.id, [part.id for part in body.media_files.concat or ()], "media_files.concat")
         media_service.check_files(project, number, body.media_files)
-    moments = {name: _moment(name, getattr(body, name)) for name in ("last_edit_start", "last_edit_end")}
+    texts = {name: getattr(body, name) for name in ("last_edit_start", "last_edit_end")}
+    moments = {name: None if text is None else read_date(name, text) for name, text in texts.items()}
 
     def how(current: Media) -> Media | None:
         change: dict[str, Any] = {name: getattr(body, name) for name in _PLAIN} | moments
@@ -96,9 +104,8 @@ def update_many(writer: Writer, parameters: MediaQuery, body: MediaBulkUpdate, c
             value breaks a rule; nothing was changed.
     """
     user = author(writer, body.user_elemental_id)
-    wishes = ("attributes", "reset_attributes", "null_attributes", "user_elemental_id", "primary_section")
-    if body.archive_state is None and all(getattr(body, name) is None for name in wishes):
-        raise BadInput(f"Nothing to change: give one of {', '.join(wishes)}, archive_state.")
+    wishes = (*ATTRIBUTE_CHANGES, "user_elemental_id", "primary_section")
+    check_change(body, (*wishes, "archive_state"))
     view = view_queries.current(writer.project)
     query = filters.parse(Kind.MEDIA, parameters, body)
     numbers = view_queries.ids(view, query, writer.scope)
@@ -219,13 +226,3 @@ def _check_members(project: int, numbers: list[int], name: str) -> None:
     if numbers and len(find_existing(Kind.MEDIA, project, numbers)) != len(numbers):
         message = f"{name}: every id must be one media of project {project}, and none twice."
         raise BadInput(message)
-
-
-def _moment(name: str, text: str | None) -> str | None:
-    if text is None:
-        return None
-    try:
-        return timestamp(datetime.fromisoformat(text))
-    except ValueError:
-        message = f"{name}: {text!r} is not a date and time of ISO 8601."
-        raise BadInput(message) from None

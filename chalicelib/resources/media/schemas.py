@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from chalicelib.core.models.definitions import MediaType
 from chalicelib.core.models.entities import ArchiveState, Attributes, Dimensions, Media
@@ -56,7 +56,7 @@ class MediaSpec(Dimensions, kw_only=True):
     type: Annotated[int, Meta(ge=-1)]
     name: MediaName | None = None
     md5: Annotated[str, Meta(max_length=32)] | None = None
-    section: str | None = None
+    section: str | UnsetType = UNSET
     section_id: Id | None = None
     master_section: Annotated[Id | None, Meta(description="By default that of its folder.")] = None
     url: Url | None = None

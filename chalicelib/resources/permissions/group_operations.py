@@ -70,5 +70,6 @@ OPERATIONS = record_operations(
         listed=list_groups,
         made=make_group,
         changed=change_group,
+        deletion_names=True,
     )
 )

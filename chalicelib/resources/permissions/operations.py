@@ -12,8 +12,8 @@ from chalicelib.access.row_protections import (
     RowProtectionUpdateSpec,
 )
 from chalicelib.core.permissions import Permission
-from chalicelib.core.resource import Resource, given
-from chalicelib.core.responses import CreateResponse, MessageResponse
+from chalicelib.core.resource import given
+from chalicelib.core.responses import CreateResponse, DeletedResponse, MessageResponse
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.http.addresses import plain
 from chalicelib.http.operation import Call, NoQuery, Operation
@@ -21,13 +21,6 @@ from chalicelib.resources.permissions import service as permissions_service
 from chalicelib.storage.dynamodb import records
 
 TAG = "Row protections"
-
-
-class DeletedResponse(Resource, kw_only=True):
-    """What was deleted."""
-
-    message: str
-    id: int
 
 
 def list_rows(call: Call[None, RowProtectionQuery, None]) -> list[RowProtection]:

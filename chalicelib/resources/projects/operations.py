@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 from msgspec import UNSET
 
 from chalicelib.access import authentication, users
 from chalicelib.access.authentication import Caller
-from chalicelib.core.models.accounts import MEMBERSHIP, ORGANIZATION, Project, ProjectSpec, ProjectUpdate
+from chalicelib.core.models.accounts import MEMBERSHIP, ORGANIZATION, Project, ProjectSpec, ProjectUpdate, User
 from chalicelib.core.models.accounts import PROJECT as PROJECT_RECORD
 from chalicelib.core.models.integrations import BUCKET
 from chalicelib.core.permissions import LEVEL_OF, Level, Permission
@@ -43,7 +45,7 @@ def list_projects(call: Call[None, ProjectQuery, None]) -> list[Project]:
     """The projects the caller is a member of, by id."""
     wanted = call.query
     found = []
-    levels = authentication.projects_of(call.caller)
+    levels = authentication.projects_of(call.caller, reads_along=True)
     for project in records.many(PROJECT_RECORD, levels).values():
         if project.deleted is not None:
             continue
@@ -53,7 +55,12 @@ def list_projects(call: Call[None, ProjectQuery, None]) -> list[Project]:
             continue
         found.append(project)
     found = projects_counts.refresh_listed(sorted(found, key=lambda project: project.id))
-    shown = [_seen(projects_counts.within(each, call.scope), call.caller, levels[each.id]) for each in found]
+    members = [_members(each) for each in found]
+    named = users.by_id(number for numbers in members for number in numbers)
+    shown = [
+        _seen(projects_counts.within(each, call.scope), call.caller, levels[each.id], [named.get(n) for n in numbers])
+        for each, numbers in zip(found, members, strict=True)
+    ]
     return thumbs.show_projects(call.caller.id, shown)
 
 
@@ -131,10 +138,14 @@ def _level_name(level: Level) -> str:
     return next(name for name, value in LEVEL_OF.items() if value == level and value > Level.NONE)
 
 
-def _seen(project: Project, caller: Caller, level: Level) -> Project:
+def _members(project: Project) -> list[int]:
+    return [membership.user for membership in records.list_children(MEMBERSHIP, project.id)]
+
+
+def _seen(project: Project, caller: Caller, level: Level, members: Iterable[User | None] | None = None) -> Project:
     """The project with computed members: the caller's permission and the names of its members, creator first."""
-    members = users.by_id(membership.user for membership in records.list_children(MEMBERSHIP, project.id))
-    names = sorted(members.values(), key=lambda user: (user.id != project.created_by, user.last_name, user.username))
+    known: Iterable[User] = users.by_id(_members(project)).values() if members is None else filter(None, members)
+    names = sorted(known, key=lambda user: (user.id != project.created_by, user.last_name, user.username))
     return msgspec.structs.replace(
         project,
         permission="Creator" if project.created_by == caller.id else _level_name(level),

@@ -64,11 +64,17 @@ class Workshop:
         present = self.media.media_files or MediaFiles()
         return MediaFiles(thumbnail=None if present.thumbnail else [self._thumbnail()])
 
+    def make_animation(self) -> MediaFiles:
+        """Create the animated thumbnail from the media's streaming files if it has none."""
+        present = self.media.media_files or MediaFiles()
+        moving = self._make_animation(present.streaming or [])
+        return MediaFiles(thumbnail_gif=[moving] if moving else None)
+
     def make(self, results: Mapping[int, Sequence[PieceResult]], group: int) -> MediaFiles:
         """Make the files of a group that the media lacks; returns the files to add.
 
-        `results` are those of the pieces of this group and of the first, by group. The first group makes the audio and
-        the animated thumbnail, the last one archival copies.
+        `results` are those of the pieces of this group and of the first, by group. The first group makes the audio, the
+        last one archival copies and, unless there is one, the animated thumbnail.
         """
         present = self.media.media_files or MediaFiles()
         plan = self.plan.of_group(group)
@@ -87,7 +93,7 @@ class Workshop:
             copies += [self._store_copy(entry) for entry in archival.copied_entries(self.plan)]
         kept = [copy for copy in copies if copy is not None]
         still = None if present.thumbnail or not is_first else self._thumbnail()
-        moving = None if present.thumbnail_gif else self._store_animation([*(present.streaming or []), *streaming])
+        moving = self._make_animation([*(present.streaming or []), *streaming]) if is_last else None
         return MediaFiles(
             streaming=streaming or None,
             archival=kept or None,
@@ -204,7 +210,9 @@ class Workshop:
         made = isolation.run(tasks.draw_thumbnail, self.source, self.plan.probe, self.table)
         return self._picture(self._key("thumbnail", "jpg"), made)
 
-    def _store_animation(self, streaming: list[VideoDefinition]) -> ImageDefinition | None:
+    def _make_animation(self, streaming: list[VideoDefinition]) -> ImageDefinition | None:
+        if self.media.media_files and self.media.media_files.thumbnail_gif:
+            return None
         usable = [entry for entry in streaming if entry.segment_info and not key_forms.is_url(entry.path)]
         if not usable:
             return None

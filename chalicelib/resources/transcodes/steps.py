@@ -20,7 +20,7 @@ import contextlib
 import hashlib
 import tempfile
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +85,9 @@ def plan(uid: str) -> None:
     if job.plan is None:
         job = _plan(job)
     prepared = _load_plan(job)
-    _show_plan(job, prepared)
+    # What is known before encoding: the number of frames, their rate and size, and a thumbnail.
+    if not _publish(job, prepared, Workshop.make_thumbnail):
+        return
     missing = [number for number in range(len(prepared.plan.pieces)) if not pieces.is_done(uid, number)]
     if missing:
         send_many(settings().transcode_queue_url, [EncodePiece(job=uid, index=number) for number in missing])
@@ -184,23 +186,17 @@ def assemble(uid: str, group: int = 0) -> None:
     if any(len(results) < len(prepared.plan.pieces) for results in found.values()):
         # Sent before the last piece was recorded, or by an older release before the first group was complete.
         return
-    with tempfile.TemporaryDirectory() as folder:
-        workshop = _workshop(job, prepared, Path(folder))
-        try:
-            _show(job, prepared, workshop.make(found, group))
-        except (NotFound, Conflict):
-            if records.maybe(JOB, uid) is not None:
-                raise
-            # Cancelled meanwhile: files were made after the cleanup.
-            take_back(job)
-            clean_up(job)
-            return
+    if not _publish(job, prepared, lambda workshop: workshop.make(found, group)):
+        return
     shown = pieces.finish(uid, group, b"", group=pieces.SHOWN)
     if shown < prepared.plan.group_count:
         if pieces.count_of_group(uid, 1) >= len(prepared.plan.pieces):
             send(settings().transcode_queue_url, AssembleTranscode(job=uid, group=1))
         elif group == 0:
             _queue_second_group(uid, prepared, range(prepared.at_once))
+        if group == 0:
+            # It takes seconds, for which neither the rendition nor the others wait.
+            _publish(job, prepared, Workshop.make_animation)
         return
     _notify(job, failure=None)
     _finish(job, "succeeded", None)
@@ -223,15 +219,19 @@ def _workshop(job: StoredJob, prepared: Prepared, folder: Path) -> Workshop:
     )
 
 
-def _show_plan(job: StoredJob, prepared: Prepared) -> None:
-    """Publish what is known before encoding: the number of frames, their rate and size, and a thumbnail."""
+def _publish(job: StoredJob, prepared: Prepared, make: Callable[[Workshop], MediaFiles]) -> bool:
+    """Add the files that `make` makes to the job's media; returns whether the job still exists."""
     with tempfile.TemporaryDirectory() as folder:
         try:
-            _show(job, prepared, _workshop(job, prepared, Path(folder)).make_thumbnail())
+            _show(job, prepared, make(_workshop(job, prepared, Path(folder))))
         except (NotFound, Conflict):
             if records.maybe(JOB, job.uid) is not None:
                 raise
+            # Cancelled meanwhile: files were made after the cleanup.
+            take_back(job)
             clean_up(job)
+            return False
+    return True
 
 
 def _show(job: StoredJob, prepared: Prepared, made: MediaFiles) -> None:

@@ -8,9 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
-from urllib.parse import parse_qsl
-
-import msgspec
 
 from chalicelib.access import users
 from chalicelib.access.scope import UNRESTRICTED, Scope
@@ -22,6 +19,7 @@ from chalicelib.errors import BadInput, NotFound
 from chalicelib.query import evaluate
 from chalicelib.query.check import check
 from chalicelib.query.parsers import filters
+from chalicelib.query.parsers.addresses import NO_FILTERS, PAGING, parse_address
 from chalicelib.query.parsers.parameters import (
     FileQuery,
     LeafQuery,
@@ -43,7 +41,7 @@ _QUERIES: dict[Kind, type[ListQuery]] = {
     Kind.LEAF: LeafQuery,
     Kind.FILE: FileQuery,
 }
-_NOT_FILTERS = ("start", "stop", "sort_by", "operation", "force_es", "fields")
+_NOT_FILTERS = NO_FILTERS | PAGING | {"force_es"}
 
 
 def is_match(type_: str, patterns: Iterable[str]) -> bool:
@@ -125,23 +123,9 @@ def _check(kind: Kind, text: str, definitions: Definitions, scope: Scope) -> Que
 
 
 def _parse(kind: Kind, text: str) -> Query:
-    struct = _QUERIES[kind]
-    known = {field.name: field for field in msgspec.structs.fields(struct) if field.name not in _NOT_FILTERS}
-    given: dict[str, Any] = {}
-    for name, value in parse_qsl(text.lstrip("?"), keep_blank_values=True):
-        field = known.get(struct.accepts.get(name, name))
-        if field is None:
-            raise BadInput(f"query: {name[:100]!r} is not a filter of {kind} lists.{nearest(name, known)}")
-        if "list[" in str(field.type):
-            given.setdefault(field.name, []).extend(value.split(","))
-        else:
-            given[field.name] = value
-    if not given:
+    if not text.strip("?"):
         raise BadInput("query: it has no parameter; leave it out, or give one such as `?attribute=Species::Cod`.")
-    try:
-        parameters = msgspec.convert(given, struct, strict=False)
-    except msgspec.ValidationError as error:
-        raise BadInput(f"query: {error}") from None
+    parameters = parse_address(text, _QUERIES[kind], "query", _NOT_FILTERS)
     query = filters.parse(kind, parameters)
     if query.nearest:
         raise BadInput("query: a search by distance of vectors is not a filter.")

@@ -12,6 +12,7 @@ import msgspec
 
 from chalicelib.access.authentication import Caller
 from chalicelib.core.resource import now, timestamp
+from chalicelib.core.text.dates import read_date
 from chalicelib.core.text.numbers import natural
 from chalicelib.errors import BadInput, NotFound, TooMany
 from chalicelib.queues import send
@@ -225,7 +226,7 @@ def redeliver(webhook: Webhook, spec: RedeliverySpec) -> str:
     if project_ is None:
         raise BadInput("project: a webhook of an organization needs it here.")
     stream = _stream(webhook, project_)
-    position = spec.after if spec.after is not None else position_at(project_, _moment(spec.since or ""))
+    position = spec.after if spec.after is not None else position_at(project_, read_date("since", spec.since or ""))
     events_service.read(project_, after=position, limit=1)
 
     def how(current: Stream) -> None:
@@ -254,13 +255,6 @@ def _is_before(project: int, seq: int, moment: str) -> bool:
     except log.Expired:
         return True
     return commit is None or commit.at < moment
-
-
-def _moment(text: str) -> str:
-    try:
-        return timestamp(datetime.fromisoformat(text))
-    except (ValueError, OverflowError):
-        raise BadInput(f"since: {text[:40]!r} is not a time such as 2026-01-02T03:04:05Z.") from None
 
 
 def _stream(webhook: Webhook, project: int) -> Stream:

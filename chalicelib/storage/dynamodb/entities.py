@@ -25,9 +25,10 @@ from chalicelib.core.resource import Timestamp, now
 from chalicelib.core.time.retry import CONFLICTS
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.storage.dynamodb import ahead, entity_rows, retired
+from chalicelib.storage.dynamodb.conditions import NEW, Unmoved
 from chalicelib.storage.dynamodb.entity_rows import ROWS_A_READ, Reading, Stored
 from chalicelib.storage.dynamodb.entity_rows import key as _key
-from chalicelib.storage.dynamodb.tables import CounterRow, EntityRow, RecordRow, Unmoved
+from chalicelib.storage.dynamodb.tables import CounterRow, EntityRow, RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction, check_row
 from chalicelib.storage.log import growth
 
@@ -198,7 +199,7 @@ def create(
     if len(created) <= SMALL:
         for entity, doc in zip(created, docs, strict=True):
             row = EntityRow(_key(kind, entity.id), project=project, doc=doc, n=1)
-            change.put(row, EntityRow.pk.does_not_exist())
+            change.put(row, NEW)
     else:
         pending = CounterRow("pending", _key(kind, first), n=len(created), detail=now())
         pending.save()
@@ -289,7 +290,7 @@ def insert(change: Transaction, kind: Kind, created: Entity, doc: bytes | None =
     """Add a new row to a transaction; it is visible with the commit. Its id must be unused, from `ids.reserve`."""
     document = _encoder.encode(created) if doc is None else doc
     row = EntityRow(_key(kind, created.id), project=created.project, doc=document, n=1)
-    change.put(row, EntityRow.pk.does_not_exist())
+    change.put(row, NEW)
 
 
 def bury(change: Transaction, kind: Kind, before: Stored[Any]) -> None:

@@ -16,8 +16,11 @@ from chalicelib.core.models.definitions import DEFINITION_STRUCT, Definitions
 from chalicelib.core.records import RecordKind
 from chalicelib.core.time.retry import CONFLICTS
 from chalicelib.errors import BadInput, Conflict, LimnError, NotFound
+from chalicelib.storage.dynamodb import ahead
+from chalicelib.storage.dynamodb.entity_rows import ROWS_A_READ
 from chalicelib.storage.dynamodb.record_rows import (
     ALONE,
+    Key,
     R,
     claim_key,
     decode,
@@ -76,11 +79,11 @@ def first(kind: RecordKind[R], parent: int, prefix: str) -> R | None:
 
 
 def many(kind: RecordKind[R], numbers: Iterable[int]) -> dict[int, R]:
-    """The existing records without parent among some ids, by id, a hundred per call."""
+    """The existing records among some ids, by id, a hundred per call; a second round for a kind with a parent."""
+    found = list(rows(key_of(kind, number) for number in dict.fromkeys(numbers)))
     if kind.parent is not None:
-        raise AssertionError(f"{kind.name} has a parent")
-    found = (decode(kind, row) for row in rows(key_of(kind, number) for number in dict.fromkeys(numbers)))
-    return {kind.id_of(record): record for record in found}
+        found = list(rows((row.home_pk, row.home_sk) for row in found))
+    return {kind.id_of(record): record for record in (decode(kind, row) for row in found)}
 
 
 def get_claimed(kind: RecordKind[R], claim: str, word: str) -> R | None:
@@ -96,10 +99,21 @@ def list_children(kind: RecordKind[R], parent: int | str, begins: str = "") -> l
     return [decode(kind, row) for row in rows_beneath(home(kind, parent, begins))]
 
 
-def list_linked(kind: RecordKind[R], word: str, number: int | str) -> list[R]:
-    """All records of a kind that are linked to a record other than their parent, ordered by id."""
+def list_linked(
+    kind: RecordKind[R], word: str, number: int | str, beside: Callable[[list[Key]], list[Key]] | None = None
+) -> list[R]:
+    """All records of a kind that are linked to a record other than their parent, ordered by id.
+
+    Args:
+        kind: the kind.
+        word: the kind of the other record.
+        number: its id.
+        beside: from the keys of the records to those of others, which are read along for the rest of the request.
+    """
     keys = [(row.home_pk, row.home_sk) for row in rows_beneath((f"{word}#{number}", f"link|{kind.name}|"))]
-    found = {row.key(): decode(kind, row) for row in RecordRow.many(keys)}
+    if beside is not None and keys:
+        ahead.fetch([ahead.Wanted(RecordRow, key) for key in dict.fromkeys((*keys, *beside(keys)))][:ROWS_A_READ])
+    found = {row.key(): decode(kind, row) for row in rows(keys)}
     return [found[key] for key in keys if key in found]
 
 

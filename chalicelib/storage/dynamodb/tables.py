@@ -195,14 +195,17 @@ class Row(Model):
         Raises:
             Unavailable: DynamoDB does not answer, or leaves rows out for seconds.
         """
+        connection()
+        name = cls.Meta.table_name
         for start in range(0, len(keys), _BATCH):
-            wanted: Sequence[At] = [(cls, key) for key in keys[start : start + _BATCH]]
+            part = dict.fromkeys(keys[start : start + _BATCH])
+            asked: dict[str, Any] = {name: {"Keys": [cls.item_of(key) for key in part], "ConsistentRead": True}}
             for _ in BUSY.attempts():
-                found, left = read_batch(wanted)
-                yield from found.values()  # type: ignore[misc]  # they are of this table
-                if not left:
+                answer = _connection.call("BatchGetItem", RequestItems=asked)
+                yield from map(cls.from_raw_data, answer["Responses"].get(name, ()))
+                asked = answer.get("UnprocessedKeys", {})
+                if not asked:
                     break
-                wanted = list(left)
             else:
                 raise Unavailable("The database is too busy; try again.")
 
@@ -285,20 +288,6 @@ class EntityRow(Row):
     deleted = UnicodeAttribute(null=True)
 
 
-class Unmoved(Condition):
-    """The condition that the optimistic lock of a row, its `n`, is unchanged: `EntityRow.n == n`, built faster."""
-
-    def __init__(self, n: int) -> None:
-        super().__init__("=", n)
-        self._n = {NUMBER: str(n)}
-
-    def serialize(self, placeholder_names: dict[str, str], expression_attribute_values: dict[str, Any]) -> str:
-        """The expression, with its one name and one value registered where pynamodb looks for them."""
-        placeholder_names["n"] = "#n"
-        expression_attribute_values[":n"] = self._n
-        return "#n = :n"
-
-
 class LogRow(Row):
     """A commit: its body compressed, or the key of the object that holds it.
 
@@ -330,7 +319,7 @@ class CounterRow(Row):
     expires = NumberAttribute(null=True)
 
 
-def connection() -> Connection:
+def connection() -> _Translating:
     """The one connection, for transactions across tables."""
     _introduce()
     return _connection
@@ -350,9 +339,8 @@ def write_batch(items: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[s
         Unavailable: DynamoDB does not answer; some rows may be written.
     """
     connection()
-    left: dict[str, list[dict[str, Any]]] = _connection.dispatch("BatchWriteItem", {"RequestItems": items}).get(
-        "UnprocessedItems", {}
-    )
+    answer = _connection.call("BatchWriteItem", RequestItems=items)
+    left: dict[str, list[dict[str, Any]]] = answer.get("UnprocessedItems", {})
     return left
 
 

@@ -10,18 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from pynamodb.exceptions import DeleteError, PutError, TransactWriteError
+from botocore.exceptions import ClientError
+from pynamodb.exceptions import DeleteError, PutError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
-from pynamodb.transactions import TransactWrite
 
 from chalicelib import errors
 from chalicelib.core.log.commits import Change, Edit, Note
 from chalicelib.core.time.retry import LOG
 from chalicelib.errors import BadInput, Conflict, LimnError, Unavailable
 from chalicelib.storage.dynamodb import ahead
+from chalicelib.storage.dynamodb.conditions import Absent
 from chalicelib.storage.dynamodb.tables import LogRow, Row, connection
 from chalicelib.storage.log import bodies, log, tickets, wakeups
 from chalicelib.storage.log.tickets import Ticket
@@ -36,7 +37,10 @@ PATIENT = 2
 """After this many numbers that others filled, write the body of the commit inline instead of to S3."""
 _NOT_MET = "ConditionalCheckFailed"
 _ORDER = {"check": 0, "delete": 1, "put": 2, "update": 3}
-"""The order in which pynamodb sends the items of a transaction, and so receives the reasons of its failure."""
+"""The order of the items of a transaction; a commit is the last of the puts."""
+_ACTION = {"check": "ConditionCheck", "delete": "Delete", "put": "Put", "update": "Update"}
+_FREE = Absent("seq")
+"""The condition that the number of a commit is not taken."""
 
 
 class TooLarge(BadInput):
@@ -188,8 +192,8 @@ class Transaction:
         for again in range(LOG.most):
             try:
                 self._write(commit)
-            except TransactWriteError as failure:
-                reasons = [reason.code if reason else None for reason in failure.cancellation_reasons]
+            except ClientError as failure:
+                reasons = [reason and reason.code for reason in getattr(failure, "cancellation_reasons", ())]
                 if not reasons:
                     raise Unavailable("The database refused the write; nothing was changed.", str(failure)) from failure
                 taken = commit is not None and reasons.pop(self._place_of_commit()) == _NOT_MET
@@ -207,19 +211,21 @@ class Transaction:
         return sum(_ORDER[step.verb] <= _ORDER["put"] for step in self._steps)
 
     def _write(self, commit: LogRow | None) -> None:
-        with TransactWrite(connection=connection()) as write:
-            for step in self._steps:
-                if step.verb == "put":
-                    write.save(step.row, condition=step.condition)
-                elif step.verb == "update":
-                    write.update(step.row, actions=list(step.actions), condition=step.condition)
-                elif step.verb == "delete":
-                    write.delete(step.row, condition=step.condition)
-                else:
-                    hash_key, range_key = step.row.key()
-                    write.condition_check(type(step.row), hash_key, range_key, condition=step.condition)
-            if commit is not None:
-                write.save(commit, condition=LogRow.seq.does_not_exist())
+        # pynamodb's own transaction takes a fifth of the time of a change of 100 rows
+        actions = [{_ACTION[step.verb]: _request(step)} for step in self._steps]
+        if commit is not None:
+            put = commit.get_save_kwargs_from_instance(_FREE)
+            actions.insert(self._place_of_commit(), {"Put": put})
+        connection().call("TransactWriteItems", TransactItems=actions)
+
+
+def _request(step: _Step) -> dict[str, Any]:
+    """The botocore parameters of one item of a transaction."""
+    if step.verb == "put":
+        return step.row.get_save_kwargs_from_instance(step.condition)
+    if step.verb == "update":
+        return step.row.get_update_kwargs_from_instance(list(step.actions), step.condition)
+    return step.row.get_delete_kwargs_from_instance(step.condition)
 
 
 def _is_stored(row: Row) -> bool:

@@ -2,7 +2,7 @@
 
     counters  (grown, project)   n: about how many changes no snapshot has
 
-A container without the project's view applies these changes before its first answer, some 30 µs each, within the 20 s
+A container without the project's view applies these changes before its first answer, some 50 µs each, within the 20 s
 of a request. So the number has a bound: from `SLOW_FROM` on bulk writes pause, and beyond `MOST` they wait until the
 compaction has folded what there is, or are refused with 429.
 
@@ -12,11 +12,14 @@ A container learns the number from its own commits, at no cost. Only where it wa
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 
-from pynamodb.exceptions import DeleteError
+from pynamodb.exceptions import DeleteError, PynamoDBException, UpdateError
 
 from chalicelib.core.time import deadline
-from chalicelib.errors import TooMany
+from chalicelib.errors import TooMany, Unavailable
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.tables import CounterRow
 
@@ -24,7 +27,9 @@ GROWN = "grown"
 """The partition of the counters table with a row for each project whose log needs compaction."""
 GROWN_BY = 50
 """Growth is recorded for each commit of at least this size, and for one in so many smaller ones."""
-SLOW_FROM, MOST = 150_000, 300_000
+AT_ONCE = 1_000
+"""The growth from which a bulk change records it before its end."""
+SLOW_FROM, MOST = 100_000, 200_000
 """Changes without a snapshot from which bulk writes pause, and beyond which they wait or are refused."""
 LONGEST_PAUSE = 3.0
 """The pause of a bulk write, in seconds, just below `MOST`; in proportion from `SLOW_FROM` on."""
@@ -36,16 +41,56 @@ RETRY_AFTER = 15
 """Seconds after which a refused write may try again: the compaction begins within a minute, and takes ten seconds."""
 _CONDITION = "ConditionalCheckFailedException"
 _sleep = time.sleep
+_waiting: ContextVar[dict[int, int] | None] = ContextVar("growth", default=None)
+"""By project, the growth that is not recorded yet, inside `recording_together`."""
 _behind: set[int] = set()
 """The projects whose last known number is above `SLOW_FROM`."""
 
 
+def amount_of(seq: int, changes: int) -> int:
+    """How much growth is recorded for a commit."""
+    return max(changes, GROWN_BY) if changes >= GROWN_BY or seq % GROWN_BY == 0 else 0
+
+
 def note(project: int, seq: int, changes: int) -> None:
     """Record for the compaction how many changes a commit adds. If it fails, the next commit records it."""
-    if changes < GROWN_BY and seq % GROWN_BY:
-        return
+    growth = amount_of(seq, changes)
+    if growth and (waiting := _waiting.get()) is not None:
+        growth += waiting.pop(project, 0)
+        if growth < AT_ONCE:
+            waiting[project] = growth
+            return
+    if growth:
+        _record(project, growth)
+
+
+@contextmanager
+def recording_together() -> Iterator[None]:
+    """Inside, `note` records the growth by many commits of this thread in one call.
+
+    Up to `AT_ONCE` changes stay unrecorded where the process dies: the compaction then begins that much later.
+    """
+    waiting: dict[int, int] = {}
+    token = _waiting.set(waiting)
+    try:
+        yield
+    except Exception:
+        _record_all(waiting)
+        raise
+    finally:
+        _waiting.reset(token)
+    _record_all(waiting)
+
+
+def _record_all(waiting: dict[int, int]) -> None:
+    with suppress(PynamoDBException, Unavailable):
+        for project, growth in waiting.items():
+            _record(project, growth)
+
+
+def _record(project: int, growth: int) -> None:
     row = _row(project)
-    row.update([CounterRow.n.add(max(changes, GROWN_BY))])
+    row.update([CounterRow.n.add(growth)])
     _remember(project, int(row.n or 0))
 
 
@@ -54,15 +99,30 @@ def by_project() -> dict[int, int]:
     return {int(found.sk): int(found.n or 0) for found in CounterRow.query(GROWN, consistent_read=True)}
 
 
-def settle(project: int, changes: int) -> None:
-    """Subtract the growth that a compaction handled."""
-    noted = _row(project)
+def settle(project: int, growth: int) -> None:
+    """Subtract what was recorded for commits that a new snapshot has.
+
+    Call it once for each snapshot: of several compactions at the same time, one moves the pointer.
+    """
     try:
-        noted.delete(CounterRow.n == changes)
+        _row(project).update([CounterRow.n.add(-growth)], CounterRow.n.exists())
+    except UpdateError as failure:
+        if failure.cause_response_code != _CONDITION:
+            raise
+
+
+def forget(project: int, left: int) -> None:
+    """Let the compaction look at a project no more, until it grows: nothing is left to do.
+
+    Args:
+        project: the project.
+        left: what was recorded when that was known; after another commit nothing happens.
+    """
+    try:
+        _row(project).delete(CounterRow.n == left)
     except DeleteError as failure:
         if failure.cause_response_code != _CONDITION:
             raise
-        noted.update([CounterRow.n.add(-changes)])
 
 
 def make_room(project: int) -> None:

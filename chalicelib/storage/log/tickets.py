@@ -64,7 +64,7 @@ def _take(project: int, more: str = "", values: dict[str, Any] | None = None) ->
     }
     for _ in range(3):
         try:
-            answer = connection().dispatch("UpdateItem", asked)
+            answer = connection().call("UpdateItem", **asked)
         except ClientError as failure:
             if failure.response["Error"]["Code"] != _CONDITION:
                 raise Unavailable("The database refused the write; nothing was changed.", str(failure)) from failure

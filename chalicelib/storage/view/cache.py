@@ -35,6 +35,7 @@ CHANGES_A_STEP = 2_000
 
 FOLLOW_SECONDS = 20.0
 """The longest time, in seconds, that a request follows the log: a gateway waits 29 s. Progress is kept."""
+_TOO_MUCH = "The project has grown faster than it can be read; try again in some seconds."
 LIFETIME = 12 * 3600.0
 """Seconds after which a view restarts from the newest snapshot: objects of older ones stay for a day."""
 LITTLE_DISK = 1_000_000
@@ -199,10 +200,10 @@ class Views:
 
     def _follow(self, view: View) -> None:
         end = time.monotonic() + FOLLOW_SECONDS
-        for commits in _parts(self._read_after(view.project, view.seq), CHANGES_AT_ONCE):
+        for number, commits in enumerate(_parts(self._read_after(view.project, view.seq), CHANGES_AT_ONCE)):
+            if number and time.monotonic() > end:
+                raise Unavailable(_TOO_MUCH, retry_after=1)
             view.apply(commits)
-            if time.monotonic() > end:
-                raise Unavailable("The project has grown faster than it can be read; try again in some seconds.")
 
     def _evict(self, project: int) -> None:
         """Evict the least recently used views until the process fits; the newest always stays.

@@ -32,6 +32,7 @@ from chalicelib.storage.view.apply_log import LogApplier
 from chalicelib.storage.view.database.documents import Document
 from chalicelib.storage.view.database.store import Store
 from chalicelib.storage.view.deleted_definitions import Lost, id_queries
+from chalicelib.storage.view.held_lists import HeldLists
 from chalicelib.storage.view.locks import Gate
 from chalicelib.storage.view.rows import DOCUMENT, create_table, revise, with_all_names, with_incident
 from chalicelib.storage.view.state import Gap, State
@@ -70,6 +71,7 @@ class View:
         self._uncompressed = 0
         self._vectors: dict[tuple[Kind, str], Vectors] = {}
         """By kind and column; only columns that a query with `nearest` has used."""
+        self._held = HeldLists()
         self._gate = Gate()
         if store is None:
             for kind in Kind:
@@ -193,7 +195,7 @@ class View:
     @property
     def memory(self) -> int:
         """About how many bytes the view holds that DuckDB cannot drop by itself."""
-        return _SMALLEST + self._uncompressed * _CHANGE_BYTES + self._packed
+        return _SMALLEST + self._uncompressed * _CHANGE_BYTES + self._packed + self._held.memory
 
     @property
     def _packed(self) -> int:
@@ -225,6 +227,8 @@ class View:
 
     def _places_of(self, query: Query) -> list[int]:
         """The places of the documents that a query without `nearest` selects, in order."""
+        if (held := self._held.places(query, self._run)) is not None:
+            return held
         if query.keys or query.start or query.stop is not None:
             return [*chain.from_iterable(self._run(sql.column(query, self.state.layout, DOCUMENT)))]
         # by id, as most rows are stored: sorting them here takes a third of what DuckDB takes
@@ -291,6 +295,7 @@ class View:
                 applier.commit()
             if self.state.layout is not applier.state.layout:
                 self._vectors.clear()
+            self._held.note(applier.changed)
             for (kind, _), vectors in self._vectors.items():
                 vectors.note(applier.changed[kind])
             self.state = applier.state

@@ -94,16 +94,13 @@ def opened(source: Source | SourceFile) -> Iterator[tuple[InputContainer, Source
     if not file.is_checked:
         file.is_checked = True
         quirks.hide_layouts(file)
-    file.seek(0)
     try:
-        container = av.open(
-            file,
-            "r",
-            format="mpegts" if naming.is_short_transport_stream(file) else None,
-            options=OPTIONS,
-            metadata_errors="replace",
-            io_open=_open_nothing,
-        )
+        try:
+            container = _demuxer(file)
+        except av.EOFError:
+            if not quirks.hide_partial_fragment(file):
+                raise
+            container = _demuxer(file)
     except (av.FFmpegError, ArithmeticError, UnicodeError) as error:
         if file.error:
             raise file.error from error
@@ -118,6 +115,21 @@ def opened(source: Source | SourceFile) -> Iterator[tuple[InputContainer, Source
             yield container, file
     finally:
         container.close()
+
+
+def _demuxer(file: SourceFile) -> InputContainer:
+    """FFmpeg's demuxer at the start of a file."""
+    import av  # noqa: PLC0415 - see `opened`
+
+    file.seek(0)
+    return av.open(
+        file,
+        "r",
+        format="mpegts" if naming.is_short_transport_stream(file) else None,
+        options=OPTIONS,
+        metadata_errors="replace",
+        io_open=_open_nothing,
+    )
 
 
 def video_stream(container: InputContainer, file: SourceFile | None = None) -> VideoStream:

@@ -50,6 +50,24 @@ def _unsafe_layouts(data: bytes) -> Iterator[int]:
         at = data.find(b"chan", at + 4)
 
 
+def hide_partial_fragment(file: SourceFile) -> bool:
+    """Hide the end of a fragmented MP4 that breaks off inside a `moof` box; returns whether it does.
+
+    FFmpeg refuses the whole file otherwise, where the fragments before it can be played.
+    """
+    read = _reader(file)
+    try:
+        if read(0, 8)[4:] not in _STARTS:
+            return False
+        for box in boxes.top_level(read, file.size):
+            if box.end > file.size:
+                file.size = box.offset if box.name == "moof" else file.size
+                return box.name == "moof"
+    except (BadInput, struct.error):
+        pass
+    return False
+
+
 def shift_of(file: SourceFile, track: int, position: int, delay: int) -> int:
     """Units of its clock by which FFmpeg presents a track later than the file says.
 

@@ -29,6 +29,8 @@ _EPSILON = 1e-9
 # Browsers slow down animations whose pictures last less than two hundredths of a second.
 _SHORTEST_GIF_MS = 20
 _ROI_PARTS = 4
+_SAMPLED_SIDE = 96
+_SIX_BITS = [value & 0xFC | value >> 6 for value in range(256)] * 3
 
 
 class Roi(Struct, frozen=True):
@@ -186,15 +188,28 @@ def encode_png(image: Image) -> bytes:
 
 def encode_gif(images: Sequence[Image], fps: float) -> bytes:
     """An endless animation at `fps` pictures per second; GIF knows only hundredths of a second."""
-    from PIL import Image as Images  # noqa: PLC0415 - see `prepare`
-
-    palettes = [image.convert("RGB").quantize(256, Images.Quantize.MEDIANCUT) for image in images]
+    palettes = [_indexed(image) for image in images]
     out = io.BytesIO()
     duration = max(_SHORTEST_GIF_MS, round(100 / fps) * 10)
     palettes[0].save(
         out, "GIF", save_all=True, append_images=palettes[1:], duration=duration, loop=0, optimize=False, disposal=1
     )
     return out.getvalue()
+
+
+def _indexed(image: Image) -> Image:
+    """A picture of at most 256 colours: exactly its own where it has no more, else those that fit a sample of it best.
+
+    The time for the best colours grows with their number, of which a photograph has as many as pixels.
+    """
+    from PIL.Image import Dither, Quantize, Resampling  # noqa: PLC0415 - see `prepare`
+
+    whole = image.convert("RGB")
+    if whole.getcolors(256):
+        return whole.quantize(256, Quantize.MEDIANCUT)
+    width, height = (min(side, _SAMPLED_SIDE) for side in whole.size)
+    sample = whole.resize((width, height), Resampling.NEAREST).point(_SIX_BITS)
+    return whole.quantize(palette=sample.quantize(256, Quantize.MEDIANCUT), dither=Dither.NONE)
 
 
 def encode_mp4(images: Sequence[Image], fps: Fraction) -> bytes:

@@ -151,6 +151,11 @@ def _child(
             os.close(report)
 
 
+def warm_up() -> None:
+    """Start the process that works on media without waiting for it; it takes half a second to load its libraries."""
+    _media_server.start()
+
+
 def _serve(connection: socket.socket, sources: Sequence[Source]) -> tuple[int, bytes]:
     """Answer the child's read requests until it sends the result."""
     while True:
@@ -229,6 +234,11 @@ class _Server:
                 theirs.close()
                 os.close(told)
         raise AssertionError  # pragma: no cover
+
+    def start(self) -> None:
+        """Start the server unless it runs."""
+        with self._lock:
+            self._running()
 
     def stop(self) -> None:
         """End the server; its children end with it."""

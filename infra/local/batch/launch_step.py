@@ -4,7 +4,8 @@
 
 Only the standard library is imported, and little of it: 1,000 steps are 1,000 starts. On Linux the kernel's Landlock
 keeps the step from writing outside its folder, from reading what is not a program or a library (the data of the service
-and of other steps among it), and from signalling other processes. `can_confine` tells whether it is there.
+and of other steps among it), and from signalling other processes. `can_confine` tells whether it is there. A seccomp
+filter (`step_syscalls`) refuses calls that Landlock does not know, and root loses most capabilities.
 """
 
 from __future__ import annotations
@@ -30,6 +31,10 @@ THREADS_EACH = 4
 """Threads that a step may have, for each process that it may have."""
 _WATCH_SECONDS = 0.05
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 36, 38
+_PR_SET_SECCOMP, _PR_CAPBSET_DROP, _SECCOMP_MODE_FILTER = 22, 24, 2
+_CAPABILITIES = 64
+_KEPT = (0, 1, 3, 4, 5, 6, 7)
+"""Capabilities of root that a step keeps: chown, dac_override, fowner, fsetid, kill, setgid, setuid."""
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _PATH_BENEATH = 1
 _READ = 0b1101
@@ -51,6 +56,10 @@ class _Ruleset(ctypes.Structure):
 class _Beneath(ctypes.Structure):
     _pack_ = 1
     _fields_ = [("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32)]
+
+
+class _Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_uint16), ("instructions", ctypes.c_char_p)]
 
 
 def can_confine() -> bool:
@@ -93,6 +102,19 @@ def _confine(writable: list[str], readable: list[str]) -> None:
     if library.syscall(_RESTRICT_SELF, ruleset, 0) < 0:
         raise OSError(ctypes.get_errno(), "landlock_restrict_self")
     os.close(ruleset)
+
+
+def _restrict(program: bytes) -> None:
+    """Take most of root's capabilities, and the calls that a seccomp filter refuses. Raises OSError."""
+    library = _library()
+    for number in range(_CAPABILITIES):
+        if number not in _KEPT:  # only root may; others have none
+            library.prctl(_PR_CAPBSET_DROP, number, 0, 0, 0)
+    if program:
+        library.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        described = _Program(len(program) // 8, program)
+        if library.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(described), 0, 0):
+            raise OSError(ctypes.get_errno(), "seccomp")
 
 
 def main() -> None:
@@ -168,6 +190,7 @@ def _become(plan: dict[str, Any]) -> NoReturn:
                 resource.setrlimit(limit, (least, least))
         if plan["confine"]:
             _confine(plan["writable"], [*plan["readable"], f"/proc/{os.getpid()}"])
+        _restrict(bytes.fromhex(plan["filter"]))
         os.execv(plan["command"][0], plan["command"])  # noqa: S606 the step's own command, without a shell
     except (OSError, ValueError) as failure:
         print(f"limn: {plan['command'][0]} cannot be run: {failure}", flush=True)

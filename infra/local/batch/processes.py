@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -23,7 +24,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.local.batch import launch_step
+from infra.local.batch import launch_step, step_syscalls
 from infra.local.batch.logs import Log
 from infra.local.batch.step import LARGEST_FILE, MOST_PROCESSES, Ended, Step, drain, follow
 
@@ -32,7 +33,8 @@ MARK = "LIMN_STEP"
 _PYTHON = re.compile(r"python(3(\.\d+)?)?")
 _SCRIPT = "/limn/source"
 _NICE = 3
-_PROGRAMS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/etc", "/sys", "/nix", "/snap")
+_PROGRAMS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/sys", "/nix", "/snap")
+_SETTINGS = "/etc"
 _PROC = tuple(f"/proc/{name}" for name in ("cpuinfo", "meminfo", "stat", "sys", "filesystems", "loadavg", "version"))
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", launch_step.SHARED)
 _KEPT = ("PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
@@ -56,8 +58,9 @@ class Processes:
     def __init__(self, owner: str, readable: tuple[str, ...] = (), most: int = MOST_PROCESSES) -> None:
         self._most = most
         self._owner = owner
-        self._readable = [*_PROGRAMS, *_PROC, *_prefixes(), *readable]
+        self._readable = [*_PROGRAMS, *_open_to_all(_SETTINGS), *_PROC, *_prefixes(), *readable]
         self._confines = launch_step.can_confine()
+        self._filter = step_syscalls.program().hex()
         self._leaders: set[int] = set()
 
     def description(self) -> str:
@@ -85,6 +88,7 @@ class Processes:
             "most": self._most,
             "limits": _limits(step),
             "confine": self._confines,
+            "filter": self._filter,
             "writable": [str(step.folder), *_DEVICES],
             "readable": self._readable,
         }
@@ -275,6 +279,26 @@ def _map_script(step: Step) -> None:
 def _prefixes() -> list[str]:
     """Where Python and the packages of this environment are."""
     return list(dict.fromkeys(str(Path(place).resolve()) for place in (sys.prefix, sys.base_prefix)))
+
+
+def _open_to_all(folder: str) -> list[str]:
+    """The folder, or for root, who reads everything, those of its files and folders that every user may read."""
+    return [folder] if os.geteuid() else [*_readable_parts(folder)[0], f"{folder}/resolv.conf"]
+
+
+def _readable_parts(path: str) -> tuple[list[str], bool]:
+    """The largest parts of a path that all users may read, links left out; whether that is all of it."""
+    try:
+        mode = Path(path).stat().st_mode
+        is_folder = stat.S_ISDIR(mode)
+        is_open = bool(mode & stat.S_IROTH) and (bool(mode & stat.S_IXOTH) or not is_folder)
+        entries = [entry.path for entry in os.scandir(path) if not entry.is_symlink()] if is_folder and is_open else []
+    except OSError:  # removed meanwhile
+        return [], False
+    found = [_readable_parts(entry) for entry in entries]
+    if is_open and all(is_whole for _, is_whole in found):
+        return [path], True
+    return [part for parts, _ in found for part in parts], False
 
 
 @dataclass(frozen=True)

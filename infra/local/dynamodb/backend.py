@@ -7,8 +7,8 @@ not there. `install` changes this in three places:
 * every table keeps its rows in `infra.local.dynamodb.rows.Rows`: in SQLite, packed, in key order;
 * clients of this process are short-circuited at `BaseClient._make_api_call`: the parameters go straight to
   `infra.local.dynamodb.calls`, `dynamo_reads` and `dynamo_transactions`, under one lock, and the answer straight back.
-  boto3 resources and pynamodb pass there too. Events that handlers may listen to (`provide-client-params`,
-  `before-parameter-build`, `after-call`) are still sent;
+  boto3 resources and pynamodb pass there too. The events `provide-client-params`, `before-parameter-build` and
+  `after-call` are sent where a handler listens to them;
 * whatever those do not know, and every call that comes over HTTP, goes moto's own way, under the same lock, on the
   same rows.
 
@@ -70,6 +70,10 @@ ACCESS_KEY = "AKIALIMNLOCALSTACK00"
 fallbacks: Counter[str] = Counter()
 """How many calls of each operation went moto's own way: a test of speed wants none."""
 
+_EVENTS = ("provide-client-params", "before-parameter-build", "after-call")
+_NOT_NEEDED = frozenset(("botocore.handlers", "botocore.discovery", "botocore.retries.standard"))
+"""The modules of botocore's own handlers. A direct call does without them: it is not sent, and never repeated."""
+_emit_api_params = BaseClient._emit_api_params  # type: ignore[attr-defined]  # noqa: SLF001 -- unknown to its stubs
 _next_id = map("local-{:012d}".format, itertools.count(1)).__next__
 """The id of a call."""
 _patches = Patches()
@@ -114,20 +118,15 @@ def _make_api_call(original: Callable[..., Answer]) -> Callable[..., Answer]:
                 return original(self, operation_name, api_params) if done is None else done
             except (CannotStore, Damaged) as failure:
                 _raise(self, operation_name, _unavailable(failure))
-        region = self.__dict__.get("_limn_region")
-        if region is None:
-            region = self.__dict__["_limn_region"] = _region_of(self)
+        region = _region_of(self)
         if not region:
             return original(self, operation_name, api_params)
-        model = self.meta.service_model.operation_model(operation_name)
-        context: dict[str, Any] = {}
-        params = self._emit_api_params(api_params=api_params, operation_model=model, context=context)
+        params, after = _announce(self, operation_name, api_params)
         answer: Answer
         status = HTTPStatus.OK
         try:
             with database.current().lock:
-                backend = dynamodb_backends[DEFAULT_ACCOUNT_ID][region]
-                answer = direct(backend, params)
+                answer = direct(_backend(region), params)
         except Refused as refused:
             status = HTTPStatus.BAD_REQUEST
             metering.record(operation_name)
@@ -144,15 +143,46 @@ def _make_api_call(original: Callable[..., Answer]) -> Callable[..., Answer]:
         answer["ResponseMetadata"] = {
             "RequestId": _next_id(), "HTTPStatusCode": int(status), "HTTPHeaders": {}, "RetryAttempts": 0,
         }  # fmt: skip
-        self.meta.events.emit(
-            f"after-call.dynamodb.{operation_name}",
-            http_response=_Status(status), parsed=answer, model=model, context=context,
-        )  # fmt: skip
+        if after is not None:
+            after(answer, status)
         if status is not HTTPStatus.OK:
             _raise(self, operation_name, answer)
         return answer
 
     return call
+
+
+def _announce(client: Any, operation: str, given: Params) -> tuple[Params, Callable[[Answer, HTTPStatus], None] | None]:
+    """Send the events before a call, where a handler listens; its parameters, and what sends the event after it."""
+    emitter = client.meta.events._emitter  # noqa: SLF001 -- botocore has no public way to ask who listens
+    quiet = client.__dict__.get("_limn_quiet")
+    if quiet is None or quiet[0] is not emitter._lookup_cache:  # noqa: SLF001 -- a new one after each registration
+        quiet = client.__dict__["_limn_quiet"] = (emitter._lookup_cache, {})  # noqa: SLF001
+    is_quiet = quiet[1].get(operation)
+    if is_quiet is None:
+        events = (f"{name}.dynamodb.{operation}" for name in _EVENTS)
+        modules = {each.__module__ for event in events for each in emitter._handlers.prefix_search(event)}  # noqa: SLF001
+        is_quiet = quiet[1][operation] = modules <= _NOT_NEEDED
+    if is_quiet and type(client)._emit_api_params is _emit_api_params:  # noqa: SLF001 -- tests listen there
+        return given, None
+    model = client.meta.service_model.operation_model(operation)
+    context: dict[str, Any] = {}
+    params = client._emit_api_params(api_params=given, operation_model=model, context=context)  # noqa: SLF001
+
+    def after(answer: Answer, status: HTTPStatus) -> None:
+        client.meta.events.emit(
+            f"after-call.dynamodb.{operation}",
+            http_response=_Status(status), parsed=answer, model=model, context=context,
+        )  # fmt: skip
+
+    return params, after
+
+
+def _backend(region: str) -> DynamoDBBackend:
+    """The backend of a region of our account; moto's own lookup takes a lock and checks the name."""
+    regions = dict.get(dynamodb_backends, DEFAULT_ACCOUNT_ID)
+    backend = None if regions is None else dict.get(regions, region)
+    return dynamodb_backends[DEFAULT_ACCOUNT_ID][region] if backend is None else backend
 
 
 def _take_shortcut(self: Any, operation_name: str, api_params: Params) -> Answer | None:
@@ -201,6 +231,13 @@ def _raise(client: Any, operation_name: str, answer: Answer) -> NoReturn:
 
 def _region_of(client: Any) -> str:
     """The region of a DynamoDB client that talks to AWS's own address; empty for any other client."""
+    region: str | None = client.__dict__.get("_limn_region")
+    if region is None:
+        region = client.__dict__["_limn_region"] = _read_region(client)
+    return region
+
+
+def _read_region(client: Any) -> str:
     meta = client.meta
     if meta.service_model.service_name != "dynamodb":
         return ""

@@ -20,6 +20,8 @@ Answer = dict[str, Any]
 
 NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]{1,3})?")
 NUMBER_DIGITS = 38
+_SHORT = 16
+"""Digits below which a number needs no further check."""
 LEAST_EXPONENT, LARGEST_EXPONENT = -130, 125
 BOOLEANS = frozenset(("BOOL", "NULL"))
 SURE_SIZE = 390_000
@@ -113,6 +115,9 @@ def measured_item(item: Any) -> int:
                 continue
             if kind == "S" and type(inner) is str and inner.isascii():
                 size += len(inner)
+                continue
+            if kind == "N" and type(inner) is str and len(inner) < _SHORT and inner.isascii() and inner.isdigit():
+                size += metering.number_size(inner)
                 continue
         size += measured(value)
     if size > SURE_SIZE:

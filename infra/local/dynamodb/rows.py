@@ -137,12 +137,21 @@ def _store_all(writes: list[tuple[Rows, Key, Key, bytes | None]]) -> None:
         else:
             held.append((rows.number, pk, sk, row, crc32(row, crc32(sk, crc32(pk, rows.number)))))
     store = database.current()
-    if len(writes) == 1:
+    with store.lock:
+        _write_all(store, removed, held)
+
+
+def _write_all(store: database.Database, removed: list[tuple[Any, ...]], held: list[tuple[Any, ...]]) -> None:
+    for number, pk, sk, *_ in (*removed, *held):
+        store.recent.forget((number, pk, sk))
+    if len(removed) + len(held) == 1:
         store.write(_DELETE, *removed[0]) if removed else store.write(_PUT, *held[0])
         return
     with store.transaction():
-        store.write_many(_DELETE, removed)
-        store.write_many(_PUT, held)
+        if removed:
+            store.write_many(_DELETE, removed)
+        if held:
+            store.write_many(_PUT, held)
 
 
 class Rows:
@@ -172,11 +181,28 @@ class Rows:
     def get(self, partition: Key, sort: Key) -> bytes | None:
         """The packed row with this key."""
         pk, sk = encode(partition), encode(sort)
-        found = self._database.one("SELECT doc, crc FROM rows WHERE tab = ? AND pk = ? AND sk = ?", self.number, pk, sk)
-        return None if found is None else self._intact(pk, sk, *found)
+        return self.get_many([(pk, sk)]).get((pk, sk))
 
     def get_many(self, pairs: list[tuple[bytes, bytes]]) -> dict[tuple[bytes, bytes], bytes]:
         """The packed rows that there are of up to a hundred keys, by these, as they are stored (`stored`)."""
+        number, recent = self.number, self._database.recent
+        rows: dict[tuple[bytes, bytes], bytes] = {}
+        with self._database.lock:
+            unknown = []
+            for pair in pairs:
+                is_known, row = recent.get((number, *pair))
+                if not is_known:
+                    unknown.append(pair)
+                elif row is not None:
+                    rows[pair] = row
+            if unknown:
+                read = self._read_many(unknown)
+                rows |= read
+                for pair in unknown:
+                    recent.keep((number, *pair), read.get(pair))
+        return rows
+
+    def _read_many(self, pairs: list[tuple[bytes, bytes]]) -> dict[tuple[bytes, bytes], bytes]:
         # a join in this order looks up each key; IN would walk through the table
         wanted = ",".join(["(?, ?)"] * len(pairs))
         sql = (
@@ -202,7 +228,9 @@ class Rows:
 
     def clear(self) -> None:
         """Remove every row, without a report."""
-        self._database.write("DELETE FROM rows WHERE tab = ?", self.number)
+        with self._database.lock:
+            self._database.recent.clear()
+            self._database.write("DELETE FROM rows WHERE tab = ?", self.number)
 
     def select(
         self,

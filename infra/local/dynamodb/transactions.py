@@ -50,7 +50,8 @@ def transact_write_items(backend: DynamoDBBackend, params: Params) -> Answer:  #
     token, print_ = remembered(backend, params)
     if token is not None and token in recent and recent[token][0] == print_:
         return charge("TransactWriteItems", params, {})
-    found = [_find(backend, action) for action in actions]
+    tables: dict[str, Rows] = {}
+    found = [_find(backend, action, tables) for action in actions]
     held = _held(found)
     conditions: _Conditions = {}
     writes: list[tuple[Rows, Key, Key, bytes | None]] = []
@@ -128,9 +129,12 @@ _Conditions = dict[str, tuple[Any, Asked]]
 """By text, the names and the compiled form of a condition: the actions of a transaction mostly have the same."""
 
 
-def _find(backend: DynamoDBBackend, action: Answer) -> _Found:
+def _find(backend: DynamoDBBackend, action: Answer, tables: dict[str, Rows]) -> _Found:
     ((kind, inner),) = action.items()
-    rows = rows_of(backend, inner["TableName"])
+    name = inner["TableName"]
+    rows = tables.get(name)
+    if rows is None:
+        rows = tables[name] = rows_of(backend, name)
     partition, sort = key_in(rows, inner["Item"]) if kind == "Put" else exact_key(rows, inner["Key"])
     return kind, inner, rows, partition, sort, (rows.number, *stored(partition, sort))
 
@@ -150,7 +154,7 @@ def _asked(params: Params, conditions: _Conditions) -> Asked:
     text, names = params.get("ConditionExpression"), params.get("ExpressionAttributeNames")
     known = conditions.get(text) if type(text) is str else None
     if known is not None and known[0] == names and "ReturnValuesOnConditionCheckFailure" not in params:
-        return known[1]._replace(values=values_in(params))
+        return Asked(known[1].condition, values_in(params), return_old=False)
     wanted = asked(params, names_in(params), values_in(params))
     if type(text) is str and not wanted.return_old:
         conditions[text] = names, wanted

@@ -9,6 +9,7 @@ import json
 import time
 from email.message import EmailMessage
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from moto.core import DEFAULT_ACCOUNT_ID
 from moto.ses.models import RawMessage, SESBackend, ses_backends
@@ -61,6 +62,8 @@ def restore(backend: SESBackend) -> int:
 
 
 _original: list[Any] = []
+_parsed: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
+"""What was read of mails: to parse one takes milliseconds."""
 
 
 def install() -> None:
@@ -89,7 +92,9 @@ def sent(region: str) -> list[dict[str, Any]]:
         raw = getattr(message, "raw_data", None)
         if raw is None:
             continue
-        mails.append(_read(raw, list(message.destinations)))
+        if message not in _parsed:
+            _parsed[message] = _read(raw, list(message.destinations))
+        mails.append(_parsed[message])
     return mails
 
 

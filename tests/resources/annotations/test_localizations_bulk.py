@@ -138,6 +138,7 @@ class TestLargeDocuments:
         assert here.count() == 0
         assert len(numbers) == 120
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("body", "is_left_to_the_queue"),
         [

@@ -117,6 +117,7 @@ class TestSendEmail:
         key = key_of(uploaded(api, other, b"secret"))
         assert api.post(f"Email/{project}", {**spec, "attachments": [{"key": key, "name": "x"}]}).status == 403
 
+    @pytest.mark.slow
     def test_attachments_of_the_limit_arrive_and_a_byte_more_is_refused(self, api, project, spec):
         subject = f"Large {uuid.uuid4()}"
         half, rest, more = (

@@ -12,17 +12,29 @@ from chalicelib.video.pictures import drawing
 from chalicelib.video.process import isolation
 from tests import objects
 from tests.resources.media.samples import frame_shown, media_type, picture, transcode, uploaded, video
+from tests.service import new_project, new_user
 
 JPG, PNG = b"\xff\xd8\xff", b"\x89PNG"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def api():
+    """One user, project and film for all tests of this module, which only read them."""
+    return new_user(is_staff=True)
+
+
+@pytest.fixture(scope="module")
+def project(api):
+    return new_project(api)
+
+
+@pytest.fixture(scope="module")
 def viewer(api):
     """The api user with a client that takes pictures."""
     return replace(api, headers={"Accept": "*/*"})
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def media(api, project):
     type_ = media_type(project, streaming_config=[ResolutionConfig(resolution=32), ResolutionConfig(resolution=64)])
     said = transcode(api, project, type_, video(75, 96, 64)).json

@@ -8,11 +8,23 @@ from PIL import Image
 
 from chalicelib.core.models.definitions import ResolutionConfig
 from tests.resources.media.samples import frame_shown, media_type, picture, shade, transcode, uploaded, video
+from tests.service import new_project, new_user
 
 WIDTH, HEIGHT, FRAMES = 200, 100, 50
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def api():
+    """One user, project and film for all tests of this module, which only read them."""
+    return new_user(is_staff=True)
+
+
+@pytest.fixture(scope="module")
+def project(api):
+    return new_project(api)
+
+
+@pytest.fixture(scope="module")
 def types(api, project):
     video_type = media_type(
         project, streaming_config=[ResolutionConfig(resolution=50), ResolutionConfig(resolution=100)]
@@ -28,14 +40,14 @@ def types(api, project):
     return made
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def media(api, project, types):
     said = transcode(api, project, types["video"], video(FRAMES, WIDTH, HEIGHT)).json
     api.drain()
     return said["media_id"]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def image(api, project, types):
     url = uploaded(api, project, picture(WIDTH, HEIGHT), "a.jpg")
     number = api.made(f"Medias/{project}", {"type": types["image"], "name": "a.jpg", "md5": "", "url": url})
@@ -43,7 +55,7 @@ def image(api, project, types):
     return number
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def make(api, project, types):
     def make(dtype, media, frame=0, **geometry):
         spec = {"type": types[dtype], "media_id": media, "frame": frame, **geometry}

@@ -249,7 +249,7 @@ def node(name: str, phase: str, *children: str) -> dict[str, Any]:
 
 def slow(handler: Any) -> None:
     """It takes the request and says nothing for long."""
-    time.sleep(15)
+    time.sleep(90)
     handler.close_connection = True
 
 
@@ -269,7 +269,7 @@ def endless(handler: Any) -> None:
     handler.send_header("Content-Length", "1000000")
     handler.end_headers()
     try:
-        for _ in range(60):
+        for _ in range(400):
             handler.wfile.write(b" ")
             handler.wfile.flush()
             time.sleep(0.25)

@@ -16,7 +16,7 @@ from tests.resources.jobs.test_engines_batch import told as _told
 from tests.workflows.test_workflows import FORK
 
 told = _told
-QUICK = 5.0
+QUICK = 30.0
 FAULTS = {
     "slow": None,
     "broken": b"",
@@ -39,7 +39,7 @@ def misbehave(request, monkeypatch):
 
         def do_POST(self):
             if answer is None:
-                time.sleep(15)
+                time.sleep(90)
             self.wfile.write(answer or b"")
             self.close_connection = True
 

@@ -120,6 +120,7 @@ class TestForkAndJoin:
         assert api.get(f"Job/{uid}").status == 404
         assert all(job.stop for job in batches.jobs().values())
 
+    @pytest.mark.slow
     def test_deletion_of_their_project_ends_its_jobs(self, api, project, organization, queue):
         uid = launched(api, project, FORK, media=[1])["uid"][0]
         assert api.delete(f"Project/{project}").status == 200

@@ -9,6 +9,7 @@ from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.core.kinds import Kind
 from chalicelib.core.permissions import Level
 from chalicelib.resources.entities.service import LEVEL_TO_CHANGE
+from infra.local.dynamodb.metering import metering
 from tests.resources.permissions.test_references import Place, allow, guest
 
 __all__ = ["allow", "guest"]  # fixtures
@@ -81,3 +82,16 @@ def test_row_protections_open_nothing_of_a_deleted_project(api, project, guest, 
     assert api.delete(f"Project/{project}").status == 200
     assert {guest.get(path).status for path in paths} == {404}
     assert guest.patch(f"Media/{place.media[0]}", {"name": "mine"}).status == 404
+
+
+def test_many_groups_are_read_together(api, project, organization, guest, allow):
+    """A request reads all row protections of its project; the groups that they name cost no call each."""
+    groups = [api.made(f"Groups/{organization}", {"name": f"group {number}"}) for number in range(12)]
+    section = api.made(f"Sections/{project}", {"name": "open"})
+    for number in groups:
+        api.made("RowProtections", {"section": section, "group": number, "permission": mask_of(Level.VIEW)})
+    with metering() as before:
+        assert guest.get(f"Section/{section}").status == 404
+    assert sum(usage.calls for usage in before.operations.values()) < len(groups)
+    assert api.patch(f"Group/{groups[7]}", {"add_members": [guest.user.id]}).status == 200
+    assert guest.get(f"Section/{section}").status == 200

@@ -86,8 +86,9 @@ class TestTranscode:
         assert media["attributes"]["_tator_import_workflow"] == [said.json["id"]]
         assert leftovers(project, said.json["id"]) == []
 
+    @pytest.mark.slow
     @pytest.mark.usefixtures("short_pieces")
-    def test_the_smallest_rendition_is_shown_first_and_the_frame_count_before_it(self, api, project, monkeypatch):
+    def test_the_smallest_rendition_is_shown_before_all_that_takes_long(self, api, project, monkeypatch):
         monkeypatch.setattr(plan, "LONG_WORK", 0)
         shown, real = [], steps._show
 
@@ -96,7 +97,8 @@ class TestTranscode:
             media = entities.get(Kind.MEDIA, job.media)
             files = media.media_files
             heights = [entry.resolution[0] for entry in files.streaming or []]
-            shown.append((media.num_frames, media.fps, media.width, heights, bool(files.thumbnail), bool(files.audio)))
+            about = (media.num_frames, media.fps, media.width)
+            shown.append((*about, heights, bool(files.thumbnail), bool(files.audio), bool(files.thumbnail_gif)))
 
         monkeypatch.setattr(steps, "_show", show)
         ladder = [ResolutionConfig(resolution=height, preset="ultrafast") for height in (64, 48, 32)]
@@ -104,9 +106,12 @@ class TestTranscode:
         api.drain()
         assert api.get(f"Transcode/{said['id']}").json["job"]["status"] == "succeeded"
         about = (75, 25.0, 96)
-        assert shown[0] == (*about, [], True, False)
-        assert shown[1] == (*about, [32], True, True)
-        assert shown[-1] == (*about, [32, 48, 64], True, True)
+        assert shown == [
+            (*about, [], True, False, False),
+            (*about, [32], True, True, False),
+            (*about, [32], True, True, True),
+            (*about, [32, 48, 64], True, True, True),
+        ]
         assert leftovers(project, said["id"]) == []
         assert pieces.count(said["id"]) == 0
 
@@ -313,6 +318,7 @@ class TestTranscodeList:
 
 
 class TestCancel:
+    @pytest.mark.slow
     def test_a_cancelled_one_is_gone_at_once_and_its_media_stays(self, api, project, type_):
         said = [transcode(api, project, type_, video(10)).json for _ in range(2)]
         assert api.delete(f"Transcode/{said[0]['id']}").status == 200

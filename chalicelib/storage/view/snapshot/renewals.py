@@ -77,7 +77,7 @@ class Renewals:
         view = renewal.go_on(end)
         if view is None:
             message = "The project's view is being made anew for a new release; try again in some seconds."
-            raise UnderWay(message, f"{renewal.rows} of {manifest.rows} rows are made.")
+            raise UnderWay(message, f"{renewal.rows} of {manifest.rows} rows are made.", retry_after=5)
         self.drop(project)
         return view
 

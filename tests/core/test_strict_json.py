@@ -1,0 +1,43 @@
+"""JSON from outside has each member once; a refusal says what is wrong, and at which member."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.core.text.strict_json import NotJsonError, decode
+
+REFUSED = [
+    (b'{"a":1,"a":2}', '"a" is there twice'),
+    (b'[1, {"b":[{"a":1,"\\u0061" : 2}]}]', '"a" is there twice'),
+    (b'{"t":"12:30","b\\\\":":x","b\\\\":1}', "is there twice"),
+    (b'{"b":"x","a":NaN}', '"a": NaN is no number'),
+    (b'{"a":{"b":[1,-Infinity]}}', '"b": -Infinity is no number'),
+    (b'{"k":"1e400","a":-1e999}', '"a": -1e999 is too large'),
+    (b'{"a":"x\\ud800y"}', '"a": \\ud800 is half of a surrogate pair'),
+    (b'{"a":"\\udc00"}', "surrogate"),
+    (b'\xef\xbb\xbf{"a":1}', "byte order mark"),
+    (b"\x1f\x8b\x08\x00", "compressed"),
+    (b'{"a":"\xff"}', "byte 6 is not UTF-8"),
+    (b'{"a":1,}', "trailing comma"),
+    (b"", "truncated"),
+]
+TAKEN = [
+    (b'{"t":"12:30","b":":x","c\\":":{"t":1}}', {"t": "12:30", "b": ":x", 'c":': {"t": 1}}),
+    (b'[1,{"a":":"},{"a":2}]', [1, {"a": ":"}, {"a": 2}]),
+    (b'{"a":"\\ud83d\\ude00"}', {"a": "\U0001f600"}),
+    (b'"x:y"', "x:y"),
+    (b"7", 7),
+    (b"[[]]", [[]]),
+]
+
+
+@pytest.mark.parametrize(("raw", "rule"), REFUSED)
+def test_a_refusal_names_the_member(raw, rule):
+    with pytest.raises(NotJsonError) as refusal:
+        decode(raw)
+    assert rule in str(refusal.value)
+
+
+@pytest.mark.parametrize(("raw", "value"), TAKEN)
+def test_colons_in_texts_are_no_members(raw, value):
+    assert decode(raw) == value
