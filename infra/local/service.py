@@ -25,7 +25,7 @@ from chalicelib.resources.accounts import creation
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from functions import clip, compact, dataset, email, jobs, purge, source, transcode, upkeep, webhook
-from infra.local import aws, database
+from infra.local import aws, database, struct_types
 from infra.local.batch.callers import is_step
 from infra.local.batch.queue import LocalQueue
 from infra.local.batch.step import Runner
@@ -72,6 +72,7 @@ class Service:
         if (left := shutil.disk_usage(self._home).free) < LITTLE_ROOM:
             yield f"WARNING: only {left / 1e6:,.0f} MB are left on the disk of {self._home}"
         _release_locks()
+        struct_types.prepare()
         yield f"serving S3 on port {self._port + 1}"
         self._s3.start()
         yield f"serving the API on port {self._port}"
