@@ -39,6 +39,15 @@ def allow(api, guest):
     return allow
 
 
+def test_what_is_open_to_one_user_is_closed_to_another(api, project, place, guest, allow):
+    allow(mask_of(Level.VIEW), media=place.media[0])
+    other = new_user()
+    api.made("RowProtections", {"project": project, "user": other.user.id, "permission": EXIST | READ})
+    assert guest.get(f"Media/{place.media[0]}").status == 200
+    assert other.get(f"Media/{place.media[0]}").status == 404
+    assert other.get(f"Medias/{project}").json == []
+
+
 class Place:
     """A project with images, a box on each, tracks of boxes, a multi-view."""
 
