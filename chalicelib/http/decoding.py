@@ -230,14 +230,17 @@ def decode_body(operation: Operation, raw: bytes | None, content_type: str | Non
         value = _decode_any(text, shapes, operation)
     except RecursionError:
         raise BadInput(BODY_ERROR, "The body is nested too deeply.") from None
-    except (msgspec.DecodeError, UnicodeDecodeError, strict_json.NotJsonError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BadInput(BODY_ERROR, f"The body is not valid JSON: {strict_json.explain(text, error)}.") from None
     return value
 
 
 def _decode_any(text: bytes, shapes: tuple[_Shape, ...], operation: Operation) -> Any:
     """The body in the first shape that it fits; raises the error of the first shape that it resembles."""
-    value = strict_json.decode(text)
+    try:
+        value = strict_json.decode(text)
+    except strict_json.NotJsonError as error:
+        raise BadInput(BODY_ERROR, f"The body is not valid JSON: {error}.") from None
     is_list = isinstance(value, list)
     fitting = [shape for shape in shapes if shape.is_list == is_list]
     fitting = fitting or [shape for shape in shapes if is_list and shape.takes_ids] or list(shapes)

@@ -2,10 +2,10 @@
 
 Renditions play frame n at n / rate, the average, whatever the source's time of frame n is. So that sound and picture
 stay together, sound is resampled between knots, one about every second and more where the rate changes: the sound at
-the source's time of a knot is heard where the renditions show that frame, and no other frame is further from its sound
-than the average frame lasts. Where the source runs more than three times as fast or slow as the
-renditions, sound is not stretched: it plays at its own speed from the knot on, and is cut or followed by its last
-sample.
+the source's time of a knot is heard where the renditions show that frame. Between knots, frame and sound are apart by
+at most the duration of an average frame, in the source's time. Where the source runs more than three times as fast or
+slow as the renditions, sound is not stretched: it plays at its own speed from the knot on, and is cut or followed by
+its last sample.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def knots_of(table: FrameTable) -> Knots:
 def _bent(table: FrameTable, regular: Sequence[int]) -> list[int]:
     """The frames of knots: the regular ones, and between two of them the furthest from the line that they make.
 
-    A frame is far from it where its sound would be off by more than a frame of average length.
+    A frame is far from it where its time in the source differs from the line by more than an average frame lasts.
     """
     import numpy as np  # noqa: PLC0415 - kept off the API's cold start
 
@@ -84,7 +84,6 @@ def _bent(table: FrameTable, regular: Sequence[int]) -> list[int]:
     while waiting:
         first, last = waiting.pop()
         line = np.linspace(times[first], times[last], last - first + 1)
-        # Where time passes faster than shown, as much is off in the renditions as the source passes in it.
         off = np.abs(times[first : last + 1] - line)
         furthest = first + int(off.argmax())
         if first < furthest < last and off.max() > most:

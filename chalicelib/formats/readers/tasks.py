@@ -145,17 +145,12 @@ def decode_rows(frame: bytes) -> list[Placed]:
     """The rows of another frame of `read_rows`. Raises BadInput where it cannot be read."""
     try:
         return _rows(frame)
-    except msgspec.ValidationError:
+    except (msgspec.DecodeError, RecursionError):
         pass  # which row it is, is found out below
-    except msgspec.DecodeError:
+    try:
+        return [_read_row(raw) for raw in _raws(frame)]
+    except (msgspec.DecodeError, RecursionError):
         raise BadInput(_NONSENSE) from None
-    found = []
-    for raw in _raws(frame):
-        try:
-            found.append(_row(raw))
-        except msgspec.ValidationError as error:
-            found.append(refusal(_place(raw).place, str(error)[:300]))
-    return found
 
 
 def open_archive(source: Source, format_: str) -> ZipArchive | SingleFile:
@@ -239,6 +234,14 @@ _row = msgspec.msgpack.Decoder(Placed).decode
 _raws = msgspec.msgpack.Decoder(list[msgspec.Raw]).decode
 _place = msgspec.msgpack.Decoder(_Place).decode
 _encoder = msgspec.msgpack.Encoder()
+
+
+def _read_row(raw: msgspec.Raw) -> Placed:
+    """A row; a refusal where it has the wrong shape. Raises DecodeError."""
+    try:
+        return _row(raw)
+    except (msgspec.ValidationError, RecursionError) as error:
+        return refusal(_place(raw).place, str(error)[:300])
 
 
 def _encode(rows: Rows) -> Iterator[bytes]:

@@ -97,8 +97,9 @@ _ENTITIES = {
     "state_ids": Kind.STATE,
     "frame_state_ids": Kind.STATE,
 }
-"""Members that list ids of entities, beside `ids` and `related_id`; so for definitions."""
+"""Members with ids of entities, beside `ids` and `related_id`, and the kind that they name."""
 _DEFINITIONS = {"section": "section", "multi_section": "section", "version": "version"}
+"""Members with ids of definitions, beside `type`, and what they name."""
 
 
 def check_names(given: Selection, view: View, scope: Scope) -> None:

@@ -6,6 +6,7 @@ transaction of the run, so that a repeated event launches nothing.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from collections.abc import Sequence
@@ -195,7 +196,8 @@ class _RuleReceiver:
                 return None
             return msgspec.structs.replace(current, active=False, disabled_reason=reason, disabled_at=now())
 
-        records.edit(RULE, rule.id, how)
+        with contextlib.suppress(NotFound):  # it was deleted meanwhile
+            records.edit(RULE, rule.id, how)
 
 
 def _check(project: int, types: list[str], query: str | None, algorithm: str) -> None:

@@ -180,8 +180,7 @@ def _failure(kind: int | None, body: bytes) -> Exception:
 
 def _death(report: int) -> LimnError:
     """The reason why a child ended without a result."""
-    is_over = report >= 0 and select.select([report], [], [], _GRACE)[0]
-    number = os.read(report, 1) if is_over else b""
+    number = os.read(report, 1) if report >= 0 and _is_ready(report) else b""
     if not number:
         return Unavailable("The process that reads files was stopped.")
     if not number[0]:
@@ -190,6 +189,13 @@ def _death(report: int) -> LimnError:
     return BadInput(
         _WORDS.get(ended, "The file crashes the program that reads it; it is damaged or made to do so."), ended.name
     )
+
+
+def _is_ready(report: int) -> bool:
+    """Whether a pipe can be read within `_GRACE`; `select` takes no descriptors from 1024 on."""
+    waiting = select.poll()
+    waiting.register(report, select.POLLIN)
+    return bool(waiting.poll(_GRACE * 1000))
 
 
 @lru_cache(maxsize=32)

@@ -74,3 +74,11 @@ def test_a_deleted_or_inactive_rule_launches_nothing(api, project, kind, rule, c
     assert api.delete(f"TriggerRule/{rule}").status == 200
     run()
     assert jobs(api, project) == []
+
+
+def test_a_rule_that_is_deleted_while_it_is_disabled_is_gone_without_an_error(api, project, kind, rule, cluster):
+    [stream] = [each for each in streams.every(rules.WORD) if each.reader == rule]
+    receiver = rules._open(stream)
+    assert api.delete(f"TriggerRule/{rule}").status == 200
+    receiver.disable("token_invalid", stream)
+    assert records.maybe(rules.RULE, rule) is None
