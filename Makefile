@@ -33,17 +33,16 @@ demo: $(VENV) ## fill the running stack with a small project; LIMN_HOME says whe
 
 # the tests with some marks; pytest says 5 when it finds none
 define run_tests
-	@$(BIN)/python -m pytest $(WORKERS) -m "$(1) and not browser" $(TESTS) || test $$? -eq 5 \
-		|| $(AGAIN) -m "$(1) and not browser" $(TESTS)
-	$(if $(IN_BROWSER),@$(BIN)/python -m pytest -n 0 -rs -m "$(1) and browser" $(IN_BROWSER) || test $$? -eq 5 \
-		|| $(AGAIN) -m "$(1) and browser" $(IN_BROWSER))
+	@$(BIN)/python -m pytest $(WORKERS) -m "$(1)" $(TESTS) || test $$? -eq 5 || $(AGAIN) -m "$(1)" $(TESTS)
 endef
 
 test: $(VENV) ## the tests; TESTS=tests/query for some of them
 	$(call run_tests,not slow and not nightly)
 
 test-slow: $(VENV) ## the tests that take seconds each: whole programs, kills at every step, races, real videos, browser
-	$(call run_tests,slow and not nightly)
+	$(call run_tests,slow and not nightly and not browser)
+	$(if $(IN_BROWSER),@$(BIN)/python -m pytest -n 0 -rs -m "slow and browser and not nightly" $(IN_BROWSER) || test $$? -eq 5 \
+		|| $(AGAIN) -m "slow and browser and not nightly" $(IN_BROWSER))
 
 check: $(VENV) ## lint, format, types, layers, templates and their security rules, known vulnerabilities
 	@$(BIN)/ruff check .

@@ -70,12 +70,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begin with the tests that take longest, so that all workers end together.
+    """Begin with the tests that take longest, so that all workers end together. Tests in a browser are slow.
 
     With `--minutes`, the tests are in the order of a hash of their file instead: which of them are skipped does not
     follow from their subject.
     """
     root = Path(__file__).parent
+    for item in items:
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.slow)
     if config.getoption("--minutes"):
         items.sort(key=lambda item: hashlib.sha256(item.path.name.encode()).digest())
     else:

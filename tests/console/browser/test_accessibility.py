@@ -10,8 +10,6 @@ from playwright.sync_api import expect
 from tests.console.browser import views
 from tests.console.browser.views import show
 
-pytestmark = pytest.mark.slow
-
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text()
 FOUND = "axe.run().then(found => found.violations.filter(each => ['serious', 'critical'].includes(each.impact)))"
 

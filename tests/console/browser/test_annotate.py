@@ -10,8 +10,6 @@ from playwright.sync_api import expect
 
 from tests.console.browser.dives import EVIL, FRAMES, Screen
 
-pytestmark = pytest.mark.slow
-
 names = itertools.count(1)
 
 

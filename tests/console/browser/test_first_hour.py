@@ -8,15 +8,12 @@ import re
 import uuid
 import zipfile
 
-import pytest
 import requests
 from playwright.sync_api import Page, expect
 
 from tests.console.browser.dives import plain_clip
 from tests.console.browser.waits import until
 from tests.video.clips import SIZE
-
-pytestmark = pytest.mark.slow
 
 TRANSCODE = 300_000
 """Milliseconds within which a machine under load transcodes the clip."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import uuid
 
-import pytest
 from playwright.sync_api import Route, expect
 
 from tests.console.browser.projects import new_project
@@ -55,7 +54,6 @@ def test_a_wrong_search_says_why(new_page, meadow):
     expect(page.get_by_role("alert")).to_contain_text("search")
 
 
-@pytest.mark.slow
 def test_many_crops_are_relabelled_at_once(page, stack, meadow):
     types = stack.api.ask("GET", f"LocalizationTypes/{meadow}")
     rock = next(each["id"] for each in types if each["name"] == "Animal")
@@ -70,7 +68,6 @@ def test_many_crops_are_relabelled_at_once(page, stack, meadow):
     assert stack.api.ask("GET", f"LocalizationCount/{meadow}", search="Species:Bird", type=rock) == 3
 
 
-@pytest.mark.slow
 def test_an_upload_is_paused_and_goes_on_where_it_was(page, stack, tmp_path):
     project = new_project(stack.api, "uploads")
     stack.api.create(f"MediaTypes/{project}", {"name": "Picture", "dtype": "image"})
@@ -105,7 +102,6 @@ def test_an_upload_is_paused_and_goes_on_where_it_was(page, stack, tmp_path):
     expect(page.get_by_role("link", name="Bow")).to_have_count(2)
 
 
-@pytest.mark.slow
 def test_media_of_several_types_are_changed_at_once(page, stack):
     api, project = stack.api, new_project(stack.api, "two types")
     weather = {"name": "Weather", "dtype": "enum", "choices": ["Sun", "Rain"]}
@@ -126,7 +122,6 @@ def test_media_of_several_types_are_changed_at_once(page, stack):
     assert [each["attributes"]["Weather"] for each in api.ask("GET", f"Medias/{project}")] == ["Rain", "Rain"]
 
 
-@pytest.mark.slow
 def test_an_applet_runs_but_cannot_reach_the_token(new_page, stack, meadow):
     page = new_page(allow=("allow-same-origin",))  # the fixture itself tries to put the token into each frame
     url = stack.api.upload(meadow, SPY.encode())
@@ -140,7 +135,6 @@ def test_an_applet_runs_but_cannot_reach_the_token(new_page, stack, meadow):
     assert stack.token not in body.inner_text()
 
 
-@pytest.mark.slow
 def test_a_place_is_given_as_numbers_or_on_the_map(page, stack, meadow):
     show(page, f"/#/projects/{meadow}?search=filename:whole-000*")
     card = page.locator("[data-index='0']")
@@ -167,7 +161,6 @@ def test_a_place_is_given_as_numbers_or_on_the_map(page, stack, meadow):
     assert stored() == [130.25, -8.5]
 
 
-@pytest.mark.slow
 def test_thousands_of_results_scroll_with_few_nodes_and_without_stutter(page, stack):
     project = new_project(stack.api, "many")
     photo = stack.api.create(f"MediaTypes/{project}", {"name": "Photo", "dtype": "image"})

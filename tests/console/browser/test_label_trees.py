@@ -8,8 +8,6 @@ from playwright.sync_api import expect
 from tests.console.browser.projects import new_project
 from tests.console.browser.views import show
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def wood(stack):

@@ -19,8 +19,6 @@ from infra.local import aws
 from tests.console.browser.projects import new_project
 from tests.console.browser.views import show
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def receiver(stack) -> Iterator[list[dict]]:

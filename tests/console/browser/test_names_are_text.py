@@ -46,7 +46,6 @@ def test_an_address_of_the_console_cannot_run_script(page, stack):
         assert page.evaluate("window.hit") is None
 
 
-@pytest.mark.slow
 def test_a_message_with_markup_is_text(new_page, nasty):
     page = new_page(allow=("status of 400",))
     show(page, f"/#/projects/{nasty['project']}?search=<img src=x onerror=window.hit=1>:(")

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import uuid
 
-import pytest
 import requests
 from playwright.sync_api import expect
 
 from tests.console.browser.views import show
-
-pytestmark = pytest.mark.slow
 
 OLD = "reef watch 77"
 NEW = "battery staple 8"

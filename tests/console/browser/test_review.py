@@ -13,8 +13,6 @@ from playwright.sync_api import expect
 from tests.console.browser.projects import new_project
 from tests.console.browser.waits import until
 
-pytestmark = pytest.mark.slow
-
 COUNT = 4
 
 

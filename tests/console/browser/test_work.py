@@ -13,8 +13,6 @@ from tests.console.browser.projects import new_project
 from tests.console.browser.views import show
 from tests.infra.steps import manifest, shell
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def yard(stack):
