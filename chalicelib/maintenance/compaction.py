@@ -172,16 +172,17 @@ def _fold(
     project: int, manifest: Manifest | None, last: int, follow_end: float, end: float
 ) -> tuple[Pointer | None, int]:
     """Write a snapshot; returns the current pointer, None while rows of its view are left, and the growth in it."""
+    since = manifest.seq if manifest else 0
     try:
         view = _renewals.begin(project, end - time.monotonic())
     except UnderWay:
         return None, 0
     try:
         # 0: the snapshot is broken, and the log still complete
-        if view.seq not in (0, manifest.seq if manifest else 0):
+        if view.seq not in (0, since):
             return pointer(project), 0  # another compaction was faster
         before = manifest.archive if manifest and view.seq else []
-        counted = _Counted(snapshots.follow(view, last, follow_end))
+        counted = _Counted(snapshots.follow(view, last, follow_end), since)
         segments = archive.write(project, before, counted)
         is_other = manifest is not None and snapshots.is_other(manifest)
         found = snapshots.save(view, segments, replace=is_other)
@@ -191,16 +192,17 @@ def _fold(
 
 
 class _Counted:
-    """Commits, whose growth is counted as they are read."""
+    """Commits, whose growth is counted as they are read: that of those after the last snapshot."""
 
-    def __init__(self, commits: Iterable[Commit]) -> None:
-        self._commits = commits
+    def __init__(self, commits: Iterable[Commit], since: int) -> None:
+        self._commits, self._since = commits, since
         self.growth = 0
 
     def __iter__(self) -> Iterator[Commit]:
         """The commits."""
         for commit in self._commits:
-            self.growth += growth.amount_of(commit.seq, len(commit.changes))
+            if commit.seq > self._since:  # others were settled: a broken snapshot is made again from the whole log
+                self.growth += growth.amount_of(commit.seq, len(commit.changes))
             yield commit
 
 
