@@ -62,33 +62,37 @@ class Outcome:
 def run(seconds: float) -> list[int]:
     """Compact the projects that have grown enough, until the time is over; returns the compacted projects.
 
-    Projects that have still, or again, much to compact after the others had their turn get another one.
+    Projects that have still, or again, much to compact after the others had their turn get another one, except those
+    that failed.
+
+    Raises:
+        Exception: the last failure, after the turns of the others.
     """
     end = time.monotonic() + seconds
     done: list[int] = []
+    failures: dict[int, Exception] = {}
     unfinished: set[int] = set()
     turns = growth.by_project()
     while turns and time.monotonic() <= end:
-        is_progress, unfinished = _run_turns(turns, end, done)
+        is_progress, unfinished = _run_turns(turns, end, done, failures)
         if not is_progress:
             break
         turns = {
             project: changes
             for project, changes in growth.by_project().items()
-            if changes >= PRESSING or project in unfinished
+            if project not in failures and (changes >= PRESSING or project in unfinished)
         }
+    if failures:
+        raise failures.popitem()[1]
     return done
 
 
-def _run_turns(turns: dict[int, int], end: float, done: list[int]) -> tuple[bool, set[int]]:
-    """Give each project a step; returns whether any had an effect, and the projects whose work is unfinished.
-
-    Raises:
-        Exception: the last failure, after the turns of the others.
-    """
+def _run_turns(
+    turns: dict[int, int], end: float, done: list[int], failures: dict[int, Exception]
+) -> tuple[bool, set[int]]:
+    """Give each project a step, noting failures; returns whether any had an effect, and which are unfinished."""
     is_progress = False
     unfinished: set[int] = set()
-    failure: Exception | None = None
     for project, changes in _order_turns(turns):
         if time.monotonic() > end:
             break
@@ -96,15 +100,13 @@ def _run_turns(turns: dict[int, int], end: float, done: list[int]) -> tuple[bool
             outcome = step(project, changes, end=min(end, time.monotonic() + STEP_SECONDS))
         except Exception as caught:
             _logger.exception("compaction of project %d failed", project)
-            failure = caught
+            failures[project] = caught
             continue
         is_progress = is_progress or outcome.is_compacted or outcome.is_unfinished
         if outcome.is_compacted and project not in done:
             done.append(project)
         if outcome.is_unfinished:
             unfinished.add(project)
-    if failure:
-        raise failure
     return is_progress, unfinished
 
 
