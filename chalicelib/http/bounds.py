@@ -80,7 +80,7 @@ def check_parameter(name: str, values: list[str]) -> None:
         BadInput: the message names the parameter.
     """
     if (length := sum(map(len, values))) > MAX_PARAMETER:
-        rule = f"{name} is to have at most {MAX_PARAMETER} characters, not {length}."
+        rule = f"{name} may have at most {MAX_PARAMETER} characters; it has {length}."
         raise BadInput(f"Invalid query parameter: {name}", rule)
 
 

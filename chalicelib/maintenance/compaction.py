@@ -62,33 +62,37 @@ class Outcome:
 def run(seconds: float) -> list[int]:
     """Compact the projects that have grown enough, until the time is over; returns the compacted projects.
 
-    Projects that have still, or again, much to compact after the others had their turn get another one.
+    Projects that have still, or again, much to compact after the others had their turn get another one, except those
+    that failed.
+
+    Raises:
+        Exception: the last failure, after the turns of the others.
     """
     end = time.monotonic() + seconds
     done: list[int] = []
+    failures: dict[int, Exception] = {}
     unfinished: set[int] = set()
     turns = growth.by_project()
     while turns and time.monotonic() <= end:
-        is_progress, unfinished = _run_turns(turns, end, done)
+        is_progress, unfinished = _run_turns(turns, end, done, failures)
         if not is_progress:
             break
         turns = {
             project: changes
             for project, changes in growth.by_project().items()
-            if changes >= PRESSING or project in unfinished
+            if project not in failures and (changes >= PRESSING or project in unfinished)
         }
+    if failures:
+        raise failures.popitem()[1]
     return done
 
 
-def _run_turns(turns: dict[int, int], end: float, done: list[int]) -> tuple[bool, set[int]]:
-    """Give each project a step; returns whether any had an effect, and the projects whose work is unfinished.
-
-    Raises:
-        Exception: the last failure, after the turns of the others.
-    """
+def _run_turns(
+    turns: dict[int, int], end: float, done: list[int], failures: dict[int, Exception]
+) -> tuple[bool, set[int]]:
+    """Give each project a step, noting failures; returns whether any had an effect, and which are unfinished."""
     is_progress = False
     unfinished: set[int] = set()
-    failure: Exception | None = None
     for project, changes in _order_turns(turns):
         if time.monotonic() > end:
             break
@@ -96,15 +100,13 @@ def _run_turns(turns: dict[int, int], end: float, done: list[int]) -> tuple[bool
             outcome = step(project, changes, end=min(end, time.monotonic() + STEP_SECONDS))
         except Exception as caught:
             _logger.exception("compaction of project %d failed", project)
-            failure = caught
+            failures[project] = caught
             continue
         is_progress = is_progress or outcome.is_compacted or outcome.is_unfinished
         if outcome.is_compacted and project not in done:
             done.append(project)
         if outcome.is_unfinished:
             unfinished.add(project)
-    if failure:
-        raise failure
     return is_progress, unfinished
 
 
@@ -172,16 +174,17 @@ def _fold(
     project: int, manifest: Manifest | None, last: int, follow_end: float, end: float
 ) -> tuple[Pointer | None, int]:
     """Write a snapshot; returns the current pointer, None while rows of its view are left, and the growth in it."""
+    since = manifest.seq if manifest else 0
     try:
         view = _renewals.begin(project, end - time.monotonic())
     except UnderWay:
         return None, 0
     try:
         # 0: the snapshot is broken, and the log still complete
-        if view.seq not in (0, manifest.seq if manifest else 0):
+        if view.seq not in (0, since):
             return pointer(project), 0  # another compaction was faster
         before = manifest.archive if manifest and view.seq else []
-        counted = _Counted(snapshots.follow(view, last, follow_end))
+        counted = _Counted(snapshots.follow(view, last, follow_end), since)
         segments = archive.write(project, before, counted)
         is_other = manifest is not None and snapshots.is_other(manifest)
         found = snapshots.save(view, segments, replace=is_other)
@@ -191,16 +194,17 @@ def _fold(
 
 
 class _Counted:
-    """Commits, whose growth is counted as they are read."""
+    """Commits, whose growth is counted as they are read: that of those after the last snapshot."""
 
-    def __init__(self, commits: Iterable[Commit]) -> None:
-        self._commits = commits
+    def __init__(self, commits: Iterable[Commit], since: int) -> None:
+        self._commits, self._since = commits, since
         self.growth = 0
 
     def __iter__(self) -> Iterator[Commit]:
         """The commits."""
         for commit in self._commits:
-            self.growth += growth.amount_of(commit.seq, len(commit.changes))
+            if commit.seq > self._since:  # others were settled: a broken snapshot is made again from the whole log
+                self.growth += growth.amount_of(commit.seq, len(commit.changes))
             yield commit
 
 

@@ -1,7 +1,7 @@
 """The rows that were read lately, by table and key: a read from SQLite gives up Python's lock several times.
 
-With requests in several threads each of these times another thread goes on, and the first one waits. The lock of the
-database must be held by who uses this; a row that a transaction has changed is forgotten, and not kept before its end.
+With requests in several threads, each time another thread goes on, and the first one waits. The caller holds the lock
+of the database. A row that a transaction has changed is forgotten, and not kept before the end of the transaction.
 """
 
 from __future__ import annotations

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from chalicelib.core.text.strict_json import NotJsonError, decode
+from chalicelib.core.text.strict_json import NotJsonError, decode, explain
 
 REFUSED = [
     (b'{"a":1,"a":2}', '"a" is there twice'),
@@ -13,6 +15,7 @@ REFUSED = [
     (b'{"b":"x","a":NaN}', '"a": NaN is no number'),
     (b'{"a":{"b":[1,-Infinity]}}', '"b": -Infinity is no number'),
     (b'{"k":"1e400","a":-1e999}', '"a": -1e999 is too large'),
+    (b'{"b":0.' + b"9" * 400 + b',"a":1e400}', '"a": 1e400 is too large'),
     (b'{"a":"x\\ud800y"}', '"a": \\ud800 is half of a surrogate pair'),
     (b'{"a":"\\udc00"}', "surrogate"),
     (b'\xef\xbb\xbf{"a":1}', "byte order mark"),
@@ -41,3 +44,18 @@ def test_a_refusal_names_the_member(raw, rule):
 @pytest.mark.parametrize(("raw", "value"), TAKEN)
 def test_colons_in_texts_are_no_members(raw, value):
     assert decode(raw) == value
+
+
+def test_an_explained_error_keeps_its_reason():
+    raw = b'{"a":1,"p":"C:\\\\udaab","a":2}'  # \\u is a backslash and a letter, not half of a surrogate pair
+    with pytest.raises(NotJsonError) as refusal:
+        decode(raw)
+    assert explain(raw, refusal.value) == str(refusal.value)
+
+
+def test_a_repeated_member_among_many_is_found_in_linear_time():
+    raw = b"{%b}" % b",".join(b'"%d":0' % number for number in (*range(100_000), 99_999))
+    began = time.process_time()
+    with pytest.raises(NotJsonError, match="99999"):
+        decode(raw)
+    assert time.process_time() - began < 5

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 LARGEST = 2**63 - 1
-DECIMAL = re.compile(r"\s*[+-]?(?:[0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,4})?\s*", re.ASCII)
+DECIMAL = re.compile(
+    r"\s*[+-]?(?:[0-9]{1,400}+(?:\.[0-9]{0,400}+)?|\.[0-9]{1,400}+)(?:[eE][+-]?[0-9]{1,4})?\s*", re.ASCII
+)
 """A number as people and programs write it. Python's `float` also takes `1_0`, and digits of other scripts."""
 _DIGITS = re.compile(r"[0-9]{1,19}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from typing import Any
 
 import msgspec
@@ -17,9 +18,16 @@ _TEXT = r'"(?:[^"\\]|\\.)*+"?+'
 """A text, also one that does not end."""
 _AT_BYTE = re.compile(r"\(byte (?P<at>[0-9]+)\)")
 _NO_NUMBER = re.compile(r"-?(?:Infinity|NaN)\b")
-_LARGE = re.compile(rf"{_TEXT}|(?P<found>-?[0-9]+(?:\.[0-9]+)?[eE]\+?[0-9]{{2,}}|-?[0-9]{{309,}})", re.DOTALL)
+_LARGE = re.compile(
+    rf"{_TEXT}|(?<![0-9.])(?P<found>-?(?:[0-9]++(?:\.[0-9]++)?[eE]\+?[0-9]++|[0-9]{{309,}}+))", re.DOTALL
+)
+"""A text, or a number that may be too large. It begins at its first digit only, so that one scan is linear."""
 _TOKEN = re.compile(rf"{_TEXT}|:", re.DOTALL)
-_HALF = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]..")
+_ESCAPE = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.",
+    re.DOTALL,
+)
+"""An escape of a text; `half` is one of a surrogate pair whose other half is not there."""
 _MARKS, _NO_MARKS = re.compile(rb'":*"(:?)'), bytes(set(range(256)) - set(b'":'))
 """A text with the colon after it, of a JSON text of which only quotes and colons are left."""
 _NESTED = frozenset((dict, list))
@@ -54,8 +62,10 @@ def explain(raw: bytes, error: Exception) -> str:
         raw: the text.
         error: what its decoding raised.
     """
-    if begins := next((said for mark, said in _BEGINNINGS.items() if raw.startswith(mark)), ""):
-        return begins
+    # an error of `decode` has its reason already
+    reason = str(error) if isinstance(error, NotJsonError) else _beginning(raw)
+    if reason:
+        return reason
     try:
         text = raw.decode()
     except UnicodeDecodeError as wrong:
@@ -68,9 +78,14 @@ def explain(raw: bytes, error: Exception) -> str:
         for each in _LARGE.finditer(text):
             if each["found"] and math.isinf(float(each["found"])):
                 return f"{_place(text, each.start())}{_shown(each['found'])} is too large for a number of 64 bits"
-    elif half := _HALF.search(text):
+    elif half := next((each for each in _ESCAPE.finditer(text) if each["half"]), None):
         return f"{_place(text, half.start())}{half[0]} is half of a surrogate pair; send both halves, or UTF-8"
     return str(error).rstrip(".")
+
+
+def _beginning(raw: bytes) -> str:
+    """Why a text cannot be JSON, by its first bytes; empty where they may begin one."""
+    return next((reason for mark, reason in _BEGINNINGS.items() if raw.startswith(mark)), "")
 
 
 def _members(value: Any) -> int:
@@ -92,12 +107,11 @@ def _check_repeated(raw: bytes) -> None:
     def look(members: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(members)
         if len(found) < len(members):
-            names = [name for name, _ in members]
-            twice = next(name for name in names if names.count(name) > 1)
+            [(twice, _)] = Counter(name for name, _ in members).most_common(1)
             raise NotJsonError(f"{_shown(json.dumps(twice))} is there twice in one object; send it once")
         return found
 
-    json.loads(raw, object_pairs_hook=look)
+    json.loads(raw, object_pairs_hook=look, parse_int=str)
 
 
 def _place(text: str, at: int) -> str:

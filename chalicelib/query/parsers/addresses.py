@@ -20,6 +20,7 @@ NO_FILTERS = frozenset({"fields", "operation"})
 PAGING = frozenset({"start", "stop", "sort_by"})
 """Parameters that say which of the matches are answered, and in which order."""
 MOST = 500
+"""Parameters that one text may have."""
 
 
 def parse_address(text: str, struct: type[Q], place: str, without: Collection[str] = NO_FILTERS) -> Q:

@@ -53,7 +53,7 @@ def amount_of(seq: int, changes: int) -> int:
 
 
 def note(project: int, seq: int, changes: int) -> None:
-    """Record for the compaction how many changes a commit adds. If it fails, the next commit records it."""
+    """Record for the compaction how many changes a commit adds. Where that fails, the compaction begins later."""
     growth = amount_of(seq, changes)
     if growth and (waiting := _waiting.get()) is not None:
         growth += waiting.pop(project, 0)

@@ -153,7 +153,8 @@ def _child(
 
 def warm_up() -> None:
     """Start the process that works on media without waiting for it; it takes half a second to load its libraries."""
-    _media_server.start()
+    with contextlib.suppress(OSError):  # the first task tries again
+        _media_server.start()
 
 
 def _serve(connection: socket.socket, sources: Sequence[Source]) -> tuple[int, bytes]:

@@ -105,7 +105,7 @@ def _confine(writable: list[str], readable: list[str]) -> None:
 
 
 def _restrict(program: bytes) -> None:
-    """Take most of root's capabilities, and the calls that a seccomp filter refuses. Raises OSError."""
+    """Take most of root's capabilities, and the calls that a seccomp filter refuses; on Linux. Raises OSError."""
     library = _library()
     for number in range(_CAPABILITIES):
         if number not in _KEPT:  # only root may; others have none
@@ -190,7 +190,8 @@ def _become(plan: dict[str, Any]) -> NoReturn:
                 resource.setrlimit(limit, (least, least))
         if plan["confine"]:
             _confine(plan["writable"], [*plan["readable"], f"/proc/{os.getpid()}"])
-        _restrict(bytes.fromhex(plan["filter"]))
+        if sys.platform.startswith("linux"):
+            _restrict(bytes.fromhex(plan["filter"]))
         os.execv(plan["command"][0], plan["command"])  # noqa: S606 the step's own command, without a shell
     except (OSError, ValueError) as failure:
         print(f"limn: {plan['command'][0]} cannot be run: {failure}", flush=True)

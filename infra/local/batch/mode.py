@@ -7,7 +7,6 @@ only while the stack listens on loopback: a caller from outside could otherwise 
 from __future__ import annotations
 
 import hashlib
-import ipaddress
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 from infra.local.batch.containers import Containers, answers
 from infra.local.batch.processes import Processes
 from infra.local.batch.step import Runner
+from infra.local.http import peers
 
 CHOICES = ("auto", "docker", "podman", "process", "off")
 
@@ -53,7 +53,4 @@ def choose(host: str, home: Path, variables: Mapping[str, str] = os.environ) -> 
 
 def is_loopback(host: str) -> bool:
     """Whether a host is this machine alone."""
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return host == "localhost" or peers.is_loopback(host)
