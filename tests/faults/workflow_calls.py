@@ -12,7 +12,7 @@ OLD, NEW = "https://old.example.org/a/", "https://new.example.org/b/"
 BUCKET = {"name": "b", "access_key": "AK", "secret_key": "s", "endpoint_url": "https://s3.example.org", "region": "eu"}
 CLUSTER = {"name": "c", "host": "c.example.org", "port": 443, "token": "t", "cert": "c"}
 _HOOK = {"name": "h", "url": "https://templates.example.org/hook", "types": ["*"]}
-ENTITY = {"media_type": "MediaType", "localization_type": "LocalizationType"}
+ENTITY = {"media_type": "MediaType", "localization_type": "LocalizationType", "leaf_type": "LeafType"}
 
 
 def video_file(folder, name):
@@ -162,6 +162,7 @@ def overrides(world):  # one line per operation
         "MergeStates": {"body": {"merge_state_id": things["second_state"]}},
         "CreateLeafList": {"body": [{"name": f"new {n}", "type": things["leaf_type"]} for n in range(MANY)]},
         "UpdateLeaf": named,
+        "UpdateLeafList": {"query": {"type": things["leaf_type"]}, "body": changed},
         "SendEmail": {"also": {"recipients": [world.owner.user.email]}},
         "UpdateBookmark": named,
         "CreateFavorite": {"also": {"type": things["localization_type"], "entity_type_name": "Localization"}},

@@ -124,7 +124,7 @@ def build():
     owner.made(f"Localizations/{project}", boxes)
     owner.made(f"States/{project}", [state] * MANY)
     owner.made(f"Leaves/{project}", [{"name": f"leaf {n}", "type": things["leaf_type"]} for n in range(MANY)])
-    for kind in ("media_type", "localization_type"):
+    for kind in ENTITY:
         attribute = {"name": "Kind", "dtype": "string"}
         owner.post(f"AttributeType/{things[kind]}", {"entity_type": ENTITY[kind], "addition": attribute})
     favorite = {"name": "f", "entity_type_name": "Localization", "type": things["localization_type"], "values": {}}

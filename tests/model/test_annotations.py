@@ -216,7 +216,7 @@ class Histories(MediaRules):
         if "new_version" in body:
             body["new_version"] = self.version(body["new_version"])
         several = len({row["type"] for row in found}) > 1
-        refused = off or several
+        refused = off or several or not (change or more)
         self.ask(
             "PATCH",
             f"{PATH[kind]}s/{self.project}",

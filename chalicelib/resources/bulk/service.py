@@ -109,7 +109,10 @@ def _continuation(progress: Progress) -> Unavailable:
 
 
 def finish(message: FinishBulkChange, seconds: float, handlers: Handlers) -> None:
-    """Do what is left of a change whose request did not, or as much of it as fits into so many seconds."""
+    """Do what is left of a change whose request did not, or as much of it as fits into so many seconds.
+
+    A project whose compaction is behind gets the rest when there is room (decision 144).
+    """
     intent = Intent(name=message.name, key=message.key)
     body = intents.read(intent)
     if body is None:
@@ -119,7 +122,8 @@ def finish(message: FinishBulkChange, seconds: float, handlers: Handlers) -> Non
     if _carry_out((_Runner(change, handlers) for change in changes), progress, time.monotonic() + seconds):
         intents.drop(intent)
     else:
-        send(settings().purge_queue_url, msgspec.structs.replace(message, id=uuid.uuid4().hex))
+        delay = 0 if growth.has_room(message.project) else growth.RETRY_AFTER
+        send(settings().purge_queue_url, msgspec.structs.replace(message, id=uuid.uuid4().hex), delay=delay)
 
 
 def _carry_out(runners: Iterable[_Runner], progress: Progress, end: float | None = None) -> bool:
@@ -242,7 +246,7 @@ class _Runner:
         self._handler.order()
 
     def run(self, progress: Progress, first: int, end: float | None) -> bool:
-        """Do what is left until the time ends; whether all is done.
+        """Do what is left until the time ends, or the compaction is too far behind; whether all is done.
 
         Args:
             progress: of all changes that are carried out together.
@@ -258,7 +262,7 @@ class _Runner:
                 self._handler.prepare()
         conflicts = 0
         while progress.done < first + self.size:
-            if end is not None and time.monotonic() > end:
+            if end is not None and (time.monotonic() > end or not growth.has_room(self._change.project)):
                 return False
             left = self._change.numbers[progress.done - first :]
             try:

@@ -151,6 +151,11 @@ def make_room(project: int) -> None:
         _sleep(LONGEST_PAUSE * (number - SLOW_FROM) / (MOST - SLOW_FROM))
 
 
+def has_room(project: int) -> bool:
+    """Whether a large change may go on with its next part. It reads only where the compaction is behind."""
+    return project not in _behind or not settings().calls_wait or _look(project) <= MOST
+
+
 def _look(project: int) -> int:
     try:
         number = int(CounterRow.get(*_row(project).key(), consistent_read=True).n or 0)
