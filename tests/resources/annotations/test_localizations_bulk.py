@@ -9,6 +9,7 @@ import pytest
 from chalicelib.errors import Conflict
 from chalicelib.resources.annotations import reassign
 from chalicelib.resources.bulk import service as bulk_service
+from chalicelib.storage.log import growth
 from tests.resources.annotations.boxes import EVERYTHING, Here, settle
 
 
@@ -167,6 +168,16 @@ class TestLargeDocuments:
         assert sorted(row["frame"] for row in found) == list(range(120))
         assert {row["attributes"]["text"] for row in found} == {self.TEXT}
         assert len({row["mark"] for row in found}) == (120 if "new_elemental_id" in body else 1)
+
+    def test_a_large_change_stops_between_parts_where_the_compaction_is_behind(self, here, numbers, monkeypatch):
+        monkeypatch.setattr(bulk_service, "SOON_DONE", 10)
+        monkeypatch.setattr(bulk_service, "SETTLED", 0)
+        rooms = iter([True, False])
+        monkeypatch.setattr(growth, "has_room", lambda _project: next(rooms, True))
+        said = here.api.patch(here.many, {"attributes": {"text": "later"}}, count=120)
+        assert (said.status, "97 of 120 are done" in said.message) == (503, True)
+        here.api.drain()
+        assert {row["attributes"]["text"] for row in here.listed()} == {"later"}
 
     def test_they_go_to_another_version_though_others_keep_interfering(self, here, numbers, monkeypatch):
         """Who lost a race looks again at all rows that are left, and does no more of them at once than fit."""
