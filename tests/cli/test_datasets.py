@@ -49,6 +49,7 @@ def test_a_folder_is_imported_and_refused_rows_are_shown(limn, dive, api, signed
     assert len(api.get(f"Localizations/{signed_in}").json) == 2
 
 
+@pytest.mark.slow
 def test_types_that_are_created_are_shown(limn, dive, tmp_path):
     place = tmp_path / "a.jsonl"
     place.write_text(
@@ -75,6 +76,7 @@ def test_an_archive_that_cannot_be_read_says_why(limn, dive, tmp_path):
     assert (ran.status, "cut off" in ran.err) == (failures.INCOMPLETE, True)
 
 
+@pytest.mark.slow
 def test_an_export_is_downloaded_whole(limn, dive, api, signed_in, tmp_path):
     place, target = tmp_path / "a.json", tmp_path / "out.zip"
     place.write_text(json.dumps(COCO))

@@ -49,6 +49,7 @@ def test_a_folder_becomes_media_of_the_same_bytes(limn, folder, api, signed_in):
     assert media["a.png"]["md5"] == hashlib.md5(b"picture a.png").hexdigest()
 
 
+@pytest.mark.slow
 def test_a_second_run_uploads_what_is_new_or_changed_or_was_deleted(limn, folder, api, signed_in):
     assert limn("upload", folder).status == 0
     again = limn("--json", "upload", folder).json

@@ -15,6 +15,7 @@ SOON = 0.5
 """Seconds of a limit that is reached after its blocks have begun, also on a busy machine."""
 
 
+@pytest.mark.slow
 def test_a_block_is_interrupted_at_the_limit_and_again_until_it_is_left():
     calls = threading.Semaphore(0)
     with time_limit(SOON), interrupting(calls.release):
@@ -22,6 +23,7 @@ def test_a_block_is_interrupted_at_the_limit_and_again_until_it_is_left():
         assert calls.acquire(timeout=SECONDS)
 
 
+@pytest.mark.slow
 def test_a_block_that_was_left_is_not_interrupted():
     late, other = threading.Event(), threading.Event()
     with time_limit(SOON):
@@ -32,6 +34,7 @@ def test_a_block_that_was_left_is_not_interrupted():
     assert not late.is_set()
 
 
+@pytest.mark.slow
 def test_an_earlier_limit_is_reached_while_a_later_one_is_waited_for():
     late, early = threading.Event(), threading.Event()
     with time_limit(SECONDS * 10), interrupting(late.set), time_limit(SOON), interrupting(early.set):
@@ -46,6 +49,7 @@ def test_one_thread_watches_all_blocks():
                 assert sum(thread.name == "deadline" for thread in threading.enumerate()) == 1
 
 
+@pytest.mark.slow
 def test_an_interrupt_that_fails_keeps_no_other_from_its_limit():
     reached = threading.Event()
 

@@ -55,6 +55,7 @@ def test_nearly_every_operation_succeeds_in_a_history(ground):
     figures.note("operations answered with success in one run of histories", "seed 11", len(succeeded))
 
 
+@pytest.mark.slow
 def test_a_history_notices_who_is_let_in_and_may_not(ground, monkeypatch):
     monkeypatch.setitem(ground.actors, "stranger", ground.actors["owner"])
     with pytest.raises(AssertionError):

@@ -145,6 +145,7 @@ def test_a_seed_replays(api, project):
     assert counts[0] == counts[1] != {}
 
 
+@pytest.mark.slow
 def test_a_transcode_in_bad_weather_is_done_once(api, project):
     _transcoded(api, project, 1)
 

@@ -66,6 +66,7 @@ def texts(rows):
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(worlds.groups())
 def test_coco_holds_all_but_lines(groups):

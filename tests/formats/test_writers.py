@@ -31,6 +31,7 @@ def near(found, wanted, within=1e-6):
     assert all(math.isclose(a, b, rel_tol=1e-9, abs_tol=within) for a, b in zip(found, wanted, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # of pycocotools
 @SOME
 @given(PARTS)
@@ -107,6 +108,7 @@ def test_yolo_follows_the_rules_of_ultralytics(parts, task):
         assert matches or width == 0 or height == 0
 
 
+@pytest.mark.slow
 @SOME
 @given(PARTS, st.sampled_from([0, 1]))
 def test_voc_has_whole_pixels_within_the_picture(parts, first):
@@ -136,6 +138,7 @@ def test_a_whole_picture_is_1_to_its_size_in_voc():
     assert voc.edges(10.4, 0.1, 640, 1) == (11, 11)
 
 
+@pytest.mark.slow
 @SOME
 @given(PARTS)
 def test_mot_counts_frames_from_1_and_has_tracks_in_gt(parts):
@@ -177,6 +180,7 @@ def test_cvat_has_a_track_of_every_object_that_ends_outside(parts):
         assert shown == wanted
 
 
+@pytest.mark.slow
 @SOME
 @given(PARTS)
 def test_tables_hold_all_that_rows_have(parts):
@@ -193,6 +197,7 @@ def test_tables_hold_all_that_rows_have(parts):
         assert [table.row_of(path, json.loads(line)) for line in lines] == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_parquet_holds_all_that_rows_have(tmp_path, seed):
     found = []
@@ -213,6 +218,7 @@ def test_parquet_holds_all_that_rows_have(tmp_path, seed):
         assert rows == wanted
 
 
+@pytest.mark.slow
 @SOME
 @given(PARTS)
 def test_fathomnet_and_geojson(parts):

@@ -81,6 +81,7 @@ def test_a_refused_origin_says_how_else(api, project, boxes):
     assert (said.status, "Upload the file first" in said.message) == (403, True)
 
 
+@pytest.mark.slow
 def test_names_in_bodies_are_one_line():
     schemas = document(OPERATIONS)["components"]["schemas"]
     loose = {

@@ -114,6 +114,7 @@ class TestAccounts:
 
 
 class TestAnnouncements:
+    @pytest.mark.slow
     def test_everybody_hears_and_acknowledges_alone(self, stranger):
         other = new_user()
         count = int(do("announce", "*down* on Sunday", "--subject", "Maintenance").split()[2])
@@ -145,6 +146,7 @@ class TestAnnouncements:
 
 
 class TestSnapshots:
+    @pytest.mark.slow
     def test_a_lost_snapshot_and_log_are_made_anew_from_the_tables(self, api, project):
         here = settle(api, project)
         here.api.made(here.many, [here.spec(frame=frame) for frame in range(5)])

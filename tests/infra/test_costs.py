@@ -19,6 +19,7 @@ def uses():
         yield Use(name=name, calls=float(calls), reads=float(reads), writes=float(writes))
 
 
+@pytest.mark.slow
 def test_the_document_has_the_months_that_the_formulas_give():
     assert [line for line in costs.months_table() if line not in LINES] == []
 

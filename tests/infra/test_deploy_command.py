@@ -65,6 +65,7 @@ def tables(stage):
     return [name for name in names if name.startswith(f"limn-{stage}-")]
 
 
+@pytest.mark.slow
 def test_a_new_stage_starts_with_defaults_and_what_is_given(deployment, build, stage):
     deployment.up(build, {"LogDays": "7"})
     assert (days(stage), len(tables(stage))) == ([7], 5)
@@ -79,6 +80,7 @@ def test_a_parameter_that_is_not_given_again_keeps_its_value(deployment, build, 
     assert days(stage) == [7]
 
 
+@pytest.mark.slow
 def test_destroying_keeps_the_data_unless_told(deployment, build, stage):
     deployment.up(build, {})
     deployment.down(data=False)
@@ -113,6 +115,7 @@ def test_without_a_package_it_says_what_to_do(deployment, tmp_path):
         deployment.up(tmp_path, {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("typed", "code"), [("", 1), ("yes", 1)])
 def test_nothing_is_destroyed_unless_its_name_is_typed(monkeypatch, capsys, typed, code):
     monkeypatch.setattr("builtins.input", lambda _question: typed)
@@ -157,6 +160,7 @@ def test_every_default_is_one_that_would_be_taken(templates):
                 deploy.check([template], {name: str(value)})
 
 
+@pytest.mark.slow
 def test_parameters_in_order_are_taken(templates):
     deploy.check(
         templates,

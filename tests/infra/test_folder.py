@@ -26,6 +26,7 @@ def start(home, **environment):
     return line
 
 
+@pytest.mark.slow
 def test_a_second_process_is_refused_and_hears_who_holds_the_folder(tmp_path):
     folder = Folder(tmp_path / ".limn")
     folder.hold("make run on port 8000")
@@ -41,6 +42,7 @@ def test_other_users_of_the_machine_cannot_enter_it(tmp_path):
     assert home.stat().st_mode & 0o777 == 0o700
 
 
+@pytest.mark.slow
 def test_data_that_cannot_be_read_is_left_alone(tmp_path):
     data = tmp_path / ".limn" / "data"
     data.mkdir(parents=True)

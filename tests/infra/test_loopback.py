@@ -35,6 +35,7 @@ def test_all_others_are_asked_as_they_asked(headers, client):
     assert uncompressed(headers, client) is headers
 
 
+@pytest.mark.slow
 def test_both_get_the_same_bytes_over_http():
     server = Server(GATEWAY, "127.0.0.1", 0)
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)

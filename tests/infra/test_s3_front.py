@@ -285,6 +285,7 @@ class TestRefusals:
 class TestClients:
     """boto3 with signatures in the header."""
 
+    @pytest.mark.slow
     def test_everything_a_client_does(self, outside, bucket):
         outside.put_object(Bucket=bucket, Key="f/ü 1", Body=b"one", ContentType="text/plain", Metadata={"m": "v"})
         outside.upload_fileobj(io.BytesIO(b"x" * 20_000_000), bucket, "big")
@@ -348,6 +349,7 @@ def test_a_client_that_expects_to_be_asked_for_the_body_is(front, presign):
     connection.close()
 
 
+@pytest.mark.slow
 def test_eight_threads_at_once(presign):
     urls = [(presign("put_object", f"k{index}"), presign("get_object", f"k{index}")) for index in range(8)]
     failures = []

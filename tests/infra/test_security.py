@@ -48,6 +48,7 @@ def test_a_bucket_that_anybody_may_read_is_found(stacks):
     assert "MediaBucketPolicy" in {each.resource for each in found}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_role_that_may_do_everything_is_found_where_its_condition_is_off_by_default(stacks):
     broken = copy.deepcopy(stacks["app"])

@@ -65,6 +65,7 @@ def test_it_is_what_a_replay_of_the_log_is(full):
     assert pointer(full).seq == log.last(full)
 
 
+@pytest.mark.slow
 def test_it_replaces_a_broken_snapshot_and_keeps_the_archive(full):
     compaction.compact(full, force=True)
     expected, history = contents(snapshots.begin(full)), list(archive.history(full))

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+import pytest
+
 from tests.query.query_rig import BOX, Rig, box, term
 from tests.query.query_worlds import SEEDS
 from tests.query.random_queries import encoded
@@ -113,6 +115,7 @@ def boxes(rng: Random) -> list[Any]:
     return made
 
 
+@pytest.mark.slow
 @examples(6, 500, SEEDS)
 def test_what_one_language_finds_every_other_finds(seed: int):
     rng = Random(seed)

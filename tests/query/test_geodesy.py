@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import random
 
+import pytest
+
 from chalicelib.query import geodesy
 
 
@@ -19,6 +21,7 @@ def at(latitude: float, longitude: float, angle: float, azimuth: float) -> tuple
     return longitude + math.degrees(turn), math.degrees(math.atan(math.tan(second) / (1 - geodesy.FLATTENING)))
 
 
+@pytest.mark.slow
 def test_the_parabola_decides_nothing_otherwise_than_the_formula_and_leaves_little_undecided():
     rng = random.Random(5)
     undecided = total = 0

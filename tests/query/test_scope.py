@@ -35,6 +35,7 @@ def random_scope(rng: Random, kind: Kind, depth: int = 2) -> Tree:
     return negated(test) if rng.random() < 0.3 else test
 
 
+@pytest.mark.slow
 @examples(8, 500, SEEDS)
 def test_nothing_outside_the_scope_is_ever_found(seed: int):
     world, asked = asked_world(seed)

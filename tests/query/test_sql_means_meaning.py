@@ -41,6 +41,7 @@ SHARES = 5
 """Worlds of eight questions each, dealt to tests: one quick, one slow, the others by night."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "share",
     [

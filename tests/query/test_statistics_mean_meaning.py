@@ -113,11 +113,13 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
+@pytest.mark.slow
 @examples(10, 2000, SEEDS)
 def test_statistics_in_sql_equal_plain_python(seed: int):
     statistics_agree(*asked_world(seed), Random(seed))
 
 
+@pytest.mark.slow
 @examples(6, 1000, SEEDS)
 def test_statistics_count_only_what_the_caller_may_see(seed: int):
     rng = Random(seed)

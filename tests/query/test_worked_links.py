@@ -65,6 +65,7 @@ def test_tracks_have_a_length_and_a_duration():
     assert rig.search(term("$duration", "isnull", value=True), Kind.STATE) == [6, 7]
 
 
+@pytest.mark.slow
 def test_sections():
     rig = Rig(
         media(1, "1", primary_section=1, num_frames=5),

@@ -162,6 +162,7 @@ def test_documents_of_one_project_leave_the_others_theirs():
     assert not packs.get(1, [1])
 
 
+@pytest.mark.slow
 def test_a_long_read_leaves_requests_to_the_others(stopped):
     disk = Cache(1000 * CHUNK)
 
@@ -216,6 +217,7 @@ class TestEviction:
         assert resident() - before > 0.8 * len(taken)
 
 
+@pytest.mark.slow
 def test_more_projects_take_no_more_handles_or_threads():
     log = Log()
     for number in range(1, 31):

@@ -64,6 +64,7 @@ def test_writes_pause_the_longer_the_further_the_compaction_is_behind(project, p
     assert pauses == [pytest.approx(growth.LONGEST_PAUSE / 2), pytest.approx(growth.LONGEST_PAUSE)]
 
 
+@pytest.mark.slow
 def test_a_write_beyond_the_bound_waits_for_the_compaction(project, pauses, monkeypatch):
     for number in range(5):
         write(project, number)
@@ -126,6 +127,7 @@ def test_an_import_of_any_size_leaves_a_bounded_tail_and_the_first_query_applies
 
 
 class TestRuns:
+    @pytest.mark.slow
     def test_a_run_goes_on_while_a_project_grows(self, project, pauses, monkeypatch):
         write(project, 0)
         save, more = snapshots.save, iter(range(1, 4))
@@ -160,6 +162,7 @@ class TestRuns:
         assert not compaction.step(project, SIZE).is_unfinished
         assert project not in growth.by_project()
 
+    @pytest.mark.slow
     def test_two_runs_at_once_settle_a_commit_once(self, project):
         write(project, 0)
         changes = growth.by_project()[project]
@@ -170,6 +173,7 @@ class TestRuns:
         assert growth.by_project()[project] == SIZE
 
 
+@pytest.mark.slow
 def test_a_refusal_says_when_to_try_again_and_changes_nothing(pauses, monkeypatch):
     world = build()
     api, project, media = world.owner, world.things["project"], world.things["media"]

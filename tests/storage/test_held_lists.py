@@ -83,6 +83,7 @@ def check_lists(view: View) -> None:
         assert documents == [view.document(kind, number) for number in expected]
 
 
+@pytest.mark.slow
 @examples(2, 100, SEEDS)
 def test_changes_are_followed(seed: int):
     rng = Random(seed)
@@ -182,6 +183,7 @@ def test_many_changes_beside_an_order_end_it(monkeypatch):
     check_lists(view)
 
 
+@pytest.mark.slow
 def test_a_kind_with_too_many_rows_is_not_held(monkeypatch):
     for held in (held_lists._OfMedia, held_lists._ByName):
         monkeypatch.setattr(held, "most", 5)

@@ -49,6 +49,7 @@ def exported(project: int, folder_: Path) -> list[int]:
 
 
 class TestParquetInSteps:
+    @pytest.mark.slow
     def test_each_step_goes_on_where_the_last_one_ended(self, project, large, tmp_path):
         grow(project, 7)
         compaction.compact(project, force=True, end=0)
@@ -67,6 +68,7 @@ class TestParquetInSteps:
         assert manifest.unexported > 0
         assert contents(snapshots.begin(project))
 
+    @pytest.mark.slow
     def test_a_step_that_is_cut_off_loses_one_file(self, project, large, monkeypatch, tmp_path):
         grow(project, 7)
         compaction.compact(project, force=True, end=0)
@@ -121,6 +123,7 @@ class TestFoldsInRounds:
 
 
 class TestWindows:
+    @pytest.mark.slow
     def test_windows_read_every_row_once_in_the_order_of_ids(self, project, monkeypatch):
         rng = Random(1)
         numbers = sorted({*range(1, 40), *(rng.randrange(1, 10**9) for _ in range(200))})

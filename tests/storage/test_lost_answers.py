@@ -95,6 +95,7 @@ def test_large_creations_succeed_while_the_object_store_is_down(api, project, mo
     assert here.listed(start=500)[7]["attributes"]["text"] == specs[7]["attributes"]["text"]
 
 
+@pytest.mark.slow
 def test_what_no_row_can_hold_is_unavailable_and_nothing_of_it_is_seen(api, project, monkeypatch):
     here = settle(api, project)
     chance = random.Random(1)

@@ -67,6 +67,7 @@ def all_commits(project: int) -> list:
 
 
 class TestRequests:
+    @pytest.mark.slow
     def test_the_next_request_goes_on_where_the_last_one_was_stopped(self, project, rows, monkeypatch):
         grow(project, 7)
         save_as_earlier(project, monkeypatch)
@@ -83,6 +84,7 @@ class TestRequests:
         assert contents(view) == contents(replayed(project, all_commits(project)))
         assert container.current(project) is view
 
+    @pytest.mark.slow
     def test_a_page_that_fails_is_made_by_the_next_request(self, project, rows, monkeypatch):
         grow(project, 5)
         save_as_earlier(project, monkeypatch)
@@ -100,6 +102,7 @@ class TestRequests:
         assert contents(container.current(project)) == contents(replayed(project, all_commits(project)))
         assert rows == [1, 2, 3, 4, 5]
 
+    @pytest.mark.slow
     def test_a_newer_snapshot_of_this_shape_is_opened_instead(self, project, rows, monkeypatch):
         grow(project, 7)
         save_as_earlier(project, monkeypatch)
@@ -113,6 +116,7 @@ class TestRequests:
         assert contents(container.current(project)) == contents(replayed(project, all_commits(project)))
         assert rows == []
 
+    @pytest.mark.slow
     def test_a_container_bounds_the_views_under_way(self, rows, monkeypatch):
         monkeypatch.setattr(renewals, "MOST", 1)
         first, second = ids.reserve("project", 2)
@@ -128,6 +132,7 @@ class TestRequests:
 
 
 class TestCompaction:
+    @pytest.mark.slow
     def test_it_makes_a_view_anew_in_rounds_and_each_row_once(self, project, rows, monkeypatch):
         grow(project, 7)
         save_as_earlier(project, monkeypatch)
@@ -146,6 +151,7 @@ class TestCompaction:
 
 
 class TestShapes:
+    @pytest.mark.slow
     def test_a_project_without_vectors_is_opened_as_the_release_before_their_codes_left_it(
         self, project, rows, monkeypatch
     ):

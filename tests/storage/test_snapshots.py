@@ -103,6 +103,7 @@ class TestFiles:
 
 
 class TestCompaction:
+    @pytest.mark.slow
     def test_a_view_from_the_snapshot_and_the_log_is_that_of_a_replay(self, project):
         grow(project)
         commits = list(log.read_after(project, 0))
@@ -155,6 +156,7 @@ class TestCompaction:
         for container in (views, Views(log.read_after, begin=snapshots.begin)):
             assert container.current(project).ids(query) == [1, 2, 3, 4, 5, 6, 9]
 
+    @pytest.mark.slow
     def test_the_last_commit_never_expires(self, project):
         grow(project)
         compaction.compact(project, force=True)
@@ -211,6 +213,7 @@ class TestCompaction:
         assert snapshots.save(view, archive.write(project, [], commits)) is None
         assert pointer(project) == won
 
+    @pytest.mark.slow
     def test_what_nobody_refers_to_is_swept_after_a_day(self, project, monkeypatch):
         monkeypatch.setattr(bodies, "LARGEST_IN_ROW", 10)
         grow(project)
@@ -238,6 +241,7 @@ class TestCompaction:
         assert [int(key.split("/")[1]) for key in sorted(left) if key.startswith("commits/")] == [7]
         assert contents(snapshots.begin(project))[0] == 7
 
+    @pytest.mark.slow
     def test_a_lost_file_is_an_error_unless_the_log_is_whole(self, project):
         grow(project)
         for file in ("file", "documents"):

@@ -346,6 +346,7 @@ class TestViews:
         assert failures == []
         assert len(found(views.current(1))) == 200
 
+    @pytest.mark.slow
     def test_readers_see_commits_whole(self):
         log = Log()
         log.append(1, [box_type(n="int")])

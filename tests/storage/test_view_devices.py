@@ -196,6 +196,7 @@ class TestStore:
 
 
 class TestContainer:
+    @pytest.mark.slow
     def test_many_projects_share_threads_and_give_back_what_they_took(self):
         from chalicelib.storage.view.cache import resident
         from tests.bench.thousands import threads

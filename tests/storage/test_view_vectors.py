@@ -324,6 +324,7 @@ def test_the_engine_keeps_less_while_vectors_are_held():
     assert (own.packs._budget, limit()) == (before, full)
 
 
+@pytest.mark.slow
 def test_a_view_finds_the_same_by_vectors_and_by_codes(monkeypatch):
     """Of two types that share a column, after changes, deletions, renames and from a snapshot."""
     rng = random.Random(5)

@@ -31,6 +31,7 @@ def made(tmp_path_factory):
     return transcode(BUNNY, tmp_path_factory.mktemp("bunny"), 2, QUICK, archive)
 
 
+@pytest.mark.slow
 def test_the_probe_tells_what_a_player_would():
     found, table = probe(BUNNY)
     assert (found.video.width, found.video.height, found.fps, found.frames) == (1280, 720, 25, 132)

@@ -56,6 +56,7 @@ HDR = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "white"), [("HDR10", 0.58), ("HLG", 0.75)])
 def test_reference_white_of_hdr_is_shown_white(tmp_path, kind, white):
     source = clip(round(64 + 876 * white), HDR[kind])

@@ -74,6 +74,7 @@ def test_a_damaged_packet_costs_no_other_frame(tmp_path, codec):
         assert [output.samples for output in result.outputs] == [60, 60]
 
 
+@pytest.mark.slow
 def test_good_frames_before_a_damaged_packet_are_kept_with_threads(tmp_path):
     kind = Kind("lost", options={"preset": "veryfast", "g": "250", "bf": "0", "x264-params": "scenecut=0"})
     path = make(kind, tmp_path)
@@ -91,6 +92,7 @@ def boxes_of(data):
         at += int.from_bytes(data[at : at + 4], "big")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inside", [9, 100, 199])
 def test_a_fragmented_file_that_breaks_off_inside_the_index_of_a_fragment_has_those_before(tmp_path, inside):
     flags = {"movflags": "frag_keyframe+empty_moov+default_base_moof"}

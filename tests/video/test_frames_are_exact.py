@@ -99,6 +99,7 @@ def test_the_original_gives_the_frame_asked_for(case):
     assert images[0].size == (case.probe.video.width, case.probe.video.height)
 
 
+@pytest.mark.slow
 def test_every_frame_of_every_rendition_is_the_frame_shown(case):
     for made in (case.whole, case.split):
         for name in case.names:

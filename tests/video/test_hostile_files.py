@@ -79,6 +79,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", HOSTILE.values(), ids=HOSTILE)
 def test_what_is_no_video_is_refused_with_a_sentence(data):
     before = time.monotonic()
@@ -109,6 +110,7 @@ def test_damaged_bytes_anywhere_give_a_refusal_or_a_consistent_transcode(tmp_pat
         )
 
 
+@pytest.mark.slow
 def test_decoders_refuse_pictures_above_the_limit_themselves(monkeypatch):
     # Whatever the container says, a stream may grow in the middle.
     found, table = probe(BytesSource(BUNNY))

@@ -16,6 +16,7 @@ NUMBERS = 1 << len(BITS)
 """After as many frames the numbers drawn begin again."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seconds", "pieces"), [(24, 8), pytest.param(600, 200, marks=pytest.mark.nightly)])
 def test_many_pieces_equal_the_transcode_in_one(seconds, pieces, tmp_path):
     kind = Kind("long", options=X264 | {"g": "30"}, fps=Fraction(FPS), size=(64, 48), count=seconds * FPS)

@@ -41,6 +41,7 @@ def test_every_codec_gives_joinable_pieces(config, codec, pix_fmt, tmp_path):
     assert [read(i) for i in decode_frames(made.source(name), made.info(name), [54, 30, 0])] == [54, 30, 0]
 
 
+@pytest.mark.slow
 def test_archival_renditions_are_made_in_pieces_too(tmp_path):
     source = FileSource(make(Kind("archive", options=X264, count=55), tmp_path))
     config = [

@@ -61,6 +61,7 @@ def test_the_payload_is_not_fetched_to_make_the_table(heavy, monkeypatch):
     assert whole.fetched > light.fetched
 
 
+@pytest.mark.slow
 def test_a_seek_lands_on_its_keyframe(heavy, monkeypatch):
     monkeypatch.setattr(decode, "EARLIER", (0,))
     monkeypatch.setattr(decode, "START", None)

@@ -25,6 +25,7 @@ def is_in_place(samples, begin, end, moved=0):
     return noise_of(samples[int(moved * RATE) :], begin, end, RATE) < 0.03
 
 
+@pytest.mark.slow
 def test_sound_of_an_mp4_without_edit_list_is_with_the_pictures(tmp_path):
     """The first packet of sound is longer than its samples, so that the others are with the delayed pictures."""
     source = FileSource(
@@ -34,6 +35,7 @@ def test_sound_of_an_mp4_without_edit_list_is_with_the_pictures(tmp_path):
     assert [is_in_place(samples, at, at + 0.2) for at in (0.3, 0.7, 1.5, 2.5)] == [True] * 4
 
 
+@pytest.mark.slow
 def test_negative_offsets_of_fragments_do_not_move_the_sound(tmp_path):
     track = Track("", "mov", "pcm_s16le", RATE, form="s16", seconds=3)
     flags = {"movflags": "frag_keyframe+empty_moov+negative_cts_offsets"}

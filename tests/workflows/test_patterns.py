@@ -34,6 +34,7 @@ def test_what_cannot_be_searched_for_in_linear_time_is_refused(pattern):
         conditions.holds(f"'a' =~ '{pattern}'")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "make"),
     [

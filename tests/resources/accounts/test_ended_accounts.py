@@ -53,6 +53,7 @@ def test_tokens_uploads_and_cached_urls_end_at_once(api, project, organization, 
     assert records.get(PROJECT, project).id == project
 
 
+@pytest.mark.slow
 def test_exports_imports_and_webhooks_that_it_began_end(api, project, leaver, end, monkeypatch):
     monkeypatch.setattr(wakeups, "DELAY", 0)
     monkeypatch.setattr(wakeups, "COVERED", 0)

@@ -35,6 +35,7 @@ def test_hashes_have_the_strength_that_owasp_recommends(monkeypatch):
     assert made.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
 
 
+@pytest.mark.slow
 def test_guesses_in_parallel_do_not_outrun_the_limit(nobody, ada, monkeypatch):
     looked_at = []
     matches = passwords._matches
@@ -55,6 +56,7 @@ def test_guesses_in_parallel_do_not_outrun_the_limit(nobody, ada, monkeypatch):
     assert sign_in(nobody, ada).status == 400
 
 
+@pytest.mark.slow
 def test_a_burst_that_holds_the_right_password_last_is_refused(nobody, ada):
     with ThreadPoolExecutor(16) as pool:
         list(pool.map(lambda n: sign_in(nobody, ada, f"{WRONG} {n}"), range(15)))
@@ -67,6 +69,7 @@ def test_sign_ins_in_parallel_with_the_right_password_succeed(nobody, ada):
     assert [answer.status for answer in said] == [201] * 6
 
 
+@pytest.mark.slow
 def test_the_mail_about_a_lock_lets_the_owner_in_while_others_keep_it_locked(api, nobody, ada):
     lock(nobody, ada)
     api.drain()
@@ -135,6 +138,7 @@ def test_mails_about_locks_are_limited_for_an_address(api, nobody, ada, monkeypa
     assert len(mails_to(ada.email)) == 1
 
 
+@pytest.mark.slow
 def test_every_refusal_takes_the_same_time(nobody, ada, monkeypatch):
     monkeypatch.setattr(passwords, "REFUSAL_SECONDS", service.REFUSAL_SECONDS)
 

@@ -208,6 +208,7 @@ class TestNames:
         api.delete(f"Project/{project}")
         assert api.post(f"Algorithms/{other}", there).status == 201
 
+    @pytest.mark.slow
     def test_of_eight_projects_at_once_one_gets_it(self, api, project, organization):
         others = [api.made("Projects", {"name": f"p{index}", "organization": organization}) for index in range(7)]
         bodies = [(number, spec(api, number)) for number in (project, *others)]

@@ -85,6 +85,7 @@ def step(api, project, spec, layers, names, chance):
     return chance.choice(requests)().status
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 4))])
 def test_after_random_requests_elements_lists_and_log_agree(here, seed):
     api, project, spec, layers = here

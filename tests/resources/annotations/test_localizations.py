@@ -31,6 +31,7 @@ class TestCreating:
         assert here.listed() == [box]
         assert here.count() == 1
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("together", [1, 60])
     def test_one_that_does_not_fit_into_a_row_is_413_with_the_limit(self, here, together):
         points = [[index / 100_003, 0.123456789012] for index in range(40_000)]
@@ -154,6 +155,7 @@ class TestMarks:
         assert {box["id"] for box in here.listed()} == {base, derived}
         assert here.one(derived)["mark"] == 0
 
+    @pytest.mark.slow
     def test_eight_who_create_one_element_make_eight_marks_of_it(self, here):
         name = str(uuid.uuid4())
         here.count()

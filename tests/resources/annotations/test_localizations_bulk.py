@@ -169,6 +169,7 @@ class TestLargeDocuments:
         assert {row["attributes"]["text"] for row in found} == {self.TEXT}
         assert len({row["mark"] for row in found}) == (120 if "new_elemental_id" in body else 1)
 
+    @pytest.mark.slow
     def test_a_large_change_stops_between_parts_where_the_compaction_is_behind(self, here, numbers, monkeypatch):
         monkeypatch.setattr(bulk_service, "SOON_DONE", 10)
         monkeypatch.setattr(bulk_service, "SETTLED", 0)
@@ -179,6 +180,7 @@ class TestLargeDocuments:
         here.api.drain()
         assert {row["attributes"]["text"] for row in here.listed()} == {"later"}
 
+    @pytest.mark.slow
     def test_they_go_to_another_version_though_others_keep_interfering(self, here, numbers, monkeypatch):
         """Who lost a race looks again at all rows that are left, and does no more of them at once than fit."""
         layer, real, sizes = here.version(), reassign.Moves._move_alone, []

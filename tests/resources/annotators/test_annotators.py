@@ -156,6 +156,7 @@ class TestPrediction:
             sentence = "The annotator fish does not answer with 200 and JSON at the moment."
             assert (said.status, said.message) == (503, sentence), (status, answer[:9])
 
+    @pytest.mark.slow
     def test_an_answer_that_trickles_in_is_given_up_after_its_time(
         self, api, project, types, media, server, monkeypatch
     ):

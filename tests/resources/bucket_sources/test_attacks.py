@@ -86,6 +86,7 @@ def test_forged_events_leave_no_message_that_fails(api, project, spec, lake):
     assert api.get(f"Medias/{project}").json == before
 
 
+@pytest.mark.slow
 def test_many_events_for_one_object_make_one_media_and_index_it_once(api, project, spec, lake):
     source = register(api, project, spec)
     made(lake)

@@ -86,6 +86,7 @@ class TestWhatLies:
         assert filled.keys() == before
         assert not filled.calls.keys() & {"PUT", "POST", "DELETE", "COPY"}
 
+    @pytest.mark.slow
     def test_frames_clips_and_crops_are_of_the_object(self, api, project, spec, filled, types):
         register(api, project, spec)
         film = media_of(api, project)["one.mp4"]["id"]
@@ -156,6 +157,7 @@ class TestWhatLies:
         lake.put("survey/a//b.jpg", picture())
         assert api.get(f"BucketSource/{register(api, project, spec)}").json["created"] == 0
 
+    @pytest.mark.slow
     def test_clones_read_the_object_and_purges_leave_it(self, api, project, organization, spec, filled):
         register(api, project, spec)
         film = media_of(api, project)["one.mp4"]["id"]

@@ -58,6 +58,7 @@ def test_frames_are_those_of_the_object(api, project, surveyed, lake):
     assert set(lake.calls) == {"RANGE"}
 
 
+@pytest.mark.slow
 def test_crops_are_cut_from_the_object(api, project, surveyed, lake):
     archive, paths = pictures(api, project, "crops")
     assert len(paths) == len(FRAMES) + 1
@@ -66,6 +67,7 @@ def test_crops_are_cut_from_the_object(api, project, surveyed, lake):
     assert set(lake.calls) == {"RANGE"}
 
 
+@pytest.mark.slow
 def test_an_object_that_vanished_is_named(api, project, surveyed, lake):
     lake.delete("survey/film.mp4")
     made = export(api, project, frames="frames")

@@ -58,6 +58,7 @@ class TestArchive:
         objects.placement._open.cache_clear()
         return "DEEP_ARCHIVE"
 
+    @pytest.mark.slow
     def test_large_files_take_the_class_of_their_bucket_and_come_back(self, api, project, settled, cold):
         url = uploaded(api, project, picture(), "a.jpg")
         spec = {"type": media_type(project, "image"), "name": "a.jpg", "md5": "", "url": url}
@@ -114,6 +115,7 @@ def test_a_temporary_file_is_a_copy_of_what_lies_there(api, project, settled):
     assert requests.get(shown.headers["Location"], timeout=5).content == b"a,b\n"
 
 
+@pytest.mark.slow
 def test_a_mail_takes_along_what_lies_there(api, project, media, settled):
     key = put_file(api, project, media)
     subject = f"From bucket {settled.number}"

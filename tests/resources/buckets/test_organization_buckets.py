@@ -27,6 +27,7 @@ def everything_stored() -> str:
 
 
 class TestBuckets:
+    @pytest.mark.slow
     @pytest.mark.parametrize("spec", [FLAT, {"name": "b", "store_type": "MINIO", "config": CONFIG}])
     def test_both_generations_are_taken_and_no_secret_comes_back(self, api, organization, spec):
         number = api.made(f"Buckets/{organization}", spec)

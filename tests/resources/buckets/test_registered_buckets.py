@@ -52,6 +52,7 @@ def test_an_upload_that_was_not_used_is_removed_there_too(api, project, settled,
     assert api.post(f"UploadCompletion/{project}", body).status == 400
 
 
+@pytest.mark.slow
 def test_a_multipart_upload_ends_there_and_a_wrong_etag_is_a_clear_400(api, project, settled):
     info = api.get(f"UploadInfo/{project}", num_parts=2).json
     etags = [requests.put(url, data=b"x" * PART, timeout=20).headers["ETag"] for url in info["urls"]]
@@ -66,6 +67,7 @@ def test_a_multipart_upload_ends_there_and_a_wrong_etag_is_a_clear_400(api, proj
     assert settled.keys() == [info["key"]]
 
 
+@pytest.mark.slow
 def test_one_file_may_go_to_a_bucket_of_its_own(api, project, media, elsewhere):
     key = put_file(api, project, media, bucket_id=elsewhere.number)
     assert elsewhere.keys() == [key]

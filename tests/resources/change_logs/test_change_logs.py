@@ -143,6 +143,7 @@ class TestPages:
         here.api.patch(f"Localization/{numbers[0]}", {"x": 0.5})
         return logs(here, entity_type="localization")
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("stop", [60, 251])
     def test_pages_of_any_size_have_the_same_entries(self, here, changes, stop):
         found, after = [], None

@@ -29,6 +29,7 @@ def spec(api):
 
 
 class TestSendEmail:
+    @pytest.mark.slow
     def test_a_member_gets_it_with_what_was_attached(self, api, project, spec):
         key = key_of(uploaded(api, project, b"a,b\n", "r.csv"))
         said = api.post(f"Email/{project}", {**spec, "attachments": [{"key": key, "name": "r.csv"}]})
@@ -80,6 +81,7 @@ class TestSendEmail:
         body = {**spec, "recipients": [recipient.format(api.user.email)]}
         assert api.post(f"Email/{project}", body).status == 400
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ['Ada "Countess" <{0}>', "Lovelace, Ada <{0}>", "Größe; x=y <{0}>"])
     def test_a_name_with_what_headers_mean_something_by_stays_a_name(self, api, project, spec, name):
         subject = f"Names {uuid.uuid4()}"
@@ -98,6 +100,7 @@ class TestSendEmail:
         assert said.status == 400
         assert said.json["details"].startswith("attachments[0].name: must be one line")
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("end", ["\x85", "\u2028", "\u2029"])
     def test_a_name_of_an_attachment_cannot_add_a_header(self, api, project, spec, end):
         subject = f"Attached {uuid.uuid4()}"
@@ -168,6 +171,7 @@ class TestEachRecipient:
         addressed = sorted(mail["To"].addresses[0].addr_spec for mail in mails(spec["subject"]))
         assert addressed == sorted([api.user.email, *(other.user.email for other in team)])
 
+    @pytest.mark.slow
     def test_who_cannot_be_reached_is_reported_and_the_others_are(self, api, project, spec, team, monkeypatch):
         client = mail_service.client()
 
@@ -188,6 +192,7 @@ class TestEachRecipient:
         assert team[0].user.email in text
         assert "not verified" in text
 
+    @pytest.mark.slow
     def test_redelivery_sends_each_once(self, api, project, spec, team, monkeypatch):
         from chalicelib.resources.email import operations as operation
 

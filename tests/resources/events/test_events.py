@@ -241,6 +241,7 @@ def during_a_wait(monkeypatch, act):
 
 
 class TestWaiting:
+    @pytest.mark.slow
     def test_a_request_waits_until_there_is_something(self, here, start):
         timer = threading.Timer(0.3, here.make)
         timer.start()
@@ -322,6 +323,7 @@ class TestScope:
             self.media(here, "hidden.mp4")
         assert read(here, guest, after=start, limit=1)["behind"] == 1
 
+    @pytest.mark.slow
     def test_a_reader_waits_until_there_is_something_to_see(self, here, guest):
         start = read(here, after="now")["next"]
         timers = [
@@ -335,6 +337,7 @@ class TestScope:
             timer.join()
         assert [event["type"] for event in page["events"]] == ["limn.media.created"]
 
+    @pytest.mark.slow
     def test_what_is_closed_while_a_request_waits_does_not_appear(self, here, guest, monkeypatch):
         start = read(here, after="now")["next"]
 

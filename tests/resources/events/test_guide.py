@@ -87,6 +87,7 @@ def mirrored():
         }
 
 
+@pytest.mark.slow
 def test_the_mirror_of_the_guide_is_the_list_after_each_run(here, run):
     numbers = here.api.made(here.many, [here.spec(frame=frame, attributes={"count": frame}) for frame in range(5)])
     run(0)

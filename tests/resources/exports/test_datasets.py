@@ -31,6 +31,7 @@ def test_a_second_version_of_a_name_is_refused_before_a_message_is_sent(dataset)
     assert dataset.api.drain() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("form", "labels"),
     [("csv", 3), *(pytest.param(*case, marks=pytest.mark.slow) for case in product(("mot", "yolo"), (20_000, 3)))],
@@ -57,6 +58,7 @@ def test_an_export_of_a_version_is_that_of_its_commit_though_all_was_deleted(
     assert b",false," not in keyed.read("localizations.csv")
 
 
+@pytest.mark.slow
 def test_two_versions_are_compared(api, project, dataset):
     _, members = dataset.annotate()
     freeze(dataset, "v1")
@@ -78,6 +80,7 @@ def test_two_versions_are_compared(api, project, dataset):
     assert [sum(same[name][what] for what in ("added", "changed", "removed")) for name in ("media", "states")] == [0, 0]
 
 
+@pytest.mark.slow
 def test_a_version_is_listed_described_and_deleted_with_its_rows(api, project, dataset):
     version = freeze(dataset, "v1", media={"dtype": "image"}, description="d")
     assert version["selection"]["media"] == {"dtype": "image"}

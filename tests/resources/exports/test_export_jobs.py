@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 
 import msgspec
+import pytest
 
 from chalicelib.core.models.datasets import EXPORT
 from chalicelib.core.resource import now
@@ -55,6 +56,7 @@ class TestUsers:
         found = records.get(EXPORT, uid)
         assert (found.status, "no longer" in found.message) == ("failed", True)
 
+    @pytest.mark.slow
     def test_too_many_at_work_are_refused(self, api, project, dataset):
         for _ in range(5):
             api.made(f"Exports/{project}", {"format": "csv"})

@@ -69,6 +69,7 @@ class TestAnnotations:
         assert archive.read(f"labels/train/c_{pictured.images[1]}.txt") == b""
         assert export["left_out"] == 2
 
+    @pytest.mark.slow
     def test_media_are_split_by_seed_and_shares(self, dataset):
         numbers = [dataset.add_bare(f"{n}.jpg") for n in range(20)]
 
@@ -92,6 +93,7 @@ class TestAnnotations:
 
 
 class TestSelection:
+    @pytest.mark.slow
     def test_a_query_selects_localizations_and_their_media(self, dataset):
         dataset.annotate()
         archive, _ = dataset.export(format="coco", localizations={"attribute": ["Species::cod"]})
@@ -101,6 +103,7 @@ class TestSelection:
         assert export["labels"] == 1
         assert msgspec.json.decode(archive.read("localizations.jsonl"))["x"] == 0.25
 
+    @pytest.mark.slow
     def test_sections_versions_and_states_narrow_it(self, api, project, dataset):
         dataset.annotate()
         other = api.made(f"Versions/{project}", {"name": "other"})
@@ -138,6 +141,7 @@ class TestSelection:
             assert archive.read("localizations.csv") == before
             api.delete(f"Localization/{extra}", {"prune": 1})
 
+    @pytest.mark.slow
     def test_an_earlier_commit_can_be_exported_until_the_next_snapshot(self, api, project, dataset):
         dataset.annotate()
         before, export = dataset.export(format="csv")
@@ -195,6 +199,7 @@ class TestPictures:
                 shown[each["frame_id"]] = image.convert("L").getpixel((40, 30))
         assert {frame: round((level - shade(0)) / 3) for frame, level in shown.items()} == {0: 0, 1: 1, 10: 10}
 
+    @pytest.mark.slow
     def test_scaled_frames_scale_the_pixels_of_annotations(self, pictured):
         pictured.annotate()
         archive, _ = pictured.export(format="coco", frames="frames", image_height=50)
@@ -206,6 +211,7 @@ class TestPictures:
         boxes = [each["bbox"] for each in made["annotations"] if each["image_id"] == image["id"]]
         assert boxes[0] == [25.0, 25.0, 50.0, 12.5]
 
+    @pytest.mark.slow
     def test_every_nth_frame_is_a_sample_and_labels_between_are_left_out(self, pictured):
         pictured.annotate()
         archive, export = pictured.export(format="yolo", frames="every", every=10, media={"ids": [pictured.video]})
@@ -216,6 +222,7 @@ class TestPictures:
         }  # fmt: skip
         assert (export["labels"], export["left_out"]) == (2, 9)
 
+    @pytest.mark.slow
     def test_crops_are_in_a_folder_for_each_class(self, pictured):
         pictured.annotate()
         archive, _ = pictured.export(format="csv", frames="crops", classes={"attribute": "Species"}, interpolate=False)
@@ -224,6 +231,7 @@ class TestPictures:
         [cod] = [name for name in crops if "/cod/" in name]
         assert Image.open(io.BytesIO(archive.read(cod))).size == (100, 25)
 
+    @pytest.mark.slow
     def test_media_without_pictures_are_named_and_the_rest_is_exported(self, pictured):
         pictured.annotate()
         bare = pictured.add_bare("bare.jpg")
@@ -235,6 +243,7 @@ class TestPictures:
 
 
 class TestParts:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "form", ["coco", *(pytest.param(form, marks=pytest.mark.slow) for form in ("csv", "mot", "voc", "cvat"))]
     )

@@ -88,6 +88,7 @@ def test_ids_of_other_projects_are_refused_as_missing_ones(api, organization, ma
             assert status == 201 or said.message == f"{word}.{member}: the project has no {kind} {given}."
 
 
+@pytest.mark.slow
 def test_ids_of_an_earlier_commit_may_be_deleted_by_now(api, organization, many_at_once):
     project, own = named(api, organization, "earlier")
     before = api.made(f"Datasets/{project}", {"name": "v"})

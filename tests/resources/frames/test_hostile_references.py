@@ -170,6 +170,7 @@ VIDEO = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VIDEO)
 def test_a_server_that_does_not_answer_ranges_is_refused(api, media, shape, server, monkeypatch, name):
     server.behave["/film.mp4"] = VIDEO[name]
@@ -192,6 +193,7 @@ def test_a_redirect_to_the_inside_is_refused(api, media, shape, server):
             assert said.status == 403, (name, said.body)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/film.mp4", "/film.json"])
 @pytest.mark.parametrize("part", ["head", "body"])
 def test_a_server_that_sends_a_byte_at_a_time_is_cut_off_at_the_end_of_the_request(

@@ -50,6 +50,7 @@ def test_texts_of_formats_with_types_stay_texts():
 
 
 class TestCreateTypes:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("more", "wanted"),
         [
@@ -126,6 +127,7 @@ class TestCreateTypes:
 
 
 class TestVideos:
+    @pytest.mark.slow
     def test_a_video_of_the_archive_is_transcoded_once_and_has_its_tracks(self, api, project):
         boxes = [{"id": n, "image_id": n, "category_id": 1, "bbox": [n, 1, 4, 4], "track_id": 7} for n in range(1, 4)]
         document = {
@@ -147,6 +149,7 @@ class TestVideos:
         assert (again["media"]["present"], again["localizations"]["present"]) == (1, 3)
         assert len(api.get(f"Transcodes/{project}").json) == 1
 
+    @pytest.mark.slow
     def test_one_of_the_same_name_is_found_where_the_format_names_no_file(self, api, project):
         lines = "1,1,3,3,9,9,1,1,1\n2,1,4,3,9,9,1,1,1\n"
         info = "[Sequence]\nname=dive\nimWidth=64\nimHeight=48\nseqLength=12\n"

@@ -49,6 +49,7 @@ def test_a_folder_of_pictures_becomes_a_video_of_the_same_frames(api, project, e
     assert (again["media"]["present"], again["localizations"]["present"]) == (1, 3)
 
 
+@pytest.mark.slow
 def test_a_file_of_the_video_comes_before_its_pictures(api, project):
     from tests.resources.media.samples import video
 

@@ -182,6 +182,7 @@ def test_a_second_export_equals_the_first(api, organization, name, examples):
     check()
 
 
+@pytest.mark.slow
 def test_an_export_imported_into_its_own_project_creates_nothing(api, organization):
     project = Project(api, organization)
     project.annotate([("box", (0.1, 0.2, 0.3, 0.4), 1, frame, 0, {"Species": "cod"}) for frame in (3, 9)])

@@ -60,6 +60,7 @@ def recorder(told):
     return told
 
 
+@pytest.mark.slow
 def test_a_launch_waits_for_it(api, project, recorder, misbehave):
     misbehave(wrong=True)
     began = time.monotonic()
@@ -74,6 +75,7 @@ def test_a_launch_waits_for_it(api, project, recorder, misbehave):
     assert api.get(f"Job/{uid}").json["message"] is None
 
 
+@pytest.mark.slow
 def test_a_job_that_runs_says_so_and_recovers(api, project, recorder, misbehave):
     uid = launched(api, project, FORK, media=[1])["uid"][0]
     misbehave(wrong=True)
@@ -91,6 +93,7 @@ def test_a_job_that_runs_says_so_and_recovers(api, project, recorder, misbehave)
 
 
 # what TerminateJob says where it worked is nothing: any answer will do
+@pytest.mark.slow
 @pytest.mark.parametrize("misbehave", ["slow", "broken", "failing"], indirect=True)
 def test_a_deletion_is_quick_and_done_later(api, project, recorder, misbehave):
     from chalicelib.resources.jobs import cleanup

@@ -135,6 +135,7 @@ class TestHosts:
                 listening.accept()
         assert "cannot be used at the moment" in str(refused.value)
 
+    @pytest.mark.slow
     def test_open_closed_and_other_ports_are_told_by_the_same_sentence(self, monkeypatch, tmp_path):
         sentences = set()
         with socket.socket() as listening, socket.socket() as closed:

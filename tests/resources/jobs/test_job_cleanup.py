@@ -27,6 +27,7 @@ from tests.resources.jobs.test_jobs import launched
 
 
 class TestCancellation:
+    @pytest.mark.slow
     def test_a_deleted_job_is_gone_at_once_here_and_there(self, api, project, algorithm, cluster):
         said = launched(api, project, algorithm)
         assert api.delete(f"Job/{said['uid'][0]}").status == 200
@@ -34,6 +35,7 @@ class TestCancellation:
         assert len(cluster.workflows) == 3
         assert api.delete(f"Job/{said['uid'][0]}").status == 404
 
+    @pytest.mark.slow
     def test_many_by_group_media_or_project(self, api, project, algorithm, cluster):
         first, second = launched(api, project, algorithm), launched(api, project, algorithm)
         assert api.delete(f"Jobs/{project}", gid=first["gid"], media_id=[10]).message == (
@@ -98,6 +100,7 @@ class TestCancellation:
 
 
 class TestFiles:
+    @pytest.mark.slow
     def test_what_a_launch_stored_goes_with_its_last_job(self, api, project, organization, algorithm):
         first, *others = launched(api, project, algorithm)["uid"]
         prefix = f"{organization}/{project}/jobs/"
@@ -114,6 +117,7 @@ class TestDeletedProjects:
     def purged(self, project, organization):
         purging.purge(PurgeProject(id=str(uuid.uuid4()), project=project, organization=organization), 60)
 
+    @pytest.mark.slow
     def test_their_workflows_are_ended_once_and_again(self, api, project, organization, algorithm, cluster):
         launched(api, project, algorithm)
         assert api.delete(f"Project/{project}").status == 200
@@ -123,6 +127,7 @@ class TestDeletedProjects:
             assert records.list_children(RUN, project) == []
             assert list(objects.under(f"{organization}/{project}/")) == []
 
+    @pytest.mark.slow
     def test_a_cluster_that_is_away_hears_of_it_from_the_schedule(self, api, project, organization, algorithm, cluster):
         launched(api, project, algorithm)
         api.delete(f"Project/{project}")
@@ -149,6 +154,7 @@ class TestOldJobs:
         assert api.get(f"Job/{first}").json["status"] == "Succeeded"
         return first, second
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("late", [1, 2, 17, 31])
     def test_they_are_kept_for_days_and_then_removed(self, api, project, cluster, finished, late):
         last = datetime.now(UTC) + timedelta(days=30)

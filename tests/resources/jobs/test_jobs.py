@@ -100,6 +100,7 @@ class TestLaunch:
         assert said.status == 400
         assert "no AWS Batch queue" in said.message
 
+    @pytest.mark.slow
     def test_a_query_wins_over_ids_and_neither_means_all(self, api, project, algorithm):
         kind = media_samples.media_type(project, "image")
         body = [{"type": kind, "name": f"{name}.jpg", "md5": "0" * 32} for name in "abcd"]
@@ -132,6 +133,7 @@ class TestForkAndJoin:
         job = api.get(f"Job/{uid}").json
         return job["status"], {node["task"]: node["status"] for node in job["nodes"]}
 
+    @pytest.mark.slow
     def test_each_batch_is_a_workflow_that_goes_its_own_way(self, api, project, algorithm, cluster):
         first, second, third, fourth = launched(api, project, algorithm)["uid"]
         assert [parameters(cluster.one(uid))["media_ids"] for uid in (first, second, third, fourth)] == [
@@ -193,6 +195,7 @@ class TestStanding:
         assert api.get(f"Job/{uid}").json["status"] == "Succeeded"
         assert len(cluster.asked) == asked
 
+    @pytest.mark.slow
     def test_a_list_is_one_question_whatever_its_length(self, api, project, algorithm, cluster):
         said = launched(api, project, algorithm)
         other = launched(api, project, algorithm, media_ids=[11])
@@ -240,6 +243,7 @@ class TestClusterThatMisbehaves:
     def _impatient(self, monkeypatch):
         monkeypatch.setattr(kubernetes, "ANSWER_SECONDS", 0.5)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("fault", ["slow", "nonsense", "other_json", "endless", "broken"])
     def test_the_api_stays_quick_and_a_later_call_recovers(self, api, project, algorithm, cluster, fault):
         uid = launched(api, project, algorithm, media_ids=[1])["uid"][0]
@@ -257,6 +261,7 @@ class TestClusterThatMisbehaves:
         seen = api.get(f"Job/{uid}").json
         assert (seen["status"], seen["message"]) == ("Succeeded", None)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("fault", ["slow", "nonsense", "broken"])
     def test_a_launch_waits_for_it(self, api, project, algorithm, cluster, fault):
         cluster.fault = getattr(clusters, fault)
@@ -333,6 +338,7 @@ class TestMail:
     def mail(self, api, what: str) -> dict:
         return {"recipients": [api.user.email], "subject": what, "text": f"It {what}."}
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("phase", "subject"), [("Succeeded", "succeeded"), ("Failed", "failed"), ("Error", "failed")]
     )

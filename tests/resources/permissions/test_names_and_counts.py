@@ -44,6 +44,7 @@ def text_of(archive):
     return "".join(archive.read(name).decode() for name in archive.namelist())
 
 
+@pytest.mark.slow
 def test_an_export_has_no_names_of_hidden_versions_and_sections(api, project, place, guest, allow):
     secret = api.made(f"Versions/{project}", {"name": "Operation Mako"})
     folder = api.made(f"Sections/{project}", {"name": "Lagoon"})
@@ -57,6 +58,7 @@ def test_an_export_has_no_names_of_hidden_versions_and_sections(api, project, pl
     assert ("Operation Mako" in text, "Lagoon" in text) == (True, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["commit", "version"])
 def test_classes_of_an_earlier_time_are_those_of_rows_that_are_open_now(api, project, place, guest, opened, what):
     attribute = {"entity_type": "LocalizationType", "addition": {"name": "Species", "dtype": "string"}}
@@ -78,6 +80,7 @@ def test_classes_of_an_earlier_time_are_those_of_rows_that_are_open_now(api, pro
     assert [each["name"] for each in json.loads(archive.read(name))["categories"]] == ["cod"]
 
 
+@pytest.mark.slow
 def test_a_comparison_of_one_s_own_versions_counts_what_is_open_now(api, project, place, guest, opened):
     guest.made(f"Datasets/{project}", {"name": "one"})
     api.drain()
@@ -94,6 +97,7 @@ def test_a_comparison_of_one_s_own_versions_counts_what_is_open_now(api, project
     assert api.get(f"DatasetComparison/{two}", base="one").json["localizations"]["changed"] == 2
 
 
+@pytest.mark.slow
 def test_the_ends_of_versions_and_imports_of_others_are_events_for_those_who_list_them(
     api, project, place, guest, opened
 ):

@@ -163,6 +163,7 @@ class TestNames:
         for files in ({"ids": other.media}, {"concat": [{"id": other.media[0]}]}):
             assert api.patch(f"Media/{multi}", {"media_files": files}).status == 400
 
+    @pytest.mark.slow
     def test_by_filters_of_rewrites_and_statistics_and_selections_of_exports(self, project, place, guest, allow):
         allow(EDIT, media=place.media[0])
         for named in ({"ids": place.boxes}, {"media_ids": place.media}):
@@ -367,6 +368,7 @@ def test_hidden_sections_select_nothing(api, project, place, guest, allow):
     assert [each["id"] for each in guest.get(f"Medias/{project}", section=section).json] == place.media[:1]
 
 
+@pytest.mark.slow
 def test_attachments_of_mails_are_as_open_as_what_they_belong_to(api, project, place, guest, allow):
     url = uploaded(api, project, picture(20, 20), "a.jpg")
     hidden = api.made(f"Medias/{project}", {"type": place.image, "name": "a", "md5": "", "url": url})

@@ -53,6 +53,7 @@ def ids(rows: dict[str, list[dict[str, str]]], name: str) -> set[int]:
 
 
 class TestExports:
+    @pytest.mark.slow
     def test_an_earlier_commit_shows_nothing_that_is_closed_by_now(self, api, project, place, guest, allow):
         """A section that the guest sees; a media leaves it after the commit that is exported."""
         section = api.made(f"Sections/{project}", {"name": "open"})
@@ -68,6 +69,7 @@ class TestExports:
         assert ids(rows, "media.csv") == {place.media[0]}
         assert ids(rows, "localizations.csv") == {place.boxes[0]}
 
+    @pytest.mark.slow
     def test_a_version_of_one_s_own_shows_nothing_that_is_closed_by_now(self, api, project, place, guest, allow):
         section = api.made(f"Sections/{project}", {"name": "open"})
         for media in place.media:
@@ -80,6 +82,7 @@ class TestExports:
         rows = exported(api, project, guest, dataset="mine")
         assert (ids(rows, "media.csv"), ids(rows, "localizations.csv")) == ({place.media[0]}, {place.boxes[0]})
 
+    @pytest.mark.slow
     def test_exactly_what_is_open_is_exported(self, api, project, place, guest, allow):
         allow(VIEW, media=place.media[0])
         rows = exported(api, project, guest)

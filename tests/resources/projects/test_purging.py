@@ -103,6 +103,7 @@ def test_a_purge_leaves_nothing(api, full):
     purging.purge(message(full, round=purging.ROUNDS), 60)
 
 
+@pytest.mark.slow
 def test_a_purge_that_is_out_of_time_at_every_step_goes_on_until_nothing_is_left(api, full, monkeypatch):
     sent = []
     monkeypatch.setattr(purging, "send", lambda _url, message, delay=0: sent.append((message, delay)))

@@ -41,6 +41,7 @@ def events(here, after):
 
 
 class TestHistory:
+    @pytest.mark.slow
     def test_it_has_old_and_new_values_of_each_change(self, here):
         number = here.make(x=0.25, attributes={"count": 7})
         other = here.make(attributes={"count": 9})
@@ -134,6 +135,7 @@ class TestRestore:
         assert [row["id"] for row in here.listed()] == [made]
         assert [row["id"] for row in here.listed(**EVERYTHING)] == [number, made]
 
+    @pytest.mark.slow
     def test_a_media_comes_back_with_what_went_with_it(self, here):
         boxes = here.api.made(here.many, [here.spec(frame=frame) for frame in range(150)])
         gone_before = boxes.pop()

@@ -251,6 +251,7 @@ IMAGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", IMAGES.values(), ids=IMAGES)
 def test_images_that_are_none_leave_a_failed_job_that_says_why(api, project, make):
     url = uploaded(api, project, make(), "a.png")

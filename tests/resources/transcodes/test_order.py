@@ -79,6 +79,7 @@ def test_a_later_video_waits_for_one_large_piece_of_an_earlier_one(api, project,
     assert work.count("large") == 5
 
 
+@pytest.mark.slow
 def test_large_pieces_are_encoded_with_less_priority_than_small_ones(api, project, work, monkeypatch):
     given, run = [], steps.isolation.run
 
@@ -93,6 +94,7 @@ def test_large_pieces_are_encoded_with_less_priority_than_small_ones(api, projec
     assert given == [(32, 0), (48, 10)]
 
 
+@pytest.mark.slow
 def test_a_chain_that_broke_goes_on_when_its_message_comes_again(api, project, work, monkeypatch):
     type_ = media_type(project, streaming_config=LADDER)
     with override(piece_seconds=1.0, pieces_at_once=1):

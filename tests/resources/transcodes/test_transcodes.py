@@ -147,6 +147,7 @@ class TestTranscode:
         assert log.last(project, fresh=True) == before + 3
         assert api.get(f"Media/{said['media_id']}").json["num_frames"] == 75
 
+    @pytest.mark.slow
     def test_archival_copies_are_the_original_or_encoded(self, api, project):
         configs = [ArchiveConfig(encode=EncodeConfig(vcodec="copy")), ArchiveConfig(encode=EncodeConfig(vcodec="h264"))]
         data = video(30)
@@ -207,6 +208,7 @@ class TestTranscode:
         assert "'there-is-no-such-bucket' does not take the archival copy: NoSuchBucket." in job["message"]
         assert leftovers(project, said.json["id"]) == []
 
+    @pytest.mark.slow
     def test_running_again_on_a_complete_media_adds_nothing(self, api, project, type_):
         data = video(30)
         first = transcode(api, project, type_, data).json
@@ -329,6 +331,7 @@ class TestCancel:
         assert api.get(f"Media/{said[1]['media_id']}").json["num_frames"] == 10
         assert leftovers(project, said[0]["id"]) == []
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("owner", "name"), [(pieces, "finish"), (Workshop, "_thumbnail"), (Workshop, "make"), (records, "guard")]
     )
@@ -354,6 +357,7 @@ class TestCancel:
         assert leftovers(project, said["id"]) == []
         assert files_of(said["media_id"]) == []
 
+    @pytest.mark.slow
     def test_one_that_failed_at_its_end_leaves_nothing_of_what_was_ready(self, api, project):
         place = S3StorageConfig(aws_access_key="A", aws_secret_access_key="b", bucket_name="there-is-no-such-bucket")
         configs = archive_keys.seal([ArchiveConfig(encode=EncodeConfig(vcodec="copy"), s3_storage=place)])

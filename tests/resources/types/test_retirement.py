@@ -33,6 +33,7 @@ def world(api, project) -> World:
     return build(api, project)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", CASES)
 def test_in_one_commit_nothing_of_it_is_to_be_seen_and_the_rest_stays(world, word):
     before = world.commits()
@@ -143,6 +144,7 @@ RACES += [pytest.param(word, 1, marks=pytest.mark.slow) for word in OTHERS]
 RACES += [pytest.param(word, 12, marks=pytest.mark.nightly) for word in OTHERS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("word", "count"), RACES)
 def test_a_creation_that_read_the_definition_before_it_went_shows_nothing_and_is_buried(
     world, word, count, monkeypatch

@@ -236,6 +236,7 @@ class TestAppending:
         sent(api, path, 5, b"56789")
         assert objects.read(upload.key) == b"0123456789"
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("size", [1000, 3 * MIB])
     def test_of_many_threads_at_one_offset_one_is_stored(self, api, project, size):
         """Each offset is written by exactly one; with chunks of 3 MiB the second ones race for a part, too."""

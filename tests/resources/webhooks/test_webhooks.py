@@ -248,6 +248,7 @@ class TestFailures:
         assert [(each.get("status"), each["excerpt"]) for each in told] == [(None, "No answer: time-out.")]
         assert 350 < told[0]["milliseconds"] < 14_000
 
+    @pytest.mark.slow
     def test_a_slow_receiver_holds_up_no_other(self, api, project, receiver, hook, section, monkeypatch):
         monkeypatch.setattr(sender, "SECONDS", 0.4)
         hook("/slow")
