@@ -37,6 +37,7 @@ def test_every_link_fills_the_path_of_the_operation_it_leads_to():
             assert set(re.findall(r"{(\w+)}", BY_ID[link["operationId"]].path)) == link["parameters"].keys()
 
 
+@pytest.mark.slow
 def test_the_document_of_the_whole_catalogue_is_valid():
     validator = pytest.importorskip("openapi_spec_validator")
     validator.validate(document(OPERATIONS))

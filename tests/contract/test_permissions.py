@@ -74,6 +74,7 @@ def test_an_administrator_of_the_organization_is_let_through(operation, world):
     assert ask(world.owner, operation, world).status not in (401, 403)
 
 
+@pytest.mark.slow
 @sweep("operation", LEVELLED, ids=by_id)
 def test_a_stranger_is_told_that_nothing_is_there(operation, world):
     before = world.writes()
@@ -106,6 +107,7 @@ def accepted_bodies(operation: Any) -> list[bytes]:
     return found
 
 
+@pytest.mark.slow
 @sweep("operation", [o for o in IN_PROJECT if o.body not in (None, bytes)], ids=by_id)
 def test_the_permission_is_checked_before_the_content_of_a_body(operation, world):
     low = [name for name in PROJECT_LEVELS if LEVEL_OF[name] < operation.needs.level][:1]

@@ -16,6 +16,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLES = json.loads((DOCS / "reference" / "examples.json").read_text())
 
 
+@pytest.mark.slow
 def test_the_reference_is_that_of_the_declarations():
     written = {page.name: page.read_text() for page in (DOCS / "reference").glob("*.md")}
     assert written == reference(OPERATIONS, EXAMPLES), "make docs writes it anew"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
@@ -28,6 +29,7 @@ def test_marks_count_from_zero_and_leave_out_none_but_the_deleted():
     assert next_mark([row(1, 0, latest=False), row(2, 4, latest=True)]) == 5
 
 
+@pytest.mark.slow
 @given(some.dictionaries(some.integers(0, 9), some.booleans()))
 def test_after_settling_exactly_the_highest_mark_is_the_latest(flags):
     rows = {mark: row(mark + 100, mark, latest=latest) for mark, latest in flags.items()}

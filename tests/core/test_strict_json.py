@@ -53,6 +53,7 @@ def test_an_explained_error_keeps_its_reason():
     assert explain(raw, refusal.value) == str(refusal.value)
 
 
+@pytest.mark.slow
 def test_a_repeated_member_among_many_is_found_in_linear_time():
     raw = b"{%b}" % b",".join(b'"%d":0' % number for number in (*range(100_000), 99_999))
     began = time.process_time()

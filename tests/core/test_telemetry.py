@@ -70,6 +70,7 @@ def test_memory_grows_with_the_columns_that_are_kept():
     assert peak < 2 * len(body)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", [b"time" + b",c" * 1_000, b"time,d\n" + b"\n" * 2_000_001])
 def test_too_many_columns_or_lines_are_refused_as_they_are_read(body):
     with pytest.raises(BadInput, match="at most"):

@@ -70,6 +70,7 @@ def fuzz(world, name, examples, modes=MODES):
     return asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAMPLE)
 def test_a_few_made_up_requests_never_fail(world, name):
     assert fuzz(world, name, 2) > 0

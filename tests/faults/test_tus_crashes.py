@@ -149,6 +149,7 @@ def test_every_crash_point_loses_nothing_of_an_upload(rig):
     assert points >= calls * len(MODES) * 0.9
 
 
+@pytest.mark.slow
 def test_the_sweep_notices_bytes_that_were_acknowledged_too_early(rig, monkeypatch):
     real = tus.objects.write
     monkeypatch.setattr(tus.objects, "write", lambda key, body, *more: real(key, body[:-1], *more))

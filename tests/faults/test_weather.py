@@ -121,6 +121,7 @@ def test_conflicts_and_half_done_batches_are_borne_without_a_word(api, project, 
     check_annotations(api, project, acknowledged, listed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_first_hour_comes_out_right_in_bad_weather(api, project, seed):
     _first_hour(api, project, seed)

@@ -196,6 +196,7 @@ class Endless(io.BytesIO):
         return body[(start - len(self._head)) % len(self._unit) :][:size]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("read", "name", "head", "unit", "reason"),
     [

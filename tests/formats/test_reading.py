@@ -121,6 +121,7 @@ def test_yolo_segmentation_holds_corners(groups):
     assert len(found[Label]) == len(labels_of(groups))
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(worlds.groups(kinds=("box",)))
 def test_voc_holds_whole_pixels(groups):

@@ -72,6 +72,7 @@ def test_coco_is_what_pycocotools_reads(tmp_path_factory, parts):
     assert len(set(numbers)) == len(numbers)
 
 
+@pytest.mark.slow
 @SOME
 @given(PARTS, st.sampled_from(["detect", "segment"]))
 def test_yolo_follows_the_rules_of_ultralytics(parts, task):
@@ -160,6 +161,7 @@ def test_mot_counts_frames_from_1_and_has_tracks_in_gt(parts):
                 near(row[:6], values)
 
 
+@pytest.mark.slow
 @SOME
 @given(PARTS)
 def test_cvat_has_a_track_of_every_object_that_ends_outside(parts):

@@ -136,6 +136,7 @@ def test_the_sender_is_confirmed(place):
     assert sent["MessageId"]
 
 
+@pytest.mark.slow
 def test_every_output_becomes_a_variable(environment):
     emulated = load(STATEFUL)["Outputs"].keys() - {"AnswersUrl"}  # the local stack serves large answers itself
     assert {variable(name) for name in emulated} <= set(environment)

@@ -156,6 +156,7 @@ def test_a_connection_without_a_request_is_closed_without_a_word(api, monkeypatc
         assert connection.recv(100) == b""
 
 
+@pytest.mark.slow
 def test_a_request_that_takes_too_long_is_answered_with_504_and_its_later_answer_is_dropped(api, monkeypatch):
     answered = threading.Event()
 

@@ -57,6 +57,7 @@ def without_seq(view: View):
     return contents(view)[1:]
 
 
+@pytest.mark.slow
 def test_it_is_what_a_replay_of_the_log_is(full):
     expected = contents(replayed(full))
     made = rebuild.rebuild(full)
@@ -93,6 +94,7 @@ def test_without_the_log_writers_go_on_behind_it(api, full):
     assert {each["name"] for each in api.get(f"Sections/{full}").json} == {"s", "later"}
 
 
+@pytest.mark.slow
 def test_without_log_and_snapshot_too(api, full):
     expected = without_seq(replayed(full))
     last = log.last(full)
@@ -125,6 +127,7 @@ def test_what_is_written_while_it_runs_is_in_it(api, full, monkeypatch):
     assert contents(made) == contents(replayed(full))
 
 
+@pytest.mark.slow
 def test_a_creation_under_way_is_not_in_it(api, full, monkeypatch):
     some = entities.get(Kind.LOCALIZATION, api.get(f"Localizations/{full}").json[0]["id"])
     expected = contents(replayed(full))

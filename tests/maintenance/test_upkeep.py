@@ -85,6 +85,7 @@ def transitioned(key):
 
 
 class TestRetention:
+    @pytest.mark.slow
     def test_what_was_deleted_goes_for_good_after_a_month(self, api, project, type_, days):
         number, key = image(api, project, type_)
         kept, other = image(api, project, type_, "b.jpg")
@@ -127,6 +128,7 @@ class TestRetention:
         upkeep.look_after(project)
         assert objects.size(key) is None
 
+    @pytest.mark.slow
     def test_a_deletion_that_only_the_archive_of_the_log_knows_is_found(self, api, project, type_, days):
         number, key = image(api, project, type_)
         api.delete(f"Media/{number}")

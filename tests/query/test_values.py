@@ -15,6 +15,7 @@ from chalicelib.query.geodesy import distance_km
 from chalicelib.query.values import fold, instant, stored, wanted
 
 
+@pytest.mark.slow
 def test_fold_is_what_the_database_does_to_every_character():
     characters = [chr(code) for code in range(1, 0x20000) if not 0xD800 <= code <= 0xDFFF]
     rows = duckdb.execute(

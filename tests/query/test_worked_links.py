@@ -12,6 +12,7 @@ from tests.query.query_rig import Rig, box, media, section, state, term, version
 from tests.query.random_queries import encoded
 
 
+@pytest.mark.slow
 def test_media_lists():
     rig = Rig(
         media(1, "b.mp4", md5="m", primary_section=1),

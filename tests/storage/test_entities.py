@@ -165,6 +165,7 @@ def test_a_commit_too_large_for_a_row_is_read_back_from_s3(project, monkeypatch)
     assert commit.changes[0].id == made[0].id
 
 
+@pytest.mark.slow
 def test_bodies_in_s3_and_in_rows_come_back_in_the_order_of_their_commits(project, monkeypatch):
     made = []
     for n in range(40):

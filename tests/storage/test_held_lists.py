@@ -172,6 +172,7 @@ def test_an_order_that_changes_much_is_given_up_and_later_read_again(monkeypatch
     assert is_held(view) == [True, True, True]
 
 
+@pytest.mark.slow
 def test_many_changes_beside_an_order_end_it(monkeypatch):
     monkeypatch.setattr(held_lists, "MOST_MOVED", 3)
     view = view_of(Random(3))

@@ -141,6 +141,7 @@ class TestWindows:
 
 
 class TestBlockMap:
+    @pytest.mark.slow
     def test_it_is_stored_and_a_wrong_one_changes_no_answer(self, project, monkeypatch):
         monkeypatch.setattr(stores, "SMALL", 0)
         grow(project, 9)

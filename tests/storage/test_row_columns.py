@@ -158,6 +158,7 @@ class TestFollowing:
         assert seen == [3, 2, 2]
         assert views.current(PROJECT).count(all_of(Kind.LOCALIZATION)) == 6_000
 
+    @pytest.mark.slow
     def test_a_query_during_following_sees_all_commits(self):
         commits = [commit(1, [typed(n="int")])]
         commits += [commit(2 + k, [boxed(1 + 1_000 * k + i) for i in range(1_000)]) for k in range(6)]

@@ -120,6 +120,7 @@ class TestCompaction:
         again = snapshots.begin(project)
         assert contents(again) == contents(view)
 
+    @pytest.mark.slow
     def test_a_snapshot_by_other_code_is_read_all_the_same(self, project, monkeypatch):
         grow(project)
         with monkeypatch.context() as other:
@@ -128,6 +129,7 @@ class TestCompaction:
         assert current(project).shape == "older"
         assert contents(snapshots.begin(project)) == contents(replayed(project, list(log.read_after(project, 0))))
 
+    @pytest.mark.slow
     def test_a_view_that_slept_through_a_compaction_catches_up(self, project):
         grow(project, 3)
         views = Views(log.read_after, begin=snapshots.begin)
@@ -143,6 +145,7 @@ class TestCompaction:
         with pytest.raises(Gap):
             old.apply(log.read_after(project, old.seq))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("expired_first", [0, 1])
     def test_commits_may_expire_in_any_order(self, project, expired_first):
         grow(project, 3)
@@ -204,6 +207,7 @@ class TestCompaction:
             compaction.run(60)
         assert pointer(project).seq == 6
 
+    @pytest.mark.slow
     def test_two_at_once_leave_one_snapshot(self, project):
         grow(project)
         view = snapshots.begin(project)

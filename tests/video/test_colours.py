@@ -70,6 +70,7 @@ def test_reference_white_of_hdr_is_shown_white(tmp_path, kind, white):
     assert min(middle(still)) > 235
 
 
+@pytest.mark.slow
 def test_black_stays_black_and_the_tones_of_hdr_keep_their_order():
     levels = []
     for signal in (0.0, 0.2, 0.35, 0.5, 0.65, 0.8, 1.0):
@@ -91,6 +92,7 @@ def test_wide_gamut_without_hdr_becomes_bt709():
     assert red - min(green, blue) > 90
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "tags"), [((1280, 720), BT709), ((320, 180), BT601)])
 def test_an_untagged_source_is_read_by_its_height_and_all_renditions_agree(tmp_path, size, tags):
     source = clip(90, size=size, chroma=(90, 200), depth=8)

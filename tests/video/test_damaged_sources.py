@@ -49,6 +49,7 @@ def test_intra_refresh_far_from_a_real_start_begins_several_recovery_points_earl
     assert [read(image) for image in decode_original(source, table, found.video, range(200, 220))] == [*range(200, 220)]
 
 
+@pytest.mark.slow
 def test_a_piece_whose_start_is_damaged_shows_the_frames_before_it_from_an_earlier_start(tmp_path):
     kind = Kind("keys", options={"preset": "veryfast", "g": "20", "bf": "0", "x264-params": "scenecut=0"})
     source = FileSource(damaged(make(kind, tmp_path), 40))
@@ -105,6 +106,7 @@ def test_a_fragmented_file_that_breaks_off_inside_the_index_of_a_fragment_has_th
         assert shown == list(range(number * 12))
 
 
+@pytest.mark.slow
 def test_frames_of_a_file_whose_clock_stands_still_are_counted_from_its_start(tmp_path):
     """An index of MP4 with durations of zero: seeking finds any packet."""
     data = bytearray(make(Kind("still", options=X264 | {"bf": "0"}), tmp_path).read_bytes())

@@ -139,6 +139,7 @@ def test_looking_through_a_file_ends_at_its_deadline():
         probe(BytesSource(BUNNY), max_seconds=-1)
 
 
+@pytest.mark.slow
 def test_recordings_joined_end_to_end_keep_their_order(tmp_path):
     data = make(Kind("joined", suffix="ts", options=OPEN, count=30), tmp_path).read_bytes()
     source = BytesSource(data + data)

@@ -56,6 +56,7 @@ def test_a_file_that_grows_beyond_its_limit_is_refused(tmp_path):
     assert path.stat().st_size <= 5 << 20
 
 
+@pytest.mark.slow
 def test_other_tasks_go_on_while_one_crashes():
     results = []
 
@@ -73,6 +74,7 @@ def test_other_tasks_go_on_while_one_crashes():
     assert sorted(results) == list(range(8))
 
 
+@pytest.mark.slow
 def test_a_server_that_was_started_ahead_does_the_first_task():
     isolation._media_server.stop()
     isolation.warm_up()
@@ -81,6 +83,7 @@ def test_a_server_that_was_started_ahead_does_the_first_task():
     assert isolation._media_server._process is started
 
 
+@pytest.mark.slow
 def test_a_server_that_was_killed_is_started_anew():
     isolation.run(misbehaving.echo, SOURCE, 0)
     isolation._media_server._process.kill()
@@ -88,6 +91,7 @@ def test_a_server_that_was_killed_is_started_anew():
     assert isolation.run(misbehaving.echo, SOURCE, 1)[0] == 1
 
 
+@pytest.mark.slow
 def test_the_child_has_no_credentials(monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     isolation._media_server.stop()

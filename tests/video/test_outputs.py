@@ -59,6 +59,7 @@ def foreign(tmp_path):
     return BytesSource(make(NAMED["fragmented"], tmp_path).read_bytes())
 
 
+@pytest.mark.slow
 def test_segment_files_of_other_tools_work(foreign):
     info = read_segments(foreign)
     assert [s["frame_start"] for s in info["segments"] if s["name"] == "moof"] == [0, 12, 24, 36, 48]

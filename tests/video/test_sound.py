@@ -202,6 +202,7 @@ def test_pieces_join_without_a_break(track, tmp_path):
         assert noise_of(joined, begin, begin + int(0.6 * rate), rate, level) < 0.008
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [44_100, 48_000])
 @pytest.mark.parametrize("before", [1, 60, 300])
 def test_sound_after_a_gap_begins_where_its_timestamps_say_together(rate, before):
@@ -220,6 +221,7 @@ def low_only(samples, begin, end):
     return np.abs(samples[begin:end]).max() < 0.02
 
 
+@pytest.mark.slow
 def test_sound_before_the_first_picture_is_cut_and_a_late_start_is_silent(tmp_path):
     late = transcode(FileSource(film(TRACKS[10], tmp_path)), tmp_path, 1, LADDER)
     samples = played(late.sound)
@@ -227,6 +229,7 @@ def test_sound_before_the_first_picture_is_cut_and_a_late_start_is_silent(tmp_pa
     assert noise_of(samples, int(1.5 * 48_000), int(1.9 * 48_000), 48_000) < 0.03
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["with sound", "two sound tracks", "mts"])
 def test_the_first_or_default_track_is_taken(name, tmp_path):
     made = transcode(FileSource(make(NAMED[name], tmp_path)), tmp_path, 1, LADDER)
@@ -241,6 +244,7 @@ def test_no_sound_gives_no_file(tmp_path):
     assert made.sound is None
 
 
+@pytest.mark.slow
 def test_a_track_of_which_nothing_can_be_decoded_gives_no_file(tmp_path):
     path = film(TRACKS[2], tmp_path)
     source = FileSource(path)

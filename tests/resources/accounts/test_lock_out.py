@@ -117,6 +117,7 @@ def test_after_a_reset_the_owner_gets_in_while_others_keep_the_account_locked(ap
     assert sign_in(nobody, ada, new, unlock_token=token).status == 201
 
 
+@pytest.mark.slow
 def test_the_third_failure_is_reported_by_mail_and_no_other(api, nobody, ada):
     for number in range(1, 5):
         sign_in(nobody, ada, WRONG)

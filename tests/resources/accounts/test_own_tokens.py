@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 
+import pytest
+
 from chalicelib.access import authentication, passwords
 from chalicelib.resources.accounts import administration
 from tests.races import meanwhile
@@ -80,6 +82,7 @@ def test_the_present_password_sets_a_new_one_and_ends_other_tokens(api, nobody, 
     assert sign_in(nobody, ada, NEW).status == 201
 
 
+@pytest.mark.slow
 def test_a_wrong_present_password_counts_towards_the_lock_out(nobody, ada, me):
     for _ in range(passwords.ALLOWED_FAILURES):
         said = change(me, current_password=WRONG)

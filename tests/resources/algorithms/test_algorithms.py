@@ -220,6 +220,7 @@ class TestNames:
             listed = [item["name"] for number, _ in bodies for item in api.get(f"Algorithms/{number}").json]
             assert listed.count(name) == 1
 
+    @pytest.mark.slow
     def test_of_eight_renamed_at_once_one_gets_it(self, api, project):
         numbers = [api.made(f"Algorithms/{project}", spec(api, project)) for _ in range(8)]
         name = f"raced {next(_numbers)}"

@@ -128,6 +128,7 @@ class TestLargeDocuments:
             made += here.api.made(here.many, more)
         return made
 
+    @pytest.mark.slow
     def test_they_are_changed_together(self, here, numbers):
         assert here.api.patch(here.many, {"attributes": {"count": 7}}, count=120).status == 200
         assert here.count(attribute="count::7") == 120

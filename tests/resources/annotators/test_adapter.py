@@ -42,6 +42,7 @@ def url():
     process.wait()
 
 
+@pytest.mark.slow
 def test_it_puts_a_box_where_the_model_finds_one(api, project, url):
     picture = Image.new("L", (80, 40))
     ImageDraw.Draw(picture).rectangle((20, 10, 39, 29), fill=255)

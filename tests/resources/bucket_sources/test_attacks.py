@@ -51,6 +51,7 @@ def test_a_prefix_leaves_room_for_names():
         source_prefix(1, 7, f"{'あ' * 334}/")
 
 
+@pytest.mark.slow
 def test_names_of_all_kinds_become_the_media_of_their_own_bytes(api, project, spec, lake):
     names = ["é.jpg", "e\u0301.jpg", "a b+c%2F.jpg", "x@99.jpg", "d'\"<&>.jpg", f"{'a/' * 500}b.jpg"]
     for width, name in enumerate(names, 20):
@@ -149,6 +150,7 @@ def test_a_bomb_of_pixels_is_a_media_that_says_so(api, project, spec, lake):
     assert Image.open(io.BytesIO(shown.body)).size
 
 
+@pytest.mark.slow
 def test_a_bucket_of_the_same_name_in_another_organization_is_another(api, project, spec, lake, register):
     from tests.resources.bucket_sources import test_bucket_sources as rules
 

@@ -70,6 +70,7 @@ class TestWhatLies:
         lake.put("elsewhere/three.jpg", picture())
         return lake
 
+    @pytest.mark.slow
     def test_objects_below_the_prefix_become_media_without_a_copy(self, api, project, spec, filled):
         before = filled.keys()
         source = api.get(f"BucketSource/{register(api, project, spec)}").json
@@ -106,6 +107,7 @@ class TestWhatLies:
         still = media_of(api, project)["two.JPG"]["id"]
         assert Image.open(io.BytesIO(api.get(f"GetFrame/{still}").body)).size == (64, 48)
 
+    @pytest.mark.slow
     def test_an_original_is_read_by_ranges_and_downloaded_by_a_url_of_its_bucket(self, api, project, spec, filled):
         register(api, project, spec)
         media = media_of(api, project)["one.mp4"]
@@ -143,6 +145,7 @@ class TestWhatLies:
         assert media["media_files"]["bucket_object"]["message"]
         assert api.get(f"GetFrame/{media['id']}").status == 400
 
+    @pytest.mark.slow
     def test_pattern_section_and_media_types_choose(self, api, project, spec, filled):
         section = api.made(f"Sections/{project}", {"name": "Lake"})
         number = register(api, project, spec, pattern="dive/*", section=section)
@@ -307,6 +310,7 @@ class TestWhatIsRefused:
         assert editor.patch(f"BucketSource/{source}", {"name": "x"}).status == 403
         assert member.patch(f"BucketSource/{source}", {"name": "x"}).status == 200
 
+    @pytest.mark.slow
     def test_no_caller_names_an_object_of_a_bucket(self, api, project, organization, spec, lake):
         lake.put("survey/one.mp4", FILM)
         lake.put("secret/other.mp4", FILM)
@@ -329,6 +333,7 @@ class TestWhatIsRefused:
         said = api.post(f"VideoFiles/{media['id']}", {**entry, "path": path}, role="archival")
         assert said.status == 201, said.body
 
+    @pytest.mark.slow
     def test_a_caller_gets_the_objects_of_the_media_that_they_may_see(
         self, api, project, spec, lake, stranger, fine_grained
     ):

@@ -45,6 +45,7 @@ def pictures(api, project, frames):
     return archive, sorted(path for path in archive.namelist() if path.endswith(".png"))
 
 
+@pytest.mark.slow
 def test_frames_are_those_of_the_object(api, project, surveyed, lake):
     archive, paths = pictures(api, project, "frames")
     assert len(paths) == len(FRAMES) + 1

@@ -78,6 +78,7 @@ class TestBuckets:
 class TestJobClusters:
     SPEC = {"name": "c", "host": "h", "port": 4000, "token": SECRET, "cert": "line\nline"}
 
+    @pytest.mark.slow
     def test_its_administrator_gets_back_what_was_given(self, api, organization):
         number = api.made(f"JobClusters/{organization}", self.SPEC)
         assert api.get(f"JobClusters/{organization}").json == [

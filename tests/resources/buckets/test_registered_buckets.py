@@ -40,6 +40,7 @@ def test_an_upload_goes_to_the_project_s_upload_bucket_and_back(api, project, se
     assert requests.get(changed, timeout=5).status_code == 403
 
 
+@pytest.mark.slow
 def test_an_upload_that_was_not_used_is_removed_there_too(api, project, settled, monkeypatch):
     single, parts = (api.get(f"UploadInfo/{project}", num_parts=count, expiration=60).json for count in (1, 2))
     for url in (*single["urls"], parts["urls"][0]):
@@ -140,6 +141,7 @@ def test_pieces_larger_than_a_part_are_joined_there(api, project, media, settled
     assert settled.keys() == [key]
 
 
+@pytest.mark.slow
 def test_an_image_is_imported_there(api, project, settled):
     url = uploaded(api, project, picture(), "a.jpg")
     assert url.startswith(settled.url)
@@ -158,6 +160,7 @@ def test_a_bucket_that_holds_files_is_kept(api, project, media, settled):
     assert str(project) in refused.message
 
 
+@pytest.mark.slow
 def test_new_keys_are_taken_up(api, project, media, elsewhere):
     key = put_file(api, project, media, bucket_id=elsewhere.number)
     change = {"access_key": "WRONG", "secret_key": "wrong"}

@@ -164,6 +164,7 @@ class TestEachRecipient:
         spec["subject"] = f"Team {uuid.uuid4()}"
         return others
 
+    @pytest.mark.slow
     def test_gets_one_mail_and_sees_nobody_elses_address(self, api, project, spec, team):
         spec["recipients"].append(api.user.email.upper())
         assert api.post(f"Email/{project}", spec).status == 201

@@ -64,6 +64,7 @@ class TestOneWins:
             == rounds
         )
 
+    @pytest.mark.slow
     def test_a_projects_name(self, api, organization, pool, rounds):
         for _ in range(rounds):
             name = f"Kelp {uuid.uuid4().hex[:12]}"

@@ -18,6 +18,7 @@ def made(api, project, type_, data):
     return said["media_id"]
 
 
+@pytest.mark.slow
 def test_a_constant_rate_is_exact_and_gives_n_by_rate(api, project, type_):
     media = made(api, project, type_, video(30))
     said = api.get(f"FrameTimes/{media}", start=25)

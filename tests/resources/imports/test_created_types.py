@@ -198,6 +198,7 @@ class TestRowsWithoutClasses:
     def names(self, api, project):
         return sorted(each["name"] for each in api.get(f"LocalizationTypes/{project}").json)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("there", "expected"),
         [

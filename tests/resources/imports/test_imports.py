@@ -110,6 +110,7 @@ def test_a_name_that_several_media_have_is_refused(world):
     assert report["localizations"]["refused"] == 4
 
 
+@pytest.mark.slow
 def test_pictures_of_the_archive_become_media_once(world, picture):
     files = {
         "data.yaml": "names: [Box]",
@@ -200,6 +201,7 @@ def test_a_cancelled_import_stops_and_its_parts_are_removed(world, monkeypatch):
     assert list(objects.under(f"_pieces/{world.project}/")) == []
 
 
+@pytest.mark.slow
 def test_more_imports_at_work_than_a_user_may_have_are_refused_until_one_ends(world):
     body = {"format": "coco", "key": uploaded(world.api, world.project, zipped({"a.json": COCO})), "dry_run": True}
     made = [world.api.post(f"Imports/{world.project}", body).json["uid"] for _ in range(5)]

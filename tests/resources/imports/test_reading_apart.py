@@ -48,6 +48,7 @@ def test_an_archive_that_ends_its_reader_is_a_failed_import(world, monkeypatch, 
     assert len(world.localizations()) == 1
 
 
+@pytest.mark.slow
 def test_a_file_that_ends_its_reader_is_a_failed_import(world, monkeypatch, picture):
     files = {"data.yaml": "names: [Box]", "labels/a.txt": "0 .5 .5 .5 .5\n", "images/a.png": picture}
     with monkeypatch.context() as patch:

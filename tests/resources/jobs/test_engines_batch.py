@@ -306,6 +306,7 @@ class TestWhatStepsPutOut:
             other: "SUBMITTED",
         }
 
+    @pytest.mark.slow
     def test_two_that_look_at_once_hand_it_over_once(self, api, project, told):
         from concurrent.futures import ThreadPoolExecutor
 

@@ -211,6 +211,7 @@ class TestDeath:
         assert list(objects.under(f"{organization}/{project}/jobs/")) == []
 
 
+@pytest.mark.slow
 def test_many_are_removed_in_few_questions(api, project, algorithm, monkeypatch):
     launched(api, project, algorithm)
     asked = []

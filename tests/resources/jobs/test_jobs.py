@@ -161,6 +161,7 @@ class TestForkAndJoin:
 
 
 class TestStanding:
+    @pytest.mark.slow
     def test_phases_nodes_and_times_follow_the_cluster(self, api, project, algorithm, cluster):
         uid = launched(api, project, algorithm)["uid"][0]
         new = api.get(f"Job/{uid}").json
@@ -289,6 +290,7 @@ class TestClusterThatMisbehaves:
         assert api.get(f"Job/{run.uid}").json["status"] == "Running"
         assert len(cluster.workflows) == 1
 
+    @pytest.mark.slow
     def test_a_workflow_it_lost_is_missing_then_lost_and_may_come_back(
         self, api, project, algorithm, cluster, monkeypatch
     ):

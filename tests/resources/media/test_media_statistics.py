@@ -181,6 +181,7 @@ class TestCloneMediaList:
         said = api.post(f"CloneMedia/{project}", {"dest_project": other[0], "dest_type": -1}, name="nobody")
         assert (said.status, said.json["id"]) == (201, [])
 
+    @pytest.mark.slow
     def test_more_than_500_are_refused_and_500_are_not(self, api, project, video_type, other):
         made = [bare_media(project, video_type, number) for number in ids.reserve(Kind.MEDIA, 501)]
         entities.create(Kind.MEDIA, made, user=None)

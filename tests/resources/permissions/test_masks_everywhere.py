@@ -216,6 +216,7 @@ def check_bulk(world: World, who: Api, masks: dict[str, dict[int, int]], seed: i
         assert {row["id"] for row in rows if row["attributes"].get("flag") == seed} == may, kind
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 103])
 def test_everything_sees_what_the_mask_says(world, seed):
     check(world, seed)

@@ -182,6 +182,7 @@ class TestNames:
 class TestWhatGoesAlong:
     """Deleting, archiving or moving one entity takes others along only where the caller may do that to each."""
 
+    @pytest.mark.slow
     def test_the_localizations_of_a_track(self, api, project, place, guest, allow):
         for path, how in (("State/{}", {"prune": 1}), ("State/{}", {}), ("States", {"prune": 1}), ("States", {})):
             state = place.made_track(place.media, place.boxes)

@@ -128,6 +128,7 @@ class TestImports:
 
         return upload
 
+    @pytest.mark.slow
     def test_reports_are_of_those_who_see_all_media_and_the_author(self, api, project, place, guest, allow, archive):
         section = api.made(f"Sections/{project}", {"name": "open"})
         allow(TRANSFER, section=section)

@@ -90,6 +90,7 @@ def message(project, **more):
     return PurgeProject(id=str(uuid.uuid4()), project=project.id, organization=project.organization, **more)
 
 
+@pytest.mark.slow
 def test_a_purge_leaves_nothing(api, full):
     other = rows(full.id, full.organization)
     assert len(other) > 50

@@ -96,6 +96,7 @@ class TestProjects:
         assert f"X-Amz-Expires={thumbs.SECONDS}" in shown
         assert next(item for item in api.get("Projects").json if item["id"] == project)["thumb"] == shown
 
+    @pytest.mark.slow
     def test_without_one_it_shows_that_of_its_first_media(self, api, organization, project):
         image = api.made(f"MediaTypes/{project}", {"name": "image", "dtype": "image"})
         numbers = []

@@ -235,6 +235,7 @@ class TestFailures:
         assert told["status"] == 307
         assert "not followed" in told["excerpt"]
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("answer", [hang, drip])
     def test_a_receiver_that_does_not_end_its_answer_is_cut_off(
         self, api, receiver, hook, section, monkeypatch, answer
