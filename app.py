@@ -50,10 +50,10 @@ class App(Chalice):  # type: ignore[misc]  # Chalice has no types
             entry = methods[method]
             answer = entry.view_function(event, route, variables)
             headers = answer.headers if entry.cors is None else {**_cors_headers(), **answer.headers}
-        said = {"statusCode": answer.status, "headers": headers, "multiValueHeaders": {}, "body": answer.body}
+        response = {"statusCode": answer.status, "headers": headers, "multiValueHeaders": {}, "body": answer.body}
         if self.api.binary_types:
-            said |= {"body": base64.b64encode(answer.body).decode("ascii"), "isBase64Encoded": True}
-        return said
+            response |= {"body": base64.b64encode(answer.body).decode("ascii"), "isBase64Encoded": True}
+        return response
 
 
 @lru_cache(maxsize=1)

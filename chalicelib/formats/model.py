@@ -240,14 +240,14 @@ class Files(Protocol):
         """The paths of all files, with `/`, without a leading one."""
 
     def size(self, name: str) -> int:
-        """Bytes of a file, unpacked. Raises KeyError where there is none."""
+        """Length of a file in bytes, uncompressed. Raises KeyError if the archive has no such file."""
 
 
 class Archive(Files, Protocol):
     """What a reader reads from: an unpacked folder, a zip in a file, or a zip over ranges of an object."""
 
     def open(self, name: str) -> BinaryIO:
-        """A file, to be read once from begin to end. Raises KeyError where there is none."""
+        """A file, which can be read once from start to end. Raises KeyError if the archive has no such file."""
 
 
 def box_of(label: Label) -> tuple[float, float, float, float]:

@@ -138,7 +138,7 @@ def decode_listing(frame: bytes) -> Listing:
     try:
         return _listing(frame)
     except msgspec.DecodeError:
-        raise BadInput(_NONSENSE) from None
+        raise BadInput(_UNREADABLE) from None
 
 
 def decode_rows(frame: bytes) -> list[Placed]:
@@ -150,7 +150,7 @@ def decode_rows(frame: bytes) -> list[Placed]:
     try:
         return [_read_row(raw) for raw in _raws(frame)]
     except (msgspec.DecodeError, RecursionError):
-        raise BadInput(_NONSENSE) from None
+        raise BadInput(_UNREADABLE) from None
 
 
 def open_archive(source: Source, format_: str) -> ZipArchive | SingleFile:
@@ -188,11 +188,11 @@ class RangeFile(io.RawIOBase):
         self._blocks: OrderedDict[int, bytes] = OrderedDict()
 
     def readable(self) -> bool:
-        """It is."""
+        """Whether it can be read: always."""
         return True
 
     def seekable(self) -> bool:
-        """It is."""
+        """Whether its position can be set: always."""
         return True
 
     def tell(self) -> int:
@@ -227,7 +227,7 @@ class _Place(Struct):
     place: str
 
 
-_NONSENSE = "The program that reads the archive gave no answer that can be read."
+_UNREADABLE = "The program that reads the archive gave no answer that can be read."
 _listing = msgspec.msgpack.Decoder(Listing).decode
 _rows = msgspec.msgpack.Decoder(list[Placed]).decode
 _row = msgspec.msgpack.Decoder(Placed).decode

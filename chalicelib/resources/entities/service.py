@@ -26,7 +26,7 @@ from chalicelib.core.log.edits import deleted, unseen
 from chalicelib.core.models.accounts import USER
 from chalicelib.core.models.definitions import TYPE_RECORD, VERSION
 from chalicelib.core.models.marks import Identity, identity, settled
-from chalicelib.core.permissions import LEVEL_OF, Level
+from chalicelib.core.permissions import Level, Permission, name_of_level
 from chalicelib.core.records import padded
 from chalicelib.core.resource import Resource, now
 from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound
@@ -81,8 +81,8 @@ class Writer:
         """
         needed = max(LEVEL_TO_CHANGE[kind], self.scope.needed)
         if not self.scope.is_restricted and self.level < needed:
-            name = next(name for name, level in LEVEL_OF.items() if level is needed)
-            message = f"kind: the change of a {kind} needs {name!r}."
+            name, held = (name_of_level(Permission.VIEW, level) for level in (needed, self.level))
+            message = f"kind: the change of a {kind} needs {name!r}, and you have {held!r}."
             raise Forbidden(message)
         return replace(self, scope=self.scope.at(needed))
 

@@ -75,7 +75,7 @@ def namespace(listing: Listing) -> uuid.UUID:
 
 
 def _source(key: ObjectKey) -> ObjectSource:
-    """The object. Raises BadInput where there is none."""
+    """The object with the archive. Raises BadInput if it does not exist."""
     try:
         return ObjectSource(key)
     except BadInput:

@@ -12,7 +12,7 @@ from chalicelib.access.authentication import Caller
 from chalicelib.core.models.accounts import MEMBERSHIP, ORGANIZATION, Project, ProjectSpec, ProjectUpdate, User
 from chalicelib.core.models.accounts import PROJECT as PROJECT_RECORD
 from chalicelib.core.models.integrations import BUCKET
-from chalicelib.core.permissions import LEVEL_OF, Level, Permission
+from chalicelib.core.permissions import Level, Permission, name_of_level
 from chalicelib.core.resource import Id, Resource, Uuid, answer, given
 from chalicelib.core.responses import CreateResponse, MessageResponse
 from chalicelib.errors import BadInput, Forbidden
@@ -134,10 +134,6 @@ def _check_buckets(body: ProjectUpdate, caller: Caller, organization: int) -> No
         buckets_service.check_kind(bucket)
 
 
-def _level_name(level: Level) -> str:
-    return next(name for name, value in LEVEL_OF.items() if value == level and value > Level.NONE)
-
-
 def _members(project: Project) -> list[int]:
     return [membership.user for membership in records.list_children(MEMBERSHIP, project.id)]
 
@@ -148,7 +144,7 @@ def _seen(project: Project, caller: Caller, level: Level, members: Iterable[User
     names = sorted(known, key=lambda user: (user.id != project.created_by, user.last_name, user.username))
     return msgspec.structs.replace(
         project,
-        permission="Creator" if project.created_by == caller.id else _level_name(level),
+        permission="Creator" if project.created_by == caller.id else name_of_level(Permission.VIEW, level),
         usernames=[user.display_name for user in names],
     )
 
