@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
@@ -23,6 +24,12 @@ MOST = 500
 """Parameters that one text may have."""
 
 
+@cache
+def _fields_of(struct: type[ListQuery]) -> dict[str, inspect.Field]:
+    """The parameters of a list by name: webhooks parse their queries for each batch of events."""
+    return {field.name: field for field in inspect.type_info(struct).fields}  # type: ignore[attr-defined]
+
+
 def parse_address(text: str, struct: type[Q], place: str, without: Collection[str] = NO_FILTERS) -> Q:
     """The parameters in a text, under their current or older names.
 
@@ -36,7 +43,7 @@ def parse_address(text: str, struct: type[Q], place: str, without: Collection[st
         BadInput: a parameter is unknown or has no meaning here, is empty, is given twice with different values, or
             breaks the rule of its type. The message names it.
     """
-    fields = {field.name: field for field in inspect.type_info(struct).fields if field.name not in without}  # type: ignore[attr-defined]
+    fields = {name: field for name, field in _fields_of(struct).items() if name not in without}
     try:
         pairs = parse_qsl(text.lstrip("?"), keep_blank_values=True, max_num_fields=MOST)
     except ValueError:
