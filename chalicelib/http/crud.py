@@ -27,7 +27,7 @@ from chalicelib.core.resource import Resource, given
 from chalicelib.core.responses import CreateResponse, DeletedResponse, MessageResponse
 from chalicelib.errors import BadInput, LimnError
 from chalicelib.http.addresses import within
-from chalicelib.http.operation import Address, Call, NoQuery, Operation
+from chalicelib.http.operation import Address, Call, NoQuery, Operations
 from chalicelib.storage.dynamodb import records, steps
 from chalicelib.storage.dynamodb.transactions import Transaction
 
@@ -142,72 +142,46 @@ class RecordResource:
         return DeletedResponse(message=message, id=number) if self.deletion_names else MessageResponse(message=message)
 
 
-def record_operations(resource: RecordResource) -> tuple[Operation, ...]:
+def record_operations(resource: RecordResource) -> Operations:
     """The operations of a kind of record."""
     word, many = resource.word, f"/rest/{resource.plural}/{{{resource.variable}}}"
     one = f"/rest/{word}/{{id}}"
     struct, noun = resource.kind.struct, resource.kind.title.lower()
     a_noun = f"{'an' if noun.startswith(tuple('aeio')) else 'a'} {noun}"
-    return (
-        Operation(
-            id=f"Get{word}List",
-            method="GET",
-            path=many,
-            summary=f"Every {noun} there is for the caller.",
-            needs=resource.read,
-            addresses=within(resource.parent),
-            query=resource.query,
-            returns=list[struct],  # type: ignore[valid-type]
-            handler=resource.list,
-            tag=resource.tag,
-        ),
-        Operation(
-            id=f"Create{word}",
-            method="POST",
-            path=many,
-            summary=f"Make {a_noun}.",
-            needs=resource.write,
-            addresses=resource.parent,
-            query=resource.query,
-            body=resource.spec,
-            returns=CreateResponse,
-            handler=resource.create,
-            tag=resource.tag,
-        ),
-        Operation(
-            id=f"Get{word}",
-            method="GET",
-            path=one,
-            summary=f"One {noun}.",
-            needs=resource.read,
-            addresses=resource.one,
-            returns=struct,
-            handler=resource.get,
-            tag=resource.tag,
-        ),
-        Operation(
-            id=f"Update{word}",
-            method="PATCH",
-            path=one,
-            summary=f"Change {a_noun}: the members given, and no others.",
-            needs=resource.write,
-            addresses=resource.one,
-            body=resource.update,
-            schema_body=resource.schema_update,
-            returns=MessageResponse,
-            handler=resource.change,
-            tag=resource.tag,
-        ),
-        Operation(
-            id=f"Delete{word}",
-            method="DELETE",
-            path=one,
-            summary=f"Delete {a_noun}.",
-            needs=resource.write,
-            addresses=resource.one,
-            returns=DeletedResponse if resource.deletion_names else MessageResponse,
-            schema_answer=MessageResponse,
-            handler=resource.delete,
-            tag=resource.tag,
-        ),
-    )
+    made = Operations(tag=resource.tag, addresses=resource.one)
+    made.get(
+        many,
+        f"Get{word}List",
+        summary=f"Every {noun} there is for the caller.",
+        needs=resource.read,
+        addresses=within(resource.parent),
+        query=resource.query,
+        returns=list[struct],  # type: ignore[valid-type]
+    )(resource.list)
+    made.post(
+        many,
+        f"Create{word}",
+        summary=f"Make {a_noun}.",
+        needs=resource.write,
+        addresses=resource.parent,
+        query=resource.query,
+        body=resource.spec,
+    )(resource.create)
+    made.get(one, f"Get{word}", summary=f"One {noun}.", needs=resource.read, returns=struct)(resource.get)
+    made.patch(
+        one,
+        f"Update{word}",
+        summary=f"Change {a_noun}: the members given, and no others.",
+        needs=resource.write,
+        body=resource.update,
+        schema_body=resource.schema_update,
+    )(resource.change)
+    made.delete(
+        one,
+        f"Delete{word}",
+        summary=f"Delete {a_noun}.",
+        needs=resource.write,
+        returns=DeletedResponse if resource.deletion_names else MessageResponse,
+        schema_answer=MessageResponse,
+    )(resource.delete)
+    return made

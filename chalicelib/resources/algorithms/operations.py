@@ -19,16 +19,20 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.responses import MessageResponse
 from chalicelib.http.addresses import PROJECT, record_of_project
 from chalicelib.http.crud import RecordResource, record_operations
-from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.algorithms import saved_files
 from chalicelib.resources.algorithms import service as algorithms_service
 
 TAG = "Algorithms"
+OPERATIONS = Operations(tag=TAG)
 ONE = record_of_project(ALGORITHM)
 
 
+@OPERATIONS.post(
+    "/rest/SaveAlgorithmManifest/{project}", "SaveAlgorithmManifest", needs=Permission.TRANSFER, addresses=PROJECT
+)
 def save_manifest(call: Call[Project, NoQuery, AlgorithmManifestSpec]) -> AlgorithmManifest:
-    """Keep an uploaded manifest with the project."""
+    """Keep an uploaded manifest with the project, so that an algorithm can be registered with it."""
     name = saved_files.save(call.target, call.body.name, call.body.upload_url, call.scope)
     return AlgorithmManifest(url=saved_files.url_of(call.project, name))
 
@@ -82,18 +86,4 @@ _SPECIAL: dict[str, dict[str, Any]] = {
     "UpdateAlgorithm": {"handler": update_algorithm},
 }
 
-OPERATIONS = (
-    Operation(
-        id="SaveAlgorithmManifest",
-        method="POST",
-        path="/rest/SaveAlgorithmManifest/{project}",
-        summary="Keep an uploaded manifest with the project, so that an algorithm can be registered with it.",
-        needs=Permission.TRANSFER,
-        addresses=PROJECT,
-        body=AlgorithmManifestSpec,
-        returns=AlgorithmManifest,
-        handler=save_manifest,
-        tag=TAG,
-    ),
-    *(replace(operation, **_SPECIAL.get(operation.id, {})) for operation in record_operations(_RESOURCE)),
-)
+OPERATIONS += (replace(operation, **_SPECIAL.get(operation.id, {})) for operation in record_operations(_RESOURCE))

@@ -13,18 +13,23 @@ from chalicelib.core.responses import MessageResponse
 from chalicelib.errors import BadInput
 from chalicelib.http.addresses import PROJECT, record_of_project
 from chalicelib.http.crud import RecordResource, record_operations
-from chalicelib.http.operation import Answer, Call, NoQuery, Operation
+from chalicelib.http.operation import Answer, Call, NoQuery, Operations
 from chalicelib.resources.algorithms import saved_files
 from chalicelib.resources.applets import service as applets_service
 from chalicelib.resources.uploads import fetching
 from chalicelib.storage.dynamodb import records
 
 TAG = "Applets"
+OPERATIONS = Operations(tag=TAG)
 ONE = record_of_project(APPLET)
 
 
+@OPERATIONS.post("/rest/SaveGenericFile/{project}", "SaveGenericFile", needs=Permission.EXECUTE, addresses=PROJECT)
 def save_file(call: Call[Project, NoQuery, GenericFileSpec]) -> GenericFile:
-    """Keep an uploaded file with the project."""
+    """Keep an uploaded file with the project, such as the page of an applet.
+
+    It is served at `/media/{url}` with a policy that makes it an origin of its own.
+    """
     fetching.check_source(call.body.upload_url, call.project, call.scope)
     if call.body.name is None:
         raise BadInput("Request body validation error", "'name' is a required property.")
@@ -80,19 +85,4 @@ _SPECIAL: dict[str, dict[str, Any]] = {
     "UpdateApplet": {"handler": update_applet},
 }
 
-OPERATIONS = (
-    Operation(
-        id="SaveGenericFile",
-        method="POST",
-        path="/rest/SaveGenericFile/{project}",
-        summary="Keep an uploaded file with the project, such as the page of an applet.",
-        details="It is served at `/media/{url}` with a policy that makes it an origin of its own.",
-        needs=Permission.EXECUTE,
-        addresses=PROJECT,
-        body=GenericFileSpec,
-        returns=GenericFile,
-        handler=save_file,
-        tag=TAG,
-    ),
-    *(replace(operation, **_SPECIAL.get(operation.id, {})) for operation in record_operations(_RESOURCE)),
-)
+OPERATIONS += (replace(operation, **_SPECIAL.get(operation.id, {})) for operation in record_operations(_RESOURCE))
