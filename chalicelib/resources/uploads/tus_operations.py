@@ -176,8 +176,7 @@ def download(call: Call[Upload, NoQuery, None]) -> Answer:
     uploads_tus.check_alive(call.target)
     upload = uploads_tus.finish(call.target)
     if not upload.is_finished:
-        message = f"The upload is not finished: {upload.offset} of {upload.length} bytes are there."
-        raise Conflict(message)
+        raise Conflict(f"The upload is not finished: {upload.offset} of {upload.length} bytes are there.")
     return Answer(status=302, headers={"Location": objects.presign_get(uploads_tus.object_of(upload), 3600)})
 
 

@@ -95,8 +95,7 @@ def _check_ancestors(known: dict[int, Version], number: int, bases: list[int]) -
     while waiting:
         base = waiting.pop()
         if base == number:
-            message = f"bases: version {number} cannot be based on itself, nor on a version that is based on it."
-            raise BadInput(message)
+            raise BadInput(f"bases: version {number} cannot be based on itself, nor on a version that is based on it.")
         if base not in seen and base in known:
             seen.add(base)
             waiting.extend(known[base].bases)
