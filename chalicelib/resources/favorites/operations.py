@@ -11,7 +11,7 @@ from chalicelib.core.models.personal import FAVORITE, EntityTypeName, Favorite, 
 from chalicelib.core.permissions import Permission
 from chalicelib.core.records import padded
 from chalicelib.errors import NotFound
-from chalicelib.http.addresses import PROJECT, own_record_of_project
+from chalicelib.http.addresses import own_record_of_project
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, Found, NoQuery
 from chalicelib.storage.dynamodb import ids, records
@@ -69,11 +69,8 @@ def _check_type(project: int, number: int, kind: EntityTypeName) -> None:
 
 OPERATIONS = record_operations(
     RecordResource(
-        word="Favorite",
-        plural="Favorites",
         kind=FAVORITE,
         tag="Personal",
-        parent=PROJECT,
         one=replace(own_record_of_project(FAVORITE), locate=_find),
         read=Permission.VIEW,
         write=Permission.EDIT,
