@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Generic, Protocol, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from chalicelib.access.authentication import Caller
 from chalicelib.access.scope import Scope
@@ -46,36 +46,30 @@ class Found(Generic[T]):
     organization: int | None = None
 
 
-class Address(Protocol[T]):
+@dataclass(frozen=True, kw_only=True)
+class Address(Generic[T]):
     """How a path leads to the addressed record or entity, and the caller's level there.
 
-    Where the path alone does not determine its kind, the body does.
+    Attributes:
+        what: the word of the addressed kind, as in keys; empty where no membership is checked.
+        locate: the record or entity of the path's variables; raises NotFound.
+        locate_by: the same from the variables and the body, where the path alone does not determine its kind.
+        level: the caller's level there; `inside` that for its content, see `addresses.within`.
+        variables: the path's variables: name → int or str.
+        ahead: the rows that `locate` and `level` will probably read, as far as the path and a probable user tell.
     """
 
-    @property
-    def what(self) -> str:
-        """The word of the addressed kind; empty where no membership is checked."""
-
-    @property
-    def variables(self) -> dict[str, type]:
-        """The path's variables: name → int or str."""
-
-    def ahead(self, path: dict[str, Any], user: int | None) -> list[Wanted]:
-        """The rows that `find` and `level` will probably read, as far as the path and a probable user tell."""
+    what: str
+    locate: Callable[[dict[str, Any]], Found[T]]
+    locate_by: Callable[[dict[str, Any], Any], Found[T]] | None = None
+    level: Callable[[Scope, Found[T]], Level]
+    inside: Callable[[Scope, Found[T]], Level] | None = None
+    variables: dict[str, type] = field(default_factory=lambda: {"id": int})
+    ahead: Callable[[dict[str, Any], int | None], list[Wanted]] = lambda _path, _user: []
 
     def find(self, path: dict[str, Any], body: Any = None) -> Found[T]:
         """The record or entity, or NotFound."""
-
-    def level(self, scope: Scope, found: Found[T]) -> Level:
-        """The caller's level there."""
-
-
-class ReadsNothingAhead:
-    """The base of addresses whose paths do not tell which rows will be read."""
-
-    def ahead(self, path: dict[str, Any], user: int | None) -> list[Wanted]:  # noqa: ARG002 the same for all
-        """None."""
-        return []
+        return self.locate_by(path, body) if self.locate_by else self.locate(path)
 
 
 @dataclass(frozen=True, kw_only=True)

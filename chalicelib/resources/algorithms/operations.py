@@ -17,7 +17,7 @@ from chalicelib.core.models.algorithms import (
 )
 from chalicelib.core.permissions import Permission
 from chalicelib.core.responses import MessageResponse
-from chalicelib.http.addresses import PROJECT, record_of_project
+from chalicelib.http.addresses import PROJECT
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.algorithms import saved_files
@@ -25,7 +25,6 @@ from chalicelib.resources.algorithms import service as algorithms_service
 
 TAG = "Algorithms"
 OPERATIONS = Operations(tag=TAG)
-ONE = record_of_project(ALGORITHM)
 
 
 @OPERATIONS.post(
@@ -59,12 +58,8 @@ def delete_algorithm(call: Call[Algorithm, NoQuery, None]) -> None:
 
 
 _RESOURCE = RecordResource(
-    word="Algorithm",
-    plural="Algorithms",
     kind=ALGORITHM,
     tag=TAG,
-    parent=PROJECT,
-    one=ONE,
     read=Permission.VIEW,
     write=Permission.EDIT,
     spec=AlgorithmSpec,

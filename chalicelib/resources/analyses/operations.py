@@ -8,7 +8,7 @@ from typing import Any
 from chalicelib.core.models.accounts import Project
 from chalicelib.core.models.algorithms import ANALYSIS, Analysis, AnalysisSpec, AnalysisUpdate
 from chalicelib.core.permissions import Permission
-from chalicelib.http.addresses import PROJECT, record_of_project
+from chalicelib.http.addresses import PROJECT
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.query.parsers.parameters import MediaQuery
@@ -39,18 +39,14 @@ def change_analysis(call: Call[Analysis, NoQuery, AnalysisUpdate], change: dict[
 
 
 _RESOURCE = RecordResource(
-    word="Analysis",
     plural="Analyses",
     kind=ANALYSIS,
     tag=TAG,
-    parent=PROJECT,
-    one=record_of_project(ANALYSIS),
     read=Permission.VIEW,
     write=Permission.EDIT,
     spec=AnalysisSpec,
     update=AnalysisUpdate,
     schema_update=AnalysisSpec,
-    listed=lambda call: records.list_children(ANALYSIS, call.project),
     made=make_analysis,
     changed=change_analysis,
 )

@@ -18,7 +18,7 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.core.responses import CreateListResponse, MessageResponse
 from chalicelib.errors import NotFound
-from chalicelib.http.addresses import WITHIN_PROJECT, entity
+from chalicelib.http.addresses import WITHIN_PROJECT, entity, in_project
 from chalicelib.http.operation import Address, Call, Documents, Found, NoQuery, OneOf, Operations
 from chalicelib.query.parsers import filters
 from chalicelib.resources.annotations import bulk_edits
@@ -202,7 +202,7 @@ def by_element(kind: Kind) -> Address[Any]:
         return row.entity if row else None
 
     variables = {"version": int, "elemental_id": str}
-    return replace(entity(kind), locate=locate, judged=latest, variables=variables)
+    return in_project(kind.value, locate, judged=latest, variables=variables)
 
 
 def annotation_operations(resource: AnnotationResource) -> Operations:

@@ -13,7 +13,7 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import given
 from chalicelib.core.responses import CreateListResponse
 from chalicelib.core.web import http_headers
-from chalicelib.http.addresses import PROJECT, entity, record_of_project
+from chalicelib.http.addresses import PROJECT, entity
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.annotators import service as annotators_service
@@ -62,17 +62,12 @@ def change_annotator(call: Call[Annotator, NoQuery, AnnotatorUpdate], change: di
 
 OPERATIONS += record_operations(
     RecordResource(
-        word="Annotator",
-        plural="Annotators",
         kind=ANNOTATOR,
         tag=TAG,
-        parent=PROJECT,
-        one=record_of_project(ANNOTATOR),
         read=Permission.VIEW,
         write=Permission.FULL,
         spec=AnnotatorSpec,
         update=AnnotatorUpdate,
-        listed=lambda call: records.list_children(ANNOTATOR, call.project),
         made=make_annotator,
         changed=change_annotator,
     )

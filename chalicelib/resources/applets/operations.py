@@ -11,17 +11,15 @@ from chalicelib.core.models.algorithms import APPLET, Applet, AppletSpec, Applet
 from chalicelib.core.permissions import Permission
 from chalicelib.core.responses import MessageResponse
 from chalicelib.errors import BadInput
-from chalicelib.http.addresses import PROJECT, record_of_project
+from chalicelib.http.addresses import PROJECT
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Answer, Call, NoQuery, Operations
 from chalicelib.resources.algorithms import saved_files
 from chalicelib.resources.applets import service as applets_service
 from chalicelib.resources.uploads import fetching
-from chalicelib.storage.dynamodb import records
 
 TAG = "Applets"
 OPERATIONS = Operations(tag=TAG)
-ONE = record_of_project(APPLET)
 
 
 @OPERATIONS.post("/rest/SaveGenericFile/{project}", "SaveGenericFile", needs=Permission.EXECUTE, addresses=PROJECT)
@@ -60,18 +58,13 @@ def update_applet(call: Call[Applet, NoQuery, AppletUpdate]) -> MessageResponse:
 
 
 _RESOURCE = RecordResource(
-    word="Applet",
-    plural="Applets",
     kind=APPLET,
     tag=TAG,
-    parent=PROJECT,
-    one=ONE,
     read=Permission.VIEW,
     write=Permission.EXECUTE,
     spec=AppletSpec,
     update=AppletUpdate,
     schema_update=AppletSpec,
-    listed=lambda call: records.list_children(APPLET, call.project),
     made=register,
     shown=applets_service.as_response,
     removed=lambda call: applets_service.remove(authentication.project_of(call.project), call.target),

@@ -2,46 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
-
-from chalicelib.access.scope import Scope
 from chalicelib.core.models.accounts import Project
 from chalicelib.core.models.datasets import DATASET, StoredVersion
-from chalicelib.core.permissions import Level, Permission
+from chalicelib.core.permissions import Permission
 from chalicelib.core.responses import MessageResponse
-from chalicelib.http.addresses import WITHIN_PROJECT
-from chalicelib.http.operation import Call, Found, NoQuery, Operations, ReadsNothingAhead
+from chalicelib.http.addresses import WITHIN_PROJECT, only, record_of_project
+from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.datasets import comparing
 from chalicelib.resources.datasets import service as datasets_service
 from chalicelib.resources.datasets.schemas import Comparison, ComparisonQuery, Dataset, DatasetCreated, DatasetSpec
 from chalicelib.resources.exports import service as exports_service
-from chalicelib.storage.dynamodb import records
 
 OPERATIONS = Operations(tag="Datasets")
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Visible(ReadsNothingAhead):
-    """`/rest/Dataset/{uid}`: a version that the caller may see whole; for others it does not exist."""
-
-    what: str = DATASET.name
-    variables: dict[str, type] = field(default_factory=lambda: {"uid": str})
-
-    def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
-        """The version, or NotFound."""
-        version = records.get(DATASET, path["uid"])
-        return Found(thing=version, project=version.project)
-
-    def level(self, scope: Scope, found: Found[Any]) -> Level:
-        """The caller's level in the project, if the version is visible."""
-        level = scope.project_level(found.project or 0, self.what, lambda: found.thing)
-        if level is Level.NONE or not exports_service.is_visible(found.thing, scope):
-            return Level.NONE
-        return level
-
-
-ONE = _Visible()
+ONE = only(record_of_project(DATASET, "uid"), exports_service.is_visible)
 
 
 @OPERATIONS.post("/rest/Datasets/{project}", "CreateDataset", needs=Permission.EDIT, addresses=WITHIN_PROJECT)

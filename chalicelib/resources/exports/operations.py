@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
-
 from chalicelib.core.models.accounts import Project
 from chalicelib.core.models.datasets import EXPORT, StoredExport
 from chalicelib.core.permissions import Permission
 from chalicelib.core.responses import MessageResponse
-from chalicelib.http.addresses import WITHIN_PROJECT, Own
-from chalicelib.http.operation import Call, Found, NoQuery, Operations
+from chalicelib.http.addresses import WITHIN_PROJECT, own_record_of_project
+from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.exports import service as exports_service
 from chalicelib.resources.exports.schemas import Export, ExportCreated, ExportSpec
-from chalicelib.storage.dynamodb import records
 
 OPERATIONS = Operations(tag="Datasets")
 
 
-@dataclass(frozen=True, kw_only=True)
-class _OwnExport(Own):
-    """`/rest/Export/{uid}`: for other users it does not exist."""
-
-    variables: dict[str, type] = field(default_factory=lambda: {"uid": str})
-
-    def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
-        """The export, or NotFound."""
-        export = records.get(EXPORT, path["uid"])
-        return Found(thing=export, project=export.project)
-
-
-ONE = _OwnExport(what=EXPORT.name, kind=EXPORT)
+ONE = own_record_of_project(EXPORT, "uid")
 
 
 @OPERATIONS.post("/rest/Exports/{project}", "CreateExport", needs=Permission.VIEW, addresses=WITHIN_PROJECT)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
-
-from chalicelib.access.scope import Scope
 from chalicelib.core.models.accounts import Project
-from chalicelib.core.permissions import Level, Permission
+from chalicelib.core.permissions import Permission
 from chalicelib.core.responses import MessageResponse
-from chalicelib.http.addresses import WITHIN_PROJECT
-from chalicelib.http.operation import Call, Found, NoQuery, Operations, ReadsNothingAhead
+from chalicelib.http.addresses import WITHIN_PROJECT, only, record_of_project, within
+from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.imports import service as imports_service
 from chalicelib.resources.imports.schemas import IMPORT, Import, ImportCreated, ImportSpec, StoredImport
 from chalicelib.storage.dynamodb import records
@@ -18,26 +14,7 @@ from chalicelib.storage.dynamodb import records
 OPERATIONS = Operations(tag="Datasets")
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Visible(ReadsNothingAhead):
-    """`/rest/Import/{uid}`: an import whose report the caller may see; for others it does not exist."""
-
-    what: str = IMPORT.name
-    variables: dict[str, type] = field(default_factory=lambda: {"uid": str})
-
-    def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
-        """The import, or NotFound."""
-        found = records.get(IMPORT, path["uid"])
-        return Found(thing=found, project=found.project)
-
-    def level(self, scope: Scope, found: Found[Any]) -> Level:
-        """The caller's level in the project, if the import is visible."""
-        if not imports_service.is_visible(found.thing, scope):
-            return Level.NONE
-        return scope.within_project(found.project or 0)
-
-
-ONE = _Visible()
+ONE = only(within(record_of_project(IMPORT, "uid")), imports_service.is_visible)
 
 
 @OPERATIONS.post("/rest/Imports/{project}", "CreateImport", needs=Permission.TRANSFER, addresses=WITHIN_PROJECT)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
-from chalicelib.access.scope import Scope
 from chalicelib.core.models.accounts import Project
 from chalicelib.core.models.jobs import JOB, Job, JobGroup, JobLog, JobUpdate, StoredJob
-from chalicelib.core.permissions import Level, Permission
+from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource, answer
 from chalicelib.core.responses import CreateListResponse, MessageResponse
 from chalicelib.errors import BadInput, NotFound
-from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT
-from chalicelib.http.operation import Call, Found, NoQuery, Operations, ReadsNothingAhead
+from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT, in_project
+from chalicelib.http.operation import Call, Found, NoQuery, Operations
 from chalicelib.resources.jobs import cleanup, status_sync
 from chalicelib.resources.jobs import service as jobs_service
 from chalicelib.resources.jobs.runs import JobSpec, Run, as_response
@@ -68,28 +66,17 @@ class JobLogQuery(Resource, kw_only=True):
     lines: Annotated[int, Meta(ge=1, le=MOST_LINES, description="How many lines, the last ones.")] = 100
 
 
-@dataclass(frozen=True, kw_only=True)
-class _ByUid(ReadsNothingAhead):
-    """`/rest/Job/{uid}`: a job of an algorithm, or a transcode."""
-
-    what: str = "job"
-    variables: dict[str, type] = field(default_factory=lambda: {"uid": str})
-
-    def find(self, path: dict[str, Any], body: Any = None) -> Found[Run | StoredJob]:  # noqa: ARG002
-        """The job, or NotFound."""
-        found: Run | StoredJob
-        try:
-            found = jobs_service.find(path["uid"])
-        except NotFound:
-            found = records.get(JOB, path["uid"])
-        return Found(thing=found, project=found.project)
-
-    def level(self, scope: Scope, found: Found[Run | StoredJob]) -> Level:
-        """The caller's level in the project."""
-        return scope.project_level(found.project or 0, self.what, lambda: found.thing)
+def _find(path: dict[str, Any]) -> Found[Run | StoredJob]:
+    """A job of an algorithm, or a transcode."""
+    found: Run | StoredJob
+    try:
+        found = jobs_service.find(path["uid"])
+    except NotFound:
+        found = records.get(JOB, path["uid"])
+    return Found(thing=found, project=found.project)
 
 
-ONE = _ByUid()
+ONE = in_project("job", _find, variables={"uid": str})
 
 
 @OPERATIONS.post(

@@ -65,15 +65,13 @@ def get_permalink(call: Call[Media | None, PermalinkQuery, None]) -> Answer:
         raise NotFound.of("Media", call.path["id"])
     path = _choose(media, call.query)
     if path is None:
-        message = f"Media {media.id} has no file of the element {call.query.element}."
-        raise NotFound(message)
+        raise NotFound(f"Media {media.id} has no file of the element {call.query.element}.")
     if key_forms.is_url(path):
         location = _redirectable(media, path)
     else:
         key = owners.authorize(media, [path]).get(path)
         if key is None:
-            message = f"Media {media.id} names a file that is not its own: {path!r}."
-            raise NotFound(message)
+            raise NotFound(f"Media {media.id} names a file that is not its own: {path!r}.")
         location = objects.presign_get(key, SECONDS)
     # the permalink is permanent, the URL that it redirects to is not
     return Answer(status=301, headers={"Location": location, "Cache-Control": "no-store"})

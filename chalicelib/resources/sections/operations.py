@@ -16,7 +16,7 @@ from chalicelib.core.resource import Resource, Uuid, given
 from chalicelib.core.responses import MessageResponse
 from chalicelib.core.values.attribute_values import merge
 from chalicelib.errors import BadInput
-from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT, record_of_project
+from chalicelib.http.addresses import WITHIN_PROJECT
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.query.check import check_saved_search
@@ -98,12 +98,8 @@ def remove_section(call: Call[Section, NoQuery, None]) -> None:
 
 OPERATIONS += record_operations(
     SectionResource(
-        word="Section",
-        plural="Sections",
         kind=SECTION,
         tag=TAG,
-        parent=PROJECT,
-        one=record_of_project(SECTION),
         read=Permission.VIEW,
         write=Permission.EDIT,
         query=SectionQuery,

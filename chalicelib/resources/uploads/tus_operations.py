@@ -9,7 +9,6 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import format_datetime
 from typing import Any
@@ -22,7 +21,7 @@ from chalicelib.core.web import tus
 from chalicelib.core.web.tus import Upload
 from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound
 from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT
-from chalicelib.http.operation import Answer, Call, Found, NoQuery, Operations, ReadsNothingAhead
+from chalicelib.http.operation import Address, Answer, Call, Found, NoQuery, Operations
 from chalicelib.resources.uploads import tus as uploads_tus
 from chalicelib.settings import settings
 from chalicelib.storage.objects import objects
@@ -50,27 +49,20 @@ _PREFLIGHT = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class _OneUpload(ReadsNothingAhead):
-    """`/files/{id}`: an upload of the caller, or any upload of a project that the caller has full control of.
+def _find(path: dict[str, Any]) -> Found[Upload]:
+    upload = rows.get(path["id"])
+    return Found(thing=upload, project=upload.project)
 
-    For other users it does not exist: an upload is continued, read and ended by its creator, as long as the creator may
-    upload to the project.
+
+def _level(scope: Scope, found: Found[Upload]) -> Level:
+    """The caller's level in the project, if the upload is the caller's or that level is full control.
+
+    For other users the upload does not exist: it is continued, read and ended by its creator, as long as the creator
+    may upload to the project.
     """
-
-    what: str = "upload"
-    variables: dict[str, type] = field(default_factory=lambda: {"id": str})
-
-    def find(self, path: dict[str, Any], body: Any = None) -> Found[Upload]:  # noqa: ARG002 the path says it
-        """The upload, or NotFound."""
-        upload = rows.get(path["id"])
-        return Found(thing=upload, project=upload.project)
-
-    def level(self, scope: Scope, found: Found[Upload]) -> Level:
-        """The caller's level in the project, if the upload is the caller's or that level is full control."""
-        level = WITHIN_PROJECT.level(scope, found)
-        is_own = found.thing.user == scope.caller.id
-        return level if is_own or PROJECT.level(scope, _project_of(found)) >= Level.FULL else Level.NONE
+    level = WITHIN_PROJECT.level(scope, found)
+    is_own = found.thing.user == scope.caller.id
+    return level if is_own or PROJECT.level(scope, _project_of(found)) >= Level.FULL else Level.NONE
 
 
 def _project_of(found: Found[Upload]) -> Found[Any]:
@@ -80,7 +72,11 @@ def _project_of(found: Found[Upload]) -> Found[Any]:
 FILES = "/files"
 FILE = FILES + "/{id}"
 PAGES = Operations(
-    tag="Resumable uploads", needs=Permission.TRANSFER, addresses=_OneUpload(), returns="*/*", always=ALWAYS
+    tag="Resumable uploads",
+    needs=Permission.TRANSFER,
+    addresses=Address(what="upload", locate=_find, level=_level, variables={"id": str}),
+    returns="*/*",
+    always=ALWAYS,
 )
 
 
@@ -176,8 +172,7 @@ def download(call: Call[Upload, NoQuery, None]) -> Answer:
     uploads_tus.check_alive(call.target)
     upload = uploads_tus.finish(call.target)
     if not upload.is_finished:
-        message = f"The upload is not finished: {upload.offset} of {upload.length} bytes are there."
-        raise Conflict(message)
+        raise Conflict(f"The upload is not finished: {upload.offset} of {upload.length} bytes are there.")
     return Answer(status=302, headers={"Location": objects.presign_get(uploads_tus.object_of(upload), 3600)})
 
 
