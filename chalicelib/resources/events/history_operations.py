@@ -19,7 +19,7 @@ from chalicelib.resources.events import history
 from chalicelib.resources.events.history import KINDS, HistoryEntry
 
 OPERATIONS = Operations(tag="Change logs")
-_ENTITY = replace(WITHIN_PROJECT, variables={"project": int, "kind": str, "id": int})  # type: ignore[type-var]
+_ENTITY = replace(WITHIN_PROJECT, variables={"project": int, "kind": str, "id": int})
 
 
 class HistoryQuery(Resource, kw_only=True):
