@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _FULL_RANGE = 2
 _MOST_LINES_AT_ONCE = 2304
 """Height of videos of which fragments are decoded side by side: each decoder holds up to 17 pictures."""
+_FEW = 4
+"""Pictures of each of them: those of two fragments are in memory before the first is used."""
 
 
 class Original(Struct, frozen=True):
@@ -74,7 +76,7 @@ def images(source: Source, selection: Selection | Frames) -> Iterator[tuple[int,
     header = source.read(0, selection.header)
     fragments = _fragments(source, selection)
     track = samples.track_of(header)
-    is_sparse = len(selection.wanted) > 1 and all(len(numbers) == 1 for _, numbers in selection.wanted)
+    is_sparse = len(selection.wanted) > 1 and all(len(numbers) <= _FEW for _, numbers in selection.wanted)
     if is_sparse and track and track.height <= _MOST_LINES_AT_ONCE:
         yield from _side_by_side(header, fragments)
         return
@@ -94,7 +96,7 @@ def _fragments(source: Source, selection: Selection) -> Iterator[tuple[bytes, Sp
 def _side_by_side(
     header: bytes, fragments: Iterable[tuple[bytes, Span, tuple[int, ...]]]
 ) -> Iterator[tuple[int, Image]]:
-    """The pictures of fragments of which one picture each is wanted: a thread for each fragment, and few at a time.
+    """The pictures of fragments of which few are wanted: a thread for each fragment, and two fragments at a time.
 
     Two decoders of one thread each never wait for each other, as two threads of one decoder do.
     """
