@@ -19,6 +19,7 @@ from chalicelib.resources.events import history
 from chalicelib.resources.events.history import KINDS, HistoryEntry
 
 OPERATIONS = Operations(tag="Change logs")
+_ENTITY = replace(WITHIN_PROJECT, variables={"project": int, "kind": str, "id": int})
 
 
 class HistoryQuery(Resource, kw_only=True):
@@ -32,7 +33,7 @@ class HistoryQuery(Resource, kw_only=True):
     "/rest/History/{project}/{kind}/{id}",
     "GetHistory",
     needs=Permission.VIEW,
-    addresses=replace(WITHIN_PROJECT, variables={"project": int, "kind": str, "id": int}),
+    addresses=_ENTITY,
 )
 def list_history(call: Call[Project, HistoryQuery, None]) -> list[HistoryEntry]:
     """Who changed what of one entity or definition, the oldest change first.
