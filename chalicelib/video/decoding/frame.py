@@ -69,7 +69,7 @@ def decode_frames(
 
 
 def images(source: Source, selection: Selection | Frames) -> Iterator[tuple[int, Image]]:
-    """The number and the picture of every frame selected, in order; neighbouring fragments are read together."""
+    """The number and the picture of every frame selected, in any order; neighbouring fragments are read together."""
     if isinstance(selection, Frames):
         yield from original_images(source, selection)
         return
@@ -78,6 +78,9 @@ def images(source: Source, selection: Selection | Frames) -> Iterator[tuple[int,
     track = samples.track_of(header)
     is_sparse = len(selection.wanted) > 1 and all(len(numbers) <= _FEW for _, numbers in selection.wanted)
     if is_sparse and track and track.height <= _MOST_LINES_AT_ONCE:
+        if sum(span.stop - span.start for span, _ in selection.wanted) <= segments.LARGEST_READ:
+            # The longest first: both threads end at about the same time then.
+            fragments = iter(sorted(fragments, key=lambda each: each[1].first_frame - each[2][-1]))
         yield from _side_by_side(header, fragments)
         return
     for fragment, span, numbers in fragments:
