@@ -27,7 +27,6 @@ from chalicelib.query.parsers.parameters import ListQuery
 from chalicelib.query.tree import Query, Test, negated
 from chalicelib.resources.annotations import bulk as annotations_bulk
 from chalicelib.resources.bulk import service as bulk_service
-from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.entities.bulk import rewrite_attributes
 from chalicelib.resources.entities.service import ATTRIBUTE_CHANGES, Writer, author, check_change, type_of, uuid_text
 from chalicelib.storage.dynamodb import entities
@@ -87,18 +86,7 @@ def update(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkUpdate, 
     first = first_of_one_type(kind, view, query, numbers)
     if first is None:
         return 0
-    change = BulkChange(
-        kind=kind,
-        project=writer.project,
-        user=writer.user,
-        verb="edit",
-        numbers=numbers,
-        type=first.type,
-        attributes=body.attributes,
-        reset=body.reset_attributes,
-        nulls=body.null_attributes,
-        fixed=_common_members(writer, body, name),
-    )
+    change = writer.bulk_change(kind, "edit", numbers, body, type=first.type, fixed=_common_members(writer, body, name))
     changed = rewrite_attributes(change, type_of(kind, writer.project, change.type))
     change.logged = differences(first, changed(first))
     if body.new_version is not None and writer.scope.is_restricted:
@@ -126,12 +114,10 @@ def delete(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkDelete |
         raise BadInput("pedantic: some of the matches are earlier marks; only the latest may be addressed.")
     prune = bool(body and body.prune)
     bulk_service.run(
-        BulkChange(
-            kind=kind,
-            project=writer.project,
-            user=writer.user,
-            verb="prune" if prune else "tombstone",
-            numbers=numbers,
+        writer.bulk_change(
+            kind,
+            "prune" if prune else "tombstone",
+            numbers,
             fixed={"variant_deleted": True, **writer.authorship()},
             children=None if kind is not Kind.STATE else "prune" if prune else "tombstone",
         ),
