@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 import msgspec
 from msgspec import Meta
@@ -27,6 +27,9 @@ from chalicelib.resources.media.files import service as files_service
 TAG = "Media files"
 ONE = entity(Kind.MEDIA)
 
+_ANNOTATED: Any = Annotated
+_LITERAL: Any = Literal
+"""As values: the types of parameters are made here."""
 _INDEX = "index", Annotated[int, Meta(ge=0, description="Place among the files of the role, from 0.")]
 _PLACE = (
     "index",
@@ -55,11 +58,12 @@ class FileResource:
 
     def query(self, *members: Any) -> type[Resource]:
         """Query parameters: the role, and members as `msgspec.defstruct` takes them."""
-        role = Annotated[Literal[self.roles], Meta(description=f"Which {self.plural}.")]  # type: ignore[valid-type]
+        role = _ANNOTATED[_LITERAL[self.roles], Meta(description=f"Which {self.plural}.")]
         default = self.roles if len(self.roles) == 1 else ()
-        return msgspec.defstruct(
+        made = msgspec.defstruct(
             f"{self.word}FileQuery", [("role", role, *default), *members], bases=(Resource,), kw_only=True
         )
+        return cast("type[Resource]", made)
 
     def list(self, call: Call[Media, Any, None]) -> list[Any]:
         """The files of a role."""
