@@ -25,7 +25,7 @@ import shutil
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -150,7 +150,9 @@ class Database:
             for row in put:
                 self.recent.forget(row[:3])
             self._commit_pending()
-            with self.transaction() if not self._depth and len(removed) + len(put) > 1 else nullcontext():
+            is_one = self._depth or len(removed) + len(put) == 1
+            scope: AbstractContextManager[None] = nullcontext() if is_one else self.transaction()
+            with scope:
                 try:
                     pending.write(self._connection, removed, put)
                 except sqlite3.DatabaseError as failure:
