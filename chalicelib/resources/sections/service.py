@@ -74,7 +74,8 @@ def create(project: int, spec: SectionSpec, user: int, *, by_name: bool = False)
         by_name=by_name,
     )
     check_saved_search(section, known)
-    return records.create(SECTION, section, user=user, taken=path_taken())
+    records.create(SECTION, section, user=user, taken=path_taken())
+    return section
 
 
 def folder_for(scope: Scope, project: int, name: str, user: int) -> Section:
