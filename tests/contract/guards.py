@@ -46,8 +46,8 @@ GUARDS: dict[str, Guard] = {
     "foreign projects": Guard(
         "what a caller outside the project addresses",
         "chalicelib/core/permissions.py",
-        "    if level is Level.NONE:\n        return Verdict.UNKNOWN\n    return Verdict.ALLOWED if level >= needs.level",
-        "    return Verdict.ALLOWED if level >= 0",
+        "    if level is Level.NONE:\n        return Verdict.UNKNOWN\n",
+        "    if level is Level.NONE:\n        return Verdict.ALLOWED\n",
         "tests/contract/test_permissions.py",
         "test_a_stranger_is_told_that_nothing_is_there",
     ),
@@ -86,8 +86,8 @@ GUARDS: dict[str, Guard] = {
     "authors": Guard(
         "another author without full control",
         "chalicelib/resources/entities/service.py",
-        "    if writer.level < Level.FULL:\n        raise Forbidden(\"user_elemental_id",
-        "    if False:\n        raise Forbidden(\"user_elemental_id",
+        '    if writer.level < Level.FULL:\n        raise Forbidden("user_elemental_id',
+        '    if False:\n        raise Forbidden("user_elemental_id',
         "tests/resources/files/test_files.py",
         "test_another_author_needs_full_control",
     ),
@@ -126,7 +126,7 @@ GUARDS: dict[str, Guard] = {
     "used invitations": Guard(
         "invitations that were used or have expired",
         "chalicelib/resources/accounts/registration.py",
-        "    if invitation.status != \"Pending\" or _is_old(invitation):",
+        '    if invitation.status != "Pending" or _is_old(invitation):',
         "    if False:",
         "tests/resources/accounts/test_invitations.py",
         "test_an_old_one_has_expired_and_makes_room",
@@ -143,7 +143,7 @@ GUARDS: dict[str, Guard] = {
         "a name that resolves elsewhere when it is connected to",
         "chalicelib/storage/outbound.py",
         "    return numbers[0]\n",
-        "    return address.host.strip(\"[]\")\n",
+        '    return address.host.strip("[]")\n',
         "tests/resources/uploads/test_fetching.py",
         "test_the_connection_goes_to_the_address_that_was_judged",
     ),
@@ -191,7 +191,7 @@ GUARDS: dict[str, Guard] = {
     "depth of bodies": Guard(
         "bodies that are nested too deeply",
         "chalicelib/http/bounds.py",
-        "    if b\"[]\" in left or b\"{}\" in left:",
+        '    if b"[]" in left or b"{}" in left:',
         "    if False:",
         "tests/http/test_decoding.py",
         "test_nesting_is_bounded",
@@ -231,7 +231,7 @@ GUARDS: dict[str, Guard] = {
     "formulas": Guard(
         "cells that a spreadsheet would run",
         "chalicelib/http/encoding.py",
-        "        return f\"'{value}\" if runs else value",
+        '        return f"\'{value}" if runs else value',
         "        return value",
         "tests/http/test_encoding.py",
         "test_formulas_are_disarmed",
@@ -239,8 +239,8 @@ GUARDS: dict[str, Guard] = {
     "applets": Guard(
         "uploaded pages in the origin of the service",
         "chalicelib/resources/algorithms/saved_files.py",
-        "\"sandbox allow-scripts allow-forms allow-modals allow-downloads\"",
-        "\"sandbox allow-scripts allow-same-origin allow-forms allow-modals allow-downloads\"",
+        '"sandbox allow-scripts allow-forms allow-modals allow-downloads"',
+        '"sandbox allow-scripts allow-same-origin allow-forms allow-modals allow-downloads"',
         "tests/resources/applets/test_applets.py",
         "test_a_page_runs_as_an_origin_of_its_own",
     ),
@@ -279,7 +279,7 @@ GUARDS: dict[str, Guard] = {
     "steps": Guard(
         "limits of other processes set by steps of jobs",
         "infra/local/batch/step_syscalls.py",
-        "    \"prlimit64\": {0: _ITSELF},\n",
+        '    "prlimit64": {0: _ITSELF},\n',
         "",
         "tests/infra/test_hostile_steps.py",
         "test_it_sets_limits_and_priorities_of_itself_only_and_shares_no_memory",
@@ -309,8 +309,9 @@ def _failures_without(copy: Path, guard: Guard) -> set[str]:
     place, text = copy / guard.path, (ROOT / guard.path).read_text()
     place.write_text(text.replace(guard.text, guard.without))
     asked = [sys.executable, "-m", "pytest", "-n", "0", "-q", "-p", "no:cacheprovider", "-k", guard.test, guard.file]
+    how = {"cwd": copy, "env": {**os.environ, "PYTHONPATH": str(copy)}, "capture_output": True, "text": True}
     try:
-        said = subprocess.run(asked, cwd=copy, env={**os.environ, "PYTHONPATH": str(copy)}, capture_output=True, text=True, timeout=_SECONDS, check=False)  # noqa: E501, S603
+        said = subprocess.run(asked, timeout=_SECONDS, check=False, **how)
     except subprocess.TimeoutExpired:
         return set()
     finally:
