@@ -80,9 +80,10 @@ class TestVideoFiles:
     def test_copies_of_a_move_that_died_are_removed(self, api, project, media, key, monkeypatch):
         entry = {"path": uploaded(api, project, b"text", "a.txt"), "name": "a.txt"}
         monkeypatch.setattr(object_cleanup, "GRACE", timedelta(0))
-        with monkeypatch.context() as patch, pytest.raises(SystemExit):
+        with monkeypatch.context() as patch:
             patch.setattr(moving, "edit_media", lambda *_, **__: sys.exit())
-            api.post(f"MoveVideo/{media}", {"media_files": {"attachment": [entry]}})
+            with pytest.raises(SystemExit):
+                api.post(f"MoveVideo/{media}", {"media_files": {"attachment": [entry]}})
         assert len(list(objects.under(key("")))) == 1
         object_cleanup.sweep(project)
         assert list(objects.under(key(""))) == []
