@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from chalicelib.resources.entities import object_cleanup
-from chalicelib.resources.media import moving
+from chalicelib.resources.media.files import moving
 from tests import objects
 from tests.resources.media.samples import media_type, uploaded
 
