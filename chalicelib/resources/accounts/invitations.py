@@ -47,8 +47,7 @@ class Invitation(Resource, kw_only=True):
     created_datetime: Timestamp
     created_username: str
     registration_token: Annotated[
-        str | None,
-        Meta(description="Null in every answer: older clients expect the member."),
+        str | None, Meta(description="Null in every answer: older clients expect the member.")
     ] = None
     token_hash: Annotated[str, Meta(description="SHA-256 of the token in the invitation's link, in hex.")] = ""
 
