@@ -72,7 +72,6 @@ class PasswordReset(Resource, kw_only=True):
 INVITATION = RecordKind(
     name="invitation",
     struct=Invitation,
-    title="Invitation",
     parent=("organization", "organization"),
     claims=lambda invitation: {
         **({"token": invitation.token_hash} if invitation.token_hash else {}),
@@ -83,4 +82,4 @@ INVITATION = RecordKind(
         ),
     },
 )
-PASSWORD_RESET = RecordKind(name="passwordreset", struct=PasswordReset, title="PasswordReset")
+PASSWORD_RESET = RecordKind(name="passwordreset", struct=PasswordReset)

@@ -85,7 +85,6 @@ class VideoClip(Resource, kw_only=True):
 TEMPORARY_FILE = RecordKind(
     name="temporary_file",
     struct=TemporaryFile,
-    title="TemporaryFile",
     parent=("project", "project"),
     claims=lambda file: {"path": f"{file.project}|{file.object_name}"},
 )
