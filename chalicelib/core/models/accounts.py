@@ -354,6 +354,7 @@ TOKEN = RecordKind(name="token", struct=StoredToken, title="Token")
 ORGANIZATION = RecordKind(
     name="organization",
     struct=Organization,
+    links={"created_by": "creator"},
     claims=lambda organization: {"name": f"{organization.created_by}|{organization.name.casefold()}"},
 )
 AFFILIATION = RecordKind(

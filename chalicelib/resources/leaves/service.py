@@ -33,6 +33,7 @@ from chalicelib.resources.leaves.foreign_types import leaf_types
 from chalicelib.resources.leaves.trees import LEAF, find, parent_of, places
 from chalicelib.storage.dynamodb import entities, ids, steps
 from chalicelib.storage.dynamodb.transactions import TooLarge
+from chalicelib.storage.log import growth
 
 MOST_SUGGESTED = 1_000
 
@@ -43,7 +44,9 @@ def create(writer: Writer, specs: Sequence[LeafSpec], *, listed: bool) -> list[i
     Raises:
         BadInput: one of them breaks a rule.
         NotFound: a parent does not exist.
+        TooMany: there are many, and the project's log has grown too far beyond its snapshot.
     """
+    growth.make_room(writer.project, len(specs))
     return steps.again(lambda: _create(writer, specs, listed=listed))
 
 

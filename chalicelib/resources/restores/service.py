@@ -32,7 +32,6 @@ from chalicelib.resources.restores import bulk as restores_bulk
 from chalicelib.resources.restores import leaves as restores_leaves
 from chalicelib.resources.restores.bulk import is_tombstone
 from chalicelib.resources.restores.kept import is_kept
-from chalicelib.resources.sections import service as sections_service
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.dynamodb.transactions import Transaction
@@ -305,7 +304,6 @@ def _recreate(writer: Writer, section: Section) -> None:
     """Create a deleted section again, under its id. Does nothing where it exists: a repeated request goes on."""
     if records.maybe(SECTION, section.id) is not None:
         return
-    sections_service.check_room(records.definitions(writer.project))
     change = Transaction()
     records.add(change, SECTION, section, user=writer.user, taken=_path_taken(section))
     was = [Change(DefinitionKind.SECTION, section.id, GONE)]
