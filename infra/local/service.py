@@ -58,7 +58,7 @@ class Service:
         self._s3 = S3Front(aws.signing_keys(), host=host, port=port + 1)
         self._pollers = Pollers(_sources(), region=aws.REGION)
         self._schedule = Schedule(*_timers(), region=aws.REGION, traffic=self._gateway.traffic)
-        self._follower = Follower()
+        self._follower = Follower(self._gateway.traffic)
         self._jobs = LocalQueue(home, runner, jobs.handler, settings().job_files_image) if runner else None
         if runner is not None:
             self._gateway.is_kept_from = partial(is_step, runner, server=port)
