@@ -55,6 +55,7 @@ def transact_write_items(backend: DynamoDBBackend, params: Params) -> Answer:  #
     held = _held(found)
     conditions: _Conditions = {}
     writes: list[tuple[Rows, Key, Key, bytes | None]] = []
+    keys: list[tuple[bytes, bytes]] = []
     written: list[tuple[int, bytes | None]] = []
     reasons: list[Answer] = []
     seen, total = set(), 0
@@ -70,6 +71,7 @@ def transact_write_items(backend: DynamoDBBackend, params: Params) -> Answer:  #
         total += step.size
         if kind != "ConditionCheck":
             writes.append((rows, partition, sort, step.row))
+            keys.append(key[1:])
             written.append((step.size, old))
     if len(seen) < len(actions):
         raise Unusual
@@ -82,7 +84,7 @@ def transact_write_items(backend: DynamoDBBackend, params: Params) -> Answer:  #
     counted, units = counts(params), 2.0 * (len(actions) - len(writes))
     if counted:
         units += sum(2 * max(map(metering.write_units, (size, size_of(old)))) for size, old in written)
-    put_all(writes)
+    put_all(writes, keys)
     if token is not None:
         recent[token] = (print_, time.monotonic())
     return charge("TransactWriteItems", params, {}, write=units)
