@@ -72,8 +72,7 @@ def check(scope: Scope, project: int, *parts: Any) -> None:
             left = [number for number in getattr(name.holder, name.member) if number in seen[name.kind]]
             setattr(name.holder, name.member, left)
         elif unknown:
-            message = f"{name.place}: the project has no {name.kind} {unknown[0]}."
-            raise BadInput(message)
+            raise BadInput(f"{name.place}: the project has no {name.kind} {unknown[0]}.")
 
 
 def visible(scope: Scope, project: int, kind: str, numbers: Collection[int]) -> set[int]:

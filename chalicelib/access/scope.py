@@ -176,8 +176,7 @@ class Scope:
             return
         masks = masks_on(self.in_project(rows[0].project), kind.value, rows)
         if any(level_of(each) < self.needed for each in masks):
-            message = f"You may not write a {kind} there: your permission on its place is too low."
-            raise Forbidden(message)
+            raise Forbidden(f"You may not write a {kind} there: your permission on its place is too low.")
 
     def check_project(self, project: int) -> None:
         """Refuse work that needs the level of this request on the project itself. Raises Forbidden."""

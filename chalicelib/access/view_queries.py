@@ -129,8 +129,7 @@ def check_reach(project: int, query: Query, scope: Scope) -> None:
     view = current(project)
     closed = count(view, query, UNRESTRICTED) - count(view, query, scope)
     if closed:
-        message = f"This would also change {closed} {query.kind} entities on which your permission is too low."
-        raise Forbidden(message)
+        raise Forbidden(f"This would also change {closed} {query.kind} entities on which your permission is too low.")
 
 
 def _check(view: View, query: Query, scope: Scope) -> Query:

@@ -21,11 +21,11 @@ import msgspec
 from chalicelib.core.permissions import Permission
 from chalicelib.errors import NotFound
 from chalicelib.http.addresses import plain
-from chalicelib.http.operation import Answer, Call, Operation
+from chalicelib.http.operation import Answer, Call, Operations
 from chalicelib.resources.algorithms import saved_files
 from chalicelib.settings import settings
 
-TAG = "Pages"
+PAGES = Operations(tag="Pages")
 FOLDER = Path(__file__).parent.parent / "console"
 TYPES = {
     ".js": "text/javascript; charset=utf-8",
@@ -151,8 +151,12 @@ def _region() -> str:
     return s3.client().meta.region_name
 
 
+@PAGES.get("/", "ShowConsole", needs=Permission.ANYONE, returns="text/html")
 def page(call: Call[Any, Any, Any]) -> Answer:
-    """The console. Browsers ask for it each time and get 304 while it is unchanged."""
+    """The console, a web front end.
+
+    Browsers ask for it each time and get 304 while it is unchanged.
+    """
     found, allowed = build(), policy()
     tag = f'"{found.name}-{hashlib.sha256(allowed.encode()).hexdigest()[:8]}"'
     headers = {
@@ -167,8 +171,27 @@ def page(call: Call[Any, Any, Any]) -> Answer:
     return Answer(content_type="text/html; charset=utf-8", body=found.index, headers=headers)
 
 
+@PAGES.get(
+    "/console/{build}/{folder}/{name}",
+    "GetConsoleFolderFile",
+    needs=Permission.ANYONE,
+    addresses=plain(lambda _: None, build=str, folder=str, name=str),
+    returns="*/*",
+    summary="A file in a folder of the console.",
+)
+@PAGES.get(
+    "/console/{build}/{name}",
+    "GetConsoleFile",
+    needs=Permission.ANYONE,
+    addresses=plain(lambda _: None, build=str, name=str),
+    returns="*/*",
+)
 def asset(call: Call[Any, Any, Any]) -> Answer:
-    """A file of the console. Raises NotFound for other files, and for those of another build."""
+    """A file of the console, by the hash of all its files.
+
+    Raises:
+        NotFound: for other files, and for those of another build.
+    """
     found = build()
     path = "/".join(call.path[part] for part in ("folder", "name") if part in call.path)
     if call.path["build"] != found.name or path not in found.files:
@@ -191,43 +214,3 @@ def asset(call: Call[Any, Any, Any]) -> Answer:
 @lru_cache(maxsize=256)
 def _zipped(body: bytes) -> bytes:
     return gzip.compress(body, _GZIP_LEVEL, mtime=0)
-
-
-def _nothing(_: dict[str, Any]) -> None:
-    return None
-
-
-PAGES = (
-    Operation(
-        id="ShowConsole",
-        method="GET",
-        path="/",
-        summary="The console, a web front end.",
-        needs=Permission.ANYONE,
-        returns="text/html",
-        handler=page,
-        tag=TAG,
-    ),
-    Operation(
-        id="GetConsoleFile",
-        method="GET",
-        path="/console/{build}/{name}",
-        summary="A file of the console, by the hash of all its files.",
-        needs=Permission.ANYONE,
-        addresses=plain(_nothing, build=str, name=str),
-        returns="*/*",
-        handler=asset,
-        tag=TAG,
-    ),
-    Operation(
-        id="GetConsoleFolderFile",
-        method="GET",
-        path="/console/{build}/{folder}/{name}",
-        summary="A file in a folder of the console.",
-        needs=Permission.ANYONE,
-        addresses=plain(_nothing, build=str, folder=str, name=str),
-        returns="*/*",
-        handler=asset,
-        tag=TAG,
-    ),
-)

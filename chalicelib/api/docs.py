@@ -11,8 +11,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from chalicelib.core.permissions import Permission
 from chalicelib.errors import NotFound
-from chalicelib.http.operation import Answer, Call
+from chalicelib.http.addresses import plain
+from chalicelib.http.operation import Answer, Call, Operations
+
+PAGES = Operations(tag="Pages")
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; "
@@ -65,14 +69,22 @@ _START = """SwaggerUIBundle({
 """
 
 
+@PAGES.get("/docs", "BrowseDocs", needs=Permission.ANYONE, returns="text/html")
 def page(call: Call[Any, Any, Any]) -> Answer:
-    """The page that shows the API."""
+    """The interface in a browser."""
     headers = {"Content-Security-Policy": POLICY, "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY"}
     return _cached(call, "text/html; charset=utf-8", _PAGE.encode(), headers)
 
 
+@PAGES.get(
+    "/docs/{asset}", "GetDocsAsset", needs=Permission.ANYONE, addresses=plain(lambda _: None, asset=str), returns="*/*"
+)
 def asset(call: Call[Any, Any, Any]) -> Answer:
-    """A file of the page, by `asset` in the path. Raises NotFound for files that are not on the list."""
+    """A file that the browser page needs, by its name.
+
+    Raises:
+        NotFound: the file is not on the list.
+    """
     name = call.path["asset"]
     if name not in ASSETS:
         raise NotFound.of("asset", name)

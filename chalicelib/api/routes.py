@@ -10,8 +10,8 @@ from chalicelib.api import site
 from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.http.operation import Operation
 
-PAGES: tuple[Operation, ...] = site.PAGES
-"""Routes beside the API: the schema document, its browser, downloads."""
+PAGES = tuple(site.PAGES)
+"""Operations beside the API: the schema document, its browser, downloads."""
 
 _VARIABLE = re.compile(r"{(\w+)}")
 

@@ -9,14 +9,13 @@ from chalicelib.api import console, docs, pages
 from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.core.permissions import Permission
 from chalicelib.http import openapi
-from chalicelib.http.addresses import plain
-from chalicelib.http.operation import Answer, Call, Operation
+from chalicelib.http.operation import Answer, Call, Operations
 from chalicelib.resources.accounts import mailed_pages
 from chalicelib.resources.health import operations as health_operations
 from chalicelib.resources.uploads import tus_operations
 from chalicelib.settings import settings
 
-TAG = "Pages"
+PAGES = Operations(tag="Pages")
 YAML = "application/vnd.oai.openapi; charset=utf-8"
 
 
@@ -26,53 +25,23 @@ def _schema() -> tuple[bytes, str]:
     return body, openapi.etag(body)
 
 
+@PAGES.get("/schema", "GetSchema", needs=Permission.ANYONE, returns=YAML)
 def schema(call: Call[Any, Any, Any]) -> Answer:
-    """The OpenAPI document that the newest client is generated from, made once per container."""
+    """The OpenAPI document of this interface, as YAML.
+
+    The newest client is generated from it. Made once per container.
+    """
     body, tag = _schema()
     if call.headers.get("if-none-match") == tag:
         return Answer(status=304, headers={"ETag": tag})
     return Answer(content_type=YAML, body=body, headers={"ETag": tag, "Cache-Control": "no-cache"})
 
 
-def _nothing(_: dict[str, Any]) -> None:
-    return None
-
-
-PAGES = (
+PAGES += (
     *console.PAGES,
     *mailed_pages.PAGES,
     *health_operations.PAGES,
     *pages.PAGES,
     *tus_operations.PAGES,
-    Operation(
-        id="GetSchema",
-        method="GET",
-        path="/schema",
-        summary="The OpenAPI document of this interface, as YAML.",
-        needs=Permission.ANYONE,
-        returns=YAML,
-        handler=schema,
-        tag=TAG,
-    ),
-    Operation(
-        id="BrowseDocs",
-        method="GET",
-        path="/docs",
-        summary="The interface in a browser.",
-        needs=Permission.ANYONE,
-        returns="text/html",
-        handler=docs.page,
-        tag=TAG,
-    ),
-    Operation(
-        id="GetDocsAsset",
-        method="GET",
-        path="/docs/{asset}",
-        summary="A file that the browser page needs.",
-        needs=Permission.ANYONE,
-        addresses=plain(_nothing, asset=str),
-        returns="*/*",
-        handler=docs.asset,
-        tag=TAG,
-    ),
+    *docs.PAGES,
 )

@@ -8,7 +8,7 @@ the word of the kind, as in keys.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from chalicelib.access import authentication
@@ -18,17 +18,14 @@ from chalicelib.core.models.accounts import ORGANIZATION, Organization, Project
 from chalicelib.core.models.accounts import PROJECT as PROJECT_RECORD
 from chalicelib.core.permissions import Level
 from chalicelib.core.records import RecordKind
-from chalicelib.http.operation import Address, Found, ReadsNothingAhead
+from chalicelib.http.operation import Address, Found
 from chalicelib.storage.dynamodb import entities, entity_rows, record_rows, records
 from chalicelib.storage.dynamodb.ahead import Wanted
 from chalicelib.storage.dynamodb.tables import EntityRow, RecordRow
 
 Expected = Callable[[dict[str, Any], int | None], list[Wanted]]
 """From the variables of a path and a probable user to the rows that the request will read first."""
-
-
-def _nothing(path: dict[str, Any], user: int | None) -> list[Wanted]:  # noqa: ARG001 the default
-    return []
+Locate = Callable[[dict[str, Any]], Found[Any]]
 
 
 def _by(variable: str, wanted: Callable[[Any, int | None], list[Wanted]]) -> Expected:
@@ -54,131 +51,67 @@ def _project_ahead(variable: str) -> Expected:
     return _by(variable, wanted)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _InProject:
-    """A record or entity of a project: the caller's membership decides."""
+def in_project(
+    what: str, locate: Locate, *, judged: Callable[[Found[Any]], Any] = lambda found: found.thing, **more: Any
+) -> Address[Any]:
+    """A record or entity of a project: the caller's membership decides.
 
-    what: str
-    locate: Callable[[dict[str, Any]], Found[Any]]
-    variables: dict[str, type] = field(default_factory=lambda: {"id": int})
-    expected: Expected = _nothing
-    judged: Callable[[Found[Any]], Any] = lambda found: found.thing
-    """From the found record or entity to the one that decides the caller's level."""
-    is_door: bool = False
-    """Whether the operation concerns the content of the project, each entity by itself: see `within`."""
-
-    def ahead(self, path: dict[str, Any], user: int | None) -> list[Wanted]:
-        """The rows that the request will probably read first."""
-        return self.expected(path, user)
-
-    def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
-        """The record or entity, or NotFound."""
-        return self.locate(path)
-
-    def level(self, scope: Scope, found: Found[Any]) -> Level:
-        """The caller's level in the project."""
-        project = found.project or 0
-        if self.is_door:
-            return scope.within_project(project)
-        return scope.project_level(project, self.what, lambda: self.judged(found))
+    `judged` gives the record or entity that decides the caller's level, where that is not the one found.
+    """
+    return Address(
+        what=what,
+        locate=locate,
+        level=lambda scope, found: scope.project_level(found.project or 0, what, lambda: judged(found)),
+        inside=lambda scope, found: scope.within_project(found.project or 0),
+        **more,
+    )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _InOrganization:
+def _in_organization(what: str, locate: Locate, **more: Any) -> Address[Any]:
     """A record of an organization: the caller's affiliation decides."""
-
-    what: str
-    locate: Callable[[dict[str, Any]], Found[Any]]
-    variables: dict[str, type] = field(default_factory=lambda: {"id": int})
-    expected: Expected = _nothing
-    is_door: bool = False
-    """Whether the operation concerns the content of the organization, each record by itself: see `within`."""
-
-    def ahead(self, path: dict[str, Any], user: int | None) -> list[Wanted]:
-        """The rows that the request will probably read first."""
-        return self.expected(path, user)
-
-    def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
-        """The record, or NotFound."""
-        return self.locate(path)
-
-    def level(self, scope: Scope, found: Found[Any]) -> Level:
-        """The caller's level in the organization."""
-        if self.is_door:
-            return scope.within_organization(found.organization or 0)
-        return scope.organization_level(found.organization or 0, self.what, found.thing)
+    return Address(
+        what=what,
+        locate=locate,
+        level=lambda scope, found: scope.organization_level(found.organization or 0, what, found.thing),
+        inside=lambda scope, found: scope.within_organization(found.organization or 0),
+        **more,
+    )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Plain(ReadsNothingAhead):
+def plain(locate: Callable[[dict[str, Any]], Any], **variables: type) -> Address[Any]:
     """A record without membership check; the handler decides, or the operation is open to everyone."""
-
-    what: str
-    locate: Callable[[dict[str, Any]], Found[Any]]
-    variables: dict[str, type]
-
-    def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
-        """The record, or NotFound."""
-        return self.locate(path)
-
-    def level(self, scope: Scope, found: Found[Any]) -> Level:  # noqa: ARG002 nothing to look at
-        """NONE: there are no levels here."""
-        return Level.NONE
+    return Address(
+        what="",
+        locate=lambda path: Found(thing=locate(path)),
+        level=lambda _scope, _found: Level.NONE,
+        variables=variables,
+    )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Own:
-    """A record of one user in a project; for other users it does not exist."""
+def _project(variable: str) -> Address[Project]:
+    def locate(path: dict[str, Any]) -> Found[Project]:
+        project = authentication.project_of(path[variable])
+        return Found(thing=project, project=project.id, organization=project.organization)
 
-    what: str
-    kind: RecordKind[Any]
-    variables: dict[str, type] = field(default_factory=lambda: {"id": int})
-
-    def ahead(self, path: dict[str, Any], user: int | None) -> list[Wanted]:
-        """The record or its pointer."""
-        return _record_ahead(self.kind, "id")(path, user)
-
-    def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
-        """The record, or NotFound."""
-        record = records.get(self.kind, path["id"])
-        return Found(thing=record, project=record.project)
-
-    def level(self, scope: Scope, found: Found[Any]) -> Level:
-        """The caller's level in the project, if the record is the caller's."""
-        if found.thing.user != scope.caller.id:
-            return Level.NONE
-        return scope.project_level(found.project or 0, self.what, lambda: found.thing)
+    return in_project("project", locate, variables={variable: int}, ahead=_project_ahead(variable))
 
 
-def _project(path: dict[str, Any], variable: str) -> Found[Project]:
-    project = authentication.project_of(path[variable])
-    return Found(thing=project, project=project.id, organization=project.organization)
+def _organization(variable: str) -> Address[Organization]:
+    def locate(path: dict[str, Any]) -> Found[Organization]:
+        organization = records.get(ORGANIZATION, path[variable])
+        return Found(thing=organization, organization=organization.id)
+
+    ahead = _record_ahead(ORGANIZATION, variable)
+    return _in_organization("organization", locate, variables={variable: int}, ahead=ahead)
 
 
-def _organization(path: dict[str, Any], variable: str) -> Found[Organization]:
-    organization = records.get(ORGANIZATION, path[variable])
-    return Found(thing=organization, organization=organization.id)
-
-
-PROJECT = _InProject(
-    what="project",
-    locate=lambda path: _project(path, "project"),
-    variables={"project": int},
-    expected=_project_ahead("project"),
-)
+PROJECT = _project("project")
 """`/rest/…/{project}`."""
-PROJECT_BY_ID = _InProject(what="project", locate=lambda path: _project(path, "id"), expected=_project_ahead("id"))
+PROJECT_BY_ID = _project("id")
 """`/rest/Project/{id}`."""
-ORGANIZATION_ADDRESS = _InOrganization(
-    what="organization",
-    locate=lambda path: _organization(path, "organization"),
-    variables={"organization": int},
-    expected=_record_ahead(ORGANIZATION, "organization"),
-)
+ORGANIZATION_ADDRESS = _organization("organization")
 """`/rest/…/{organization}`."""
-ORGANIZATION_BY_ID = _InOrganization(
-    what="organization", locate=lambda path: _organization(path, "id"), expected=_record_ahead(ORGANIZATION, "id")
-)
+ORGANIZATION_BY_ID = _organization("id")
 """`/rest/Organization/{id}`."""
 
 
@@ -189,99 +122,74 @@ def within(address: Address[Any]) -> Address[Any]:
     project, and the operation's level on each entity that is listed, changed, deleted or created: the scope of the call
     checks that, which the handler's queries, `scope.only` and `scope.check` use.
     """
-    return replace(address, is_door=True)  # type: ignore[type-var]
+    assert address.inside is not None, address.what  # noqa: S101 a project or an organization
+    return replace(address, level=address.inside)
 
 
 WITHIN_PROJECT = within(PROJECT)
 """`/rest/…/{project}`, where each entity in the project is checked by itself."""
 
 
-def record_of_project(kind: RecordKind[Any], variable: str = "id") -> _InProject:
+def record_of_project(kind: RecordKind[Any], variable: str = "id") -> Address[Any]:
     """`/rest/Version/{id}`: a record that belongs to a project. A deleted project has no members to reach it."""
 
     def locate(path: dict[str, Any]) -> Found[Any]:
         record = records.get(kind, path[variable])
         return Found(thing=record, project=record.project)
 
-    return _InProject(
-        what=kind.name,
-        locate=locate,
-        variables={variable: int if kind.identity == "id" else str},
-        expected=_record_ahead(kind, variable),
-    )
+    variables = {variable: int if kind.identity == "id" else str}
+    return in_project(kind.name, locate, variables=variables, ahead=_record_ahead(kind, variable))
 
 
-def own_record_of_project(kind: RecordKind[Any]) -> Own:
+def only(address: Address[Any], is_visible: Callable[[Any, Scope], bool]) -> Address[Any]:
+    """The same address; what a caller may not see does not exist for that caller."""
+
+    def level(scope: Scope, found: Found[Any]) -> Level:
+        return address.level(scope, found) if is_visible(found.thing, scope) else Level.NONE
+
+    return replace(address, level=level)
+
+
+def own_record_of_project(kind: RecordKind[Any], variable: str = "id") -> Address[Any]:
     """`/rest/Bookmark/{id}`: a record of a project that only its own user may see."""
-    return Own(what=kind.name, kind=kind)
+    return only(record_of_project(kind, variable), lambda record, scope: record.user == scope.caller.id)
 
 
-def record_of_organization(kind: RecordKind[Any]) -> _InOrganization:
+def record_of_organization(kind: RecordKind[Any]) -> Address[Any]:
     """`/rest/Affiliation/{id}`: a record that belongs to an organization."""
 
     def locate(path: dict[str, Any]) -> Found[Any]:
         record = records.get(kind, path["id"])
         return Found(thing=record, organization=record.organization)
 
-    return _InOrganization(what=kind.name, locate=locate, expected=_record_ahead(kind, "id"))
-
-
-@dataclass(frozen=True, kw_only=True)
-class _OfEither:
-    """A record that belongs to a project or to an organization: the level there decides."""
-
-    what: str
-    kind: RecordKind[Any]
-    variables: dict[str, type] = field(default_factory=lambda: {"id": int})
-
-    def ahead(self, path: dict[str, Any], user: int | None) -> list[Wanted]:
-        """The record or its pointer."""
-        return _record_ahead(self.kind, "id")(path, user)
-
-    def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
-        """The record, or NotFound."""
-        record = records.get(self.kind, path["id"])
-        return Found(thing=record, project=record.project, organization=record.organization)
-
-    def level(self, scope: Scope, found: Found[Any]) -> Level:
-        """The caller's level in the project, or else in the organization."""
-        if found.project:
-            return scope.project_level(found.project, self.what, lambda: found.thing)
-        return scope.organization_level(found.organization or 0, self.what, found.thing)
+    return _in_organization(kind.name, locate, ahead=_record_ahead(kind, "id"))
 
 
 def record_of_either(kind: RecordKind[Any]) -> Address[Any]:
-    """`/rest/Webhook/{id}`: a record that belongs either to a project or to an organization."""
-    return _OfEither(what=kind.name, kind=kind)
+    """`/rest/Webhook/{id}`: a record that belongs to a project or to an organization: the level there decides."""
+
+    def locate(path: dict[str, Any]) -> Found[Any]:
+        record = records.get(kind, path["id"])
+        return Found(thing=record, project=record.project, organization=record.organization)
+
+    def level(scope: Scope, found: Found[Any]) -> Level:
+        if found.project:
+            return scope.project_level(found.project, kind.name, lambda: found.thing)
+        return scope.organization_level(found.organization or 0, kind.name, found.thing)
+
+    return Address(what=kind.name, locate=locate, level=level, ahead=_record_ahead(kind, "id"))
 
 
-def entity(kind: Kind) -> _InProject:
+def entity(kind: Kind) -> Address[Any]:
     """`/rest/Localization/{id}`: an entity that readers may see. A deleted project has no members to reach it."""
 
     def locate(path: dict[str, Any]) -> Found[Any]:
         found = entities.get(kind, path["id"])
         return Found(thing=found, project=found.project)
 
-    return _InProject(what=kind.value, locate=locate, expected=_entity_ahead(kind))
-
-
-@dataclass(frozen=True, kw_only=True)
-class _ByBody(_InProject):
-    """A record or entity of a project whose kind the body names."""
-
-    locate: Callable[[dict[str, Any]], Found[Any]] = field(init=False)
-    locate_by: Callable[[dict[str, Any], Any], Found[Any]]
-
-    def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:
-        """The record or entity, or NotFound."""
-        return self.locate_by(path, body)
+    return in_project(kind.value, locate, ahead=_entity_ahead(kind))
 
 
 def by_body(what: str, locate: Callable[[dict[str, Any], Any], Found[Any]]) -> Address[Any]:
     """`/rest/AttributeType/{id}`: a type of a project that path and body name together."""
-    return _ByBody(what=what, locate_by=locate)
-
-
-def plain(locate: Callable[[dict[str, Any]], Any], **variables: type) -> _Plain:
-    """A record without membership check."""
-    return _Plain(what="", locate=lambda path: Found(thing=locate(path)), variables=variables)
+    return in_project(what, lambda path: locate(path, None), locate_by=locate)

@@ -2,14 +2,13 @@
 
     OPERATIONS = record_operations(
         RecordResource(
-            word="Bookmark", plural="Bookmarks", kind=BOOKMARK, tag=TAG,
-            parent=PROJECT, one=OWN_BOOKMARK, read=Permission.VIEW, write=Permission.EDIT,
+            kind=BOOKMARK, tag=TAG, one=OWN_BOOKMARK, read=Permission.VIEW, write=Permission.EDIT,
             spec=BookmarkSpec, update=BookmarkUpdate,
             listed=list_bookmarks, made=make_bookmark,
         )
     )
 
-Each kind provides two functions, `listed` and `made`, and may provide others.
+Each kind provides a function, `made`, and may provide others.
 """
 
 from __future__ import annotations
@@ -26,26 +25,26 @@ from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import Resource, given
 from chalicelib.core.responses import CreateResponse, DeletedResponse, MessageResponse
 from chalicelib.errors import BadInput, LimnError
-from chalicelib.http.addresses import within
-from chalicelib.http.operation import Address, Call, NoQuery, Operation
+from chalicelib.http.addresses import ORGANIZATION_ADDRESS, PROJECT, record_of_organization, record_of_project, within
+from chalicelib.http.operation import Address, Call, NoQuery, Operations
 from chalicelib.storage.dynamodb import records, steps
 from chalicelib.storage.dynamodb.transactions import Transaction
 
 Handler = Callable[[Call[Any, Any, Any]], Any]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class RecordResource:
     """One kind of record in the API.
 
     Attributes:
-        word, plural: as in `/rest/Bookmark/{id}` and `/rest/Bookmarks/{project}`.
-        kind: its record kind.
-        parent, one: what the two paths address; `variable` is the path variable of the parent.
+        kind: its record kind, whose parent is a project or an organization.
+        word, plural: as in `/rest/Bookmark/{id}` and `/rest/Bookmarks/{project}`; by default the kind's title.
+        one: what the path of one record addresses; by default any record of the project or organization.
         read, write: the permissions of GET and of the other operations.
         spec, update: the bodies of creation and change.
         schema_update: the type that `/schema` shows for `update`, where clients build a keyword from its name.
-        listed: the records of a list.
+        listed: the records of a list; by default all of the project or organization.
         made: stores and returns the new record.
         shown: the response for a record; the record itself by default.
         changed: from a change and the members given to the members to replace; may refuse.
@@ -56,19 +55,17 @@ class RecordResource:
         noted: the event of a change or deletion (no record after it), for the feed of the record's project.
     """
 
-    word: str
-    plural: str
     kind: RecordKind[Any]
     tag: str
-    parent: Address[Any]
-    one: Address[Any]
     read: Permission
     write: Permission
     spec: type[Resource]
     update: type[Resource]
-    listed: Handler
     made: Handler
-    variable: str = "project"
+    word: str = ""
+    plural: str = ""
+    one: Address[Any] | None = None
+    listed: Handler | None = None
     query: type[Resource] = NoQuery
     shown: Callable[[Any], Any] = lambda record: record
     changed: Callable[[Call[Any, Any, Any], dict[str, Any]], dict[str, Any]] = lambda _, change: change
@@ -81,9 +78,15 @@ class RecordResource:
     schema_update: type[Resource] | None = None
     change_says: str = "{word} {id} updated successfully!"
 
+    def __post_init__(self) -> None:
+        self.word = self.word or self.kind.title
+        self.plural = self.plural or f"{self.word}s"
+
     def list(self, call: Call[Any, Any, Any]) -> list[Any]:
         """All records that the caller may see."""
-        return [self.shown(record) for record in call.scope.only(self.one.what, self.listed(call))]
+        kind = self.kind
+        found = self.listed(call) if self.listed else records.list_children(kind, call.project or call.organization)
+        return [self.shown(record) for record in call.scope.only(kind.name, found)]
 
     def create(self, call: Call[Any, Any, Any]) -> CreateResponse:
         """Create a record."""
@@ -142,72 +145,51 @@ class RecordResource:
         return DeletedResponse(message=message, id=number) if self.deletion_names else MessageResponse(message=message)
 
 
-def record_operations(resource: RecordResource) -> tuple[Operation, ...]:
+def record_operations(resource: RecordResource) -> Operations:
     """The operations of a kind of record."""
-    word, many = resource.word, f"/rest/{resource.plural}/{{{resource.variable}}}"
-    one = f"/rest/{word}/{{id}}"
-    struct, noun = resource.kind.struct, resource.kind.title.lower()
-    a_noun = f"{'an' if noun.startswith(tuple('aeio')) else 'a'} {noun}"
-    return (
-        Operation(
-            id=f"Get{word}List",
-            method="GET",
-            path=many,
-            summary=f"Every {noun} there is for the caller.",
-            needs=resource.read,
-            addresses=within(resource.parent),
-            query=resource.query,
-            returns=list[struct],  # type: ignore[valid-type]
-            handler=resource.list,
-            tag=resource.tag,
-        ),
-        Operation(
-            id=f"Create{word}",
-            method="POST",
-            path=many,
-            summary=f"Make {a_noun}.",
-            needs=resource.write,
-            addresses=resource.parent,
-            query=resource.query,
-            body=resource.spec,
-            returns=CreateResponse,
-            handler=resource.create,
-            tag=resource.tag,
-        ),
-        Operation(
-            id=f"Get{word}",
-            method="GET",
-            path=one,
-            summary=f"One {noun}.",
-            needs=resource.read,
-            addresses=resource.one,
-            returns=struct,
-            handler=resource.get,
-            tag=resource.tag,
-        ),
-        Operation(
-            id=f"Update{word}",
-            method="PATCH",
-            path=one,
-            summary=f"Change {a_noun}: the members given, and no others.",
-            needs=resource.write,
-            addresses=resource.one,
-            body=resource.update,
-            schema_body=resource.schema_update,
-            returns=MessageResponse,
-            handler=resource.change,
-            tag=resource.tag,
-        ),
-        Operation(
-            id=f"Delete{word}",
-            method="DELETE",
-            path=one,
-            summary=f"Delete {a_noun}.",
-            needs=resource.write,
-            addresses=resource.one,
-            returns=DeletedResponse if resource.deletion_names else MessageResponse,
-            schema_answer=MessageResponse,
-            handler=resource.delete,
-            tag=resource.tag,
-        ),
+    kind, word = resource.kind, resource.word
+    assert kind.parent is not None, word  # noqa: S101 a project or an organization
+    where = kind.parent[1]
+    parent, record = (
+        (PROJECT, record_of_project) if where == "project" else (ORGANIZATION_ADDRESS, record_of_organization)
     )
+    many, one = f"/rest/{resource.plural}/{{{where}}}", f"/rest/{word}/{{id}}"
+    struct, noun = kind.struct, kind.title.lower()
+    a_noun = f"{'an' if noun.startswith(tuple('aeio')) else 'a'} {noun}"
+    made = Operations(tag=resource.tag, addresses=resource.one or record(kind))
+    made.get(
+        many,
+        f"Get{word}List",
+        summary=f"Every {noun} there is for the caller.",
+        needs=resource.read,
+        addresses=within(parent),
+        query=resource.query,
+        returns=list[struct],  # type: ignore[valid-type]
+    )(resource.list)
+    made.post(
+        many,
+        f"Create{word}",
+        summary=f"Make {a_noun}.",
+        needs=resource.write,
+        addresses=parent,
+        query=resource.query,
+        body=resource.spec,
+    )(resource.create)
+    made.get(one, f"Get{word}", summary=f"One {noun}.", needs=resource.read, returns=struct)(resource.get)
+    made.patch(
+        one,
+        f"Update{word}",
+        summary=f"Change {a_noun}: the members given, and no others.",
+        needs=resource.write,
+        body=resource.update,
+        schema_body=resource.schema_update,
+    )(resource.change)
+    made.delete(
+        one,
+        f"Delete{word}",
+        summary=f"Delete {a_noun}.",
+        needs=resource.write,
+        returns=DeletedResponse if resource.deletion_names else MessageResponse,
+        schema_answer=MessageResponse,
+    )(resource.delete)
+    return made

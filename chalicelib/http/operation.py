@@ -1,16 +1,15 @@
 """The declaration of an operation: the source of route, decoding, permission, document, reference and matrix test.
 
-    Operation(
-        id="GetLocalization",
-        method="GET", path="/rest/Localization/{id}",
-        summary="One localization.",
-        needs=Permission.VIEW, addresses=entity(Kind.LOCALIZATION), returns=Localization,
-        handler=get_localization,
-    )
+    OPERATIONS = Operations(tag="Files")
 
-A handler gets one `Call` and returns what `returns` says: a Resource, a list of them, a scalar, or an `Answer` with
-bytes of its own. Before it runs, the dispatcher has decoded and validated the request, found the addressed record or
-entity, and checked the permission.
+    @OPERATIONS.patch("/rest/File/{id}", "UpdateFile", needs=Permission.EDIT, addresses=entity(Kind.FILE))
+    def update_file(call: Call[File, NoQuery, FileUpdate]) -> MessageResponse:
+        ...
+
+The annotations tell the types of the query, the body and the answer; the docstring is what the reference says of the
+operation. A handler gets one `Call` and returns a Resource, a list of them, a scalar, or an `Answer` with bytes of its
+own. Before it runs, the dispatcher has decoded and validated the request, found the addressed record or entity, and
+checked the permission.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Generic, Protocol, TypeVar, get_origin
+from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from chalicelib.access.authentication import Caller
 from chalicelib.access.scope import Scope
@@ -29,6 +28,7 @@ from chalicelib.storage.dynamodb.ahead import Wanted
 T = TypeVar("T")
 Q = TypeVar("Q")
 B = TypeVar("B")
+H = TypeVar("H", bound=Callable[..., Any])
 
 Paths = dict[str, str]
 
@@ -46,36 +46,30 @@ class Found(Generic[T]):
     organization: int | None = None
 
 
-class Address(Protocol[T]):
+@dataclass(frozen=True, kw_only=True)
+class Address(Generic[T]):
     """How a path leads to the addressed record or entity, and the caller's level there.
 
-    Where the path alone does not determine its kind, the body does.
+    Attributes:
+        what: the word of the addressed kind, as in keys; empty where no membership is checked.
+        locate: the record or entity of the path's variables; raises NotFound.
+        locate_by: the same from the variables and the body, where the path alone does not determine its kind.
+        level: the caller's level there; `inside` that for its content, see `addresses.within`.
+        variables: the path's variables: name → int or str.
+        ahead: the rows that `locate` and `level` will probably read, as far as the path and a probable user tell.
     """
 
-    @property
-    def what(self) -> str:
-        """The word of the addressed kind; empty where no membership is checked."""
-
-    @property
-    def variables(self) -> dict[str, type]:
-        """The path's variables: name → int or str."""
-
-    def ahead(self, path: dict[str, Any], user: int | None) -> list[Wanted]:
-        """The rows that `find` and `level` will probably read, as far as the path and a probable user tell."""
+    what: str
+    locate: Callable[[dict[str, Any]], Found[T]]
+    locate_by: Callable[[dict[str, Any], Any], Found[T]] | None = None
+    level: Callable[[Scope, Found[T]], Level]
+    inside: Callable[[Scope, Found[T]], Level] | None = None
+    variables: dict[str, type] = field(default_factory=lambda: {"id": int})
+    ahead: Callable[[dict[str, Any], int | None], list[Wanted]] = lambda _path, _user: []
 
     def find(self, path: dict[str, Any], body: Any = None) -> Found[T]:
         """The record or entity, or NotFound."""
-
-    def level(self, scope: Scope, found: Found[T]) -> Level:
-        """The caller's level there."""
-
-
-class ReadsNothingAhead:
-    """The base of addresses whose paths do not tell which rows will be read."""
-
-    def ahead(self, path: dict[str, Any], user: int | None) -> list[Wanted]:  # noqa: ARG002 the same for all
-        """None."""
-        return []
+        return self.locate_by(path, body) if self.locate_by else self.locate(path)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +144,7 @@ class OneOf:
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """One operation of the interface. See the module's docstring for an example.
+    """One operation of the interface; most are declared by a decorator of `Operations`.
 
     Attributes:
         id: the CamelCase name clients derive their method names from.
@@ -206,3 +200,76 @@ class Operation:
     def success(self) -> int:
         """The status of a success."""
         return self.status or (201 if self.method == "POST" else 200)
+
+
+class Operations(list[Operation]):
+    """The operations of a module, in the order shown; its decorators declare handlers. See the module's docstring.
+
+    A decorator takes the path, the id and other members of `Operation`. What neither it nor `defaults` name is read
+    from the handler: `query` and `body` from its `Call` (a body `X | None` may be absent), `returns` from its return
+    annotation, `summary` from the first line of its docstring and `details` from the paragraphs before `Raises:`.
+    Where a handler serves several operations, the decorator nearest to it is declared first.
+    """
+
+    def __init__(self, **defaults: Any) -> None:
+        super().__init__()
+        self.defaults = defaults
+
+    def get(self, path: str, name: str, *, by_ids: type[Resource] | None = None, **members: Any) -> Callable[[H], H]:
+        """Declare a GET; with `by_ids`, the type of its body, also the PUT `{name}ById`, which chooses by ids."""
+        declare = self.declare("GET", path, name, **members)
+        if by_ids is None:
+            return declare
+        summary = f"The same as {name}, of those that the body chooses by ids or an object search."
+        chosen = {"summary": summary, "details": "", **members, "body": by_ids}
+        also = self.declare("PUT", path, f"{name}ById", **chosen)
+
+        def declare_both(handler: H) -> H:
+            return also(declare(handler))
+
+        return declare_both
+
+    def post(self, path: str, name: str, **members: Any) -> Callable[[H], H]:
+        """Declare a POST."""
+        return self.declare("POST", path, name, **members)
+
+    def put(self, path: str, name: str, **members: Any) -> Callable[[H], H]:
+        """Declare a PUT."""
+        return self.declare("PUT", path, name, **members)
+
+    def patch(self, path: str, name: str, **members: Any) -> Callable[[H], H]:
+        """Declare a PATCH."""
+        return self.declare("PATCH", path, name, **members)
+
+    def delete(self, path: str, name: str, **members: Any) -> Callable[[H], H]:
+        """Declare a DELETE."""
+        return self.declare("DELETE", path, name, **members)
+
+    def declare(self, method: str, path: str, name: str, **members: Any) -> Callable[[H], H]:
+        """Declare an operation of any method."""
+
+        def append(handler: H) -> H:
+            known = _members_of(handler) | self.defaults | members
+            self.append(Operation(id=name, method=method, path=path, handler=handler, **known))
+            return handler
+
+        return append
+
+
+def _members_of(handler: Callable[..., Any]) -> dict[str, Any]:
+    """What a handler tells of its operation."""
+    hints = get_type_hints(handler, include_extras=True)
+    _, query, body = get_args(next(iter(hints.values())))
+    summary, _, details = (handler.__doc__ or "").partition("\n")
+    returns, kinds = hints["return"], get_args(body)
+    optional = type(None) in kinds
+    if optional:
+        (body,) = (kind for kind in kinds if kind is not type(None))
+    return {
+        "query": NoQuery if query is Any else query,
+        "body": None if body in (type(None), Any) else body,
+        "body_required": not optional,
+        "returns": None if returns in (Answer, Documents) else returns,
+        "summary": summary,
+        "details": " ".join(details.partition("Raises:")[0].split()),
+    }

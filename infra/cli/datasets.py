@@ -54,12 +54,10 @@ def download(client: Client, read: Callable[[], dict[str, Any]], target: Path, a
                 break
             except (requests.RequestException, Failure) as error:
                 if attempt == _TRIES - 1:
-                    message = f"The download broke off: {error}"
-                    raise Failure(message, failures.NO_CONNECTION) from None
+                    raise Failure(f"The download broke off: {error}", failures.NO_CONNECTION) from None
         size = part.stat().st_size
         if size != export["size"]:
-            message = f"The download has {size} bytes, and the export {export['size']}."
-            raise Failure(message, failures.SERVICE_ERROR)
+            raise Failure(f"The download has {size} bytes, and the export {export['size']}.", failures.SERVICE_ERROR)
         part.replace(target)
         return size
     finally:
@@ -73,8 +71,7 @@ def archive_of(path: Path) -> Iterator[Path]:
         yield path
         return
     if not path.is_dir():
-        message = f"{path} does not exist."
-        raise Failure(message)
+        raise Failure(f"{path} does not exist.")
     with tempfile.TemporaryDirectory(prefix="limn-") as folder:
         made = Path(folder) / f"{path.resolve().name}.zip"
         with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -91,11 +88,9 @@ def members(path: Path | None) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        message = f"{path}: {error}"
-        raise Failure(message) from None
+        raise Failure(f"{path}: {error}") from None
     if not isinstance(found, dict):
-        message = f"{path} is not a JSON object."
-        raise Failure(message)
+        raise Failure(f"{path} is not a JSON object.")
     return found
 
 

@@ -32,11 +32,9 @@ def check_target(option: str, path: Path | None) -> None:
     if path is None:
         return
     if path.is_dir():
-        message = f"{option}: {path} is a folder. Give a file."
-        raise Failure(message)
+        raise Failure(f"{option}: {path} is a folder. Give a file.")
     if not path.parent.is_dir():
-        message = f"{option}: there is no folder {path.parent}."
-        raise Failure(message)
+        raise Failure(f"{option}: there is no folder {path.parent}.")
 
 
 def of_file(error: OSError) -> Failure:

@@ -13,10 +13,9 @@ import pytest
 from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.core.permissions import LEVEL_OF, Level, Permission
 from chalicelib.errors import LimnError
-from chalicelib.http import addresses
 from chalicelib.http.decoding import decode_body
 from tests.contract.examples import body_of, full_body_of, query_of
-from tests.contract.world import World, build
+from tests.contract.world import World, build, is_own
 from tests.service import Api, Said, join, new_user
 from tests.sweeps import sweep
 
@@ -24,7 +23,7 @@ PROJECT_LEVELS = ["View Only", "Can Edit", "Can Transfer", "Can Execute", "Full 
 GUARDED = [operation for operation in OPERATIONS if operation.needs is not Permission.ANYONE]
 LEVELLED = [operation for operation in GUARDED if operation.needs.level > Level.NONE]
 IN_PROJECT = [operation for operation in LEVELLED if operation.needs.value in PROJECT_LEVELS]
-READS = [o for o in IN_PROJECT if o.method == "GET" and not isinstance(o.addresses, addresses.Own)]
+READS = [o for o in IN_PROJECT if o.method == "GET" and not is_own(o)]
 IN_ORGANIZATION = [operation for operation in LEVELLED if operation.needs.value not in PROJECT_LEVELS]
 
 
@@ -87,7 +86,7 @@ def test_a_stranger_is_told_that_nothing_is_there(operation, world):
 def test_every_level_below_the_needed_one_is_forbidden(operation, world):
     before = world.writes()
     # what is a user's own is not there for anybody else, whatever their level
-    refusal = 404 if isinstance(operation.addresses, addresses.Own) else 403
+    refusal = 404 if is_own(operation) else 403
     for level in PROJECT_LEVELS:
         if LEVEL_OF[level] < operation.needs.level:
             assert ask(world.members[level], operation, world).status == refusal, level
@@ -111,7 +110,7 @@ def accepted_bodies(operation: Any) -> list[bytes]:
 @sweep("operation", [o for o in IN_PROJECT if o.body not in (None, bytes)], ids=by_id)
 def test_the_permission_is_checked_before_the_content_of_a_body(operation, world):
     low = [name for name in PROJECT_LEVELS if LEVEL_OF[name] < operation.needs.level][:1]
-    refusal = 404 if isinstance(operation.addresses, addresses.Own) else 403
+    refusal = 404 if is_own(operation) else 403
     for raw in accepted_bodies(operation):
         for who, status in [*((world.members[name], refusal) for name in low), (world.stranger, 404)]:
             assert ask(who, operation, world, raw=raw).status == status, raw

@@ -45,6 +45,11 @@ _writes: Counter[str] = Counter()
 TABLES = (settings().records_table, settings().entities_table, settings().log_table)
 
 
+def is_own(operation: Any) -> bool:
+    """Whether an operation addresses what does not exist for other users."""
+    return operation.addresses is not None and operation.addresses.what in ("bookmark", "favorite", "export")
+
+
 @dataclass(frozen=True)
 class World:
     """A project in an organization, what is in them, and who is where."""

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, multiple, rule
 
 from chalicelib.core.permissions import LEVEL_OF, Level, Permission
-from chalicelib.http.addresses import Own
 from chalicelib.settings import settings
+from tests.contract.world import is_own
 from tests.faults.fuzz_ground import LINKS, Thing
 from tests.faults.fuzz_requests import DECLARED, body_for, cases, filled, hold, query_of, some_of
 
@@ -160,7 +160,7 @@ class Machine(RuleBasedStateMachine):
             return (400, 403, 404)
         if needs.level is Level.NONE or who in self.unsure:
             return ()
-        is_others = thing and thing.by != who and isinstance(declared.addresses, Own)
+        is_others = thing and thing.by != who and is_own(declared)
         level = Level.NONE if is_others else self.level(declared, who, thing)
         if level is None or level >= needs.level:
             return ()

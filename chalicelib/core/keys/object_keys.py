@@ -64,8 +64,7 @@ class ObjectKey:
     def __post_init__(self, proof: _Proof) -> None:
         """Refuse construction outside this module."""
         if proof is not _PROOF:
-            message = "An ObjectKey is made by the functions of core/keys/object_keys.py."
-            raise TypeError(message)
+            raise TypeError("An ObjectKey is made by the functions of core/keys/object_keys.py.")
 
     def __str__(self) -> str:
         """The key as text, for documents and messages."""
@@ -93,8 +92,7 @@ class ObjectPrefix:
     def __post_init__(self, proof: _Proof) -> None:
         """Refuse construction outside this module."""
         if proof is not _PROOF or not self.path.endswith("/"):
-            message = "An ObjectPrefix is made by the functions of core/keys/object_keys.py."
-            raise TypeError(message)
+            raise TypeError("An ObjectPrefix is made by the functions of core/keys/object_keys.py.")
 
     def __str__(self) -> str:
         """The prefix as text."""
@@ -200,8 +198,7 @@ def reference_key(organization: int, bucket: int, project: int, media: int, name
         BadInput: a media may not refer to it (`is_referable`).
     """
     if not is_referable(name, bucket):
-        message = f"prefix: a media cannot refer to an object named {name[:200]!r}."
-        raise BadInput(message)
+        raise BadInput(f"prefix: a media cannot refer to an object named {name[:200]!r}.")
     return ObjectKey(f"{BUCKETS}/{organization}/{bucket}/{project}/{media}/{name}", _PROOF)
 
 
@@ -215,8 +212,7 @@ def source_prefix(organization: int, bucket: int, prefix: str) -> ObjectPrefix:
         message = f"prefix: {prefix[:200]!r} must be folders with a slash at the end, such as surveys/2026/, or empty."
         raise BadInput(message)
     if len(prefix.encode(errors="replace")) > _LONGEST_PREFIX:
-        message = f"prefix: it has more than {_LONGEST_PREFIX} bytes, which leaves no room for names of objects."
-        raise BadInput(message)
+        raise BadInput(f"prefix: it has more than {_LONGEST_PREFIX} bytes, which leaves no room for names of objects.")
     return ObjectPrefix(f"{BUCKETS}/{organization}/{bucket}/{prefix}", _PROOF)
 
 
@@ -257,8 +253,7 @@ def trial_key() -> ObjectKey:
 def listed(prefix: ObjectPrefix, path: str) -> ObjectKey:
     """A key that a store listed below a prefix, with any characters."""
     if not path.startswith(prefix.path):
-        message = f"{path!r} does not lie below {prefix.path!r}"
-        raise ValueError(message)
+        raise ValueError(f"{path!r} does not lie below {prefix.path!r}")
     return ObjectKey(path, _PROOF)
 
 
@@ -290,16 +285,14 @@ def authorize_project_key(path: str, organization: int, project: int) -> ObjectK
         )
         raise BadInput(message)
     if owners[:2] != [str(organization), str(project)]:
-        message = f"key: {path!r} does not belong to project {project}."
-        raise Forbidden(message)
+        raise Forbidden(f"key: {path!r} does not belong to project {project}.")
     return _made(path)
 
 
 def authorize_media_key(path: str, organization: int, project: int, media: int) -> ObjectKey:
     """The key of a file of one media: `organization/project/media/name`. Raises Forbidden for any other text."""
     if not is_in(path, f"{organization}/{project}/{media}"):
-        message = f"path: {path[:200]!r} is not one of media {media}: {organization}/{project}/{media}/name."
-        raise Forbidden(message)
+        raise Forbidden(f"path: {path[:200]!r} is not one of media {media}: {organization}/{project}/{media}/name.")
     return _made(path)
 
 
@@ -311,16 +304,14 @@ def authorize_reference(path: str, organization: int, project: int, media: int) 
     parts = path.split("/", REFERENCE_PARTS - 1)
     owners = [str(organization), str(project), str(media)]
     if not is_reference(path) or [parts[1], parts[3], parts[4]] != owners or not is_referable(parts[5], int(parts[2])):
-        message = f"path: {path[:200]!r} is not an object that media {media} refers to."
-        raise Forbidden(message)
+        raise Forbidden(f"path: {path[:200]!r} is not an object that media {media} refers to.")
     return ObjectKey(path, _PROOF)
 
 
 def authorize_file_key(path: str, organization: int, project: int, file: int) -> ObjectKey:
     """The key of a File's object: `organization/project/files/file/name`. Raises Forbidden for any other text."""
     if not is_in(path, f"{organization}/{project}/files/{file}"):
-        message = f"path: {path[:200]!r} is not one of File {file}: {organization}/{project}/files/{file}/name."
-        raise Forbidden(message)
+        raise Forbidden(f"path: {path[:200]!r} is not one of File {file}: {organization}/{project}/files/{file}/name.")
     return _made(path)
 
 
@@ -331,16 +322,14 @@ def authorize_organization_key(path: str, organization: int) -> ObjectKey:
     member there.
     """
     if not is_in(path, str(organization)):
-        message = f"key: {path[:200]!r} does not belong to organization {organization}: {organization}/name."
-        raise Forbidden(message)
+        raise Forbidden(f"key: {path[:200]!r} does not belong to organization {organization}: {organization}/name.")
     return _made(path)
 
 
 def authorize_picture_key(path: str, organization: int, project: int) -> ObjectKey:
     """The key of a project's own picture: `organization/project/name`. Raises Forbidden for any other text."""
     if not is_in(path, f"{organization}/{project}"):
-        message = f"thumb: {path[:200]!r} is not a picture of project {project}."
-        raise Forbidden(message)
+        raise Forbidden(f"thumb: {path[:200]!r} is not a picture of project {project}.")
     return _made(path)
 
 
@@ -359,13 +348,11 @@ def authorize_own_upload(path: str, organization: int, project: int, user: int, 
     """
     parts = path.split("/")
     if len(parts) != UPLOAD_PARTS or parts[0] != UPLOADS or not DAY.fullmatch(parts[1]) or not is_sound(path):
-        message = f"{member}: the key of an upload is needed, {UPLOADS}/day/organization/project/user/name."
-        raise BadInput(message)
+        raise BadInput(f"{member}: the key of an upload is needed, {UPLOADS}/day/organization/project/user/name.")
     owners = (("organization", organization), ("project", project), ("user", user))
     for (word, own), given in zip(owners, parts[2:5], strict=True):
         if given != str(own):
-            message = f"{member}: the upload belongs to another {word} ({given[:30]})."
-            raise BadInput(message)
+            raise BadInput(f"{member}: the upload belongs to another {word} ({given[:30]}).")
     return _made(path)
 
 
@@ -376,8 +363,7 @@ def authorize_view_key(path: str, project: int) -> ObjectKey:
 
 def _made(path: str) -> ObjectKey:
     if not is_sound(path):
-        message = f"key: {path[:200]!r} cannot be the key of an object."
-        raise BadInput(message)
+        raise BadInput(f"key: {path[:200]!r} cannot be the key of an object.")
     return ObjectKey(path, _PROOF)
 
 

@@ -243,12 +243,10 @@ def check_color_map(color_map: dict[str, Any]) -> None:
     """Raise ValueError for an unknown member, a malformed colour or a malformed fill, which is named by its member."""
     known = {field.name for field in msgspec.structs.fields(ColorMap)}
     for name in color_map.keys() - known:
-        message = f"color_map has no member {name!r}.{nearest(name, known)}"
-        raise ValueError(message)
+        raise ValueError(f"color_map has no member {name!r}.{nearest(name, known)}")
     for old, name in _FILLS.items():
         if old in color_map and name in color_map:
-            message = f"color_map: {old} is the older name of {name}; give one of them."
-            raise ValueError(message)
+            raise ValueError(f"color_map: {old} is the older name of {name}; give one of them.")
     _check_fills(color_map)
     _check_alpha(color_map.get("alpha_ranges"))
     for member in ("default", "map", "version"):
@@ -260,8 +258,7 @@ def check_color_map(color_map: dict[str, Any]) -> None:
         for name, color in colors.items():
             if color is not None and not _is_color(color):
                 where = f"color_map.{member}" if name == member else f"color_map.{member}.{name}"
-                message = f"{where}: {color!r} is not {_COLOR}."
-                raise ValueError(message)
+                raise ValueError(f"{where}: {color!r} is not {_COLOR}.")
 
 
 def _check_fills(color_map: dict[str, Any]) -> None:
@@ -275,16 +272,13 @@ def _check_fills(color_map: dict[str, Any]) -> None:
         for where, fill in fills.items():
             members = fill.keys() if isinstance(fill, dict) else set()
             for unknown in members - set(Fill.__struct_fields__):
-                message = f"{where} has no member {unknown!r}.{nearest(unknown, Fill.__struct_fields__)}"
-                raise ValueError(message)
+                raise ValueError(f"{where} has no member {unknown!r}.{nearest(unknown, Fill.__struct_fields__)}")
             try:
                 color = msgspec.convert(fill, Fill | None)
             except msgspec.ValidationError as error:
-                message = f"{where}: {str(error).replace('`', '')}."
-                raise ValueError(message) from None
+                raise ValueError(f"{where}: {str(error).replace('`', '')}.") from None
             if color is not None and color.color is not None and not _is_color(color.color):
-                message = f"{where}.color: {color.color!r} is not {_COLOR}."
-                raise ValueError(message)
+                raise ValueError(f"{where}.color: {color.color!r} is not {_COLOR}.")
 
 
 def _check_alpha(ranges: Any) -> None:
@@ -294,8 +288,7 @@ def _check_alpha(ranges: Any) -> None:
         if not all(
             isinstance(each, list) and len(each) == _RANGE and set(map(type, each)) <= {int, float} for each in found
         ):
-            message = f"color_map.alpha_ranges{name and f'.{name}'}: must be [minimum, maximum, alpha]."
-            raise ValueError(message)
+            raise ValueError(f"color_map.alpha_ranges{name and f'.{name}'}: must be [minimum, maximum, alpha].")
 
 
 _RANGE = 3

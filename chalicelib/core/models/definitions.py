@@ -87,18 +87,15 @@ class ResolutionConfig(KeepsUnknown, kw_only=True):
         """Refuse settings that the encoder does not support."""
         if self.vcodec == "av1":
             if self.preset not in {"", *_AV1_PRESETS}:
-                message = f"preset: {self.preset!r} is not a preset of AV1; accepted are '0' to '13'."
-                raise ValueError(message)
+                raise ValueError(f"preset: {self.preset!r} is not a preset of AV1; accepted are '0' to '13'.")
             if self.pixel_format not in _AV1_PIXEL_FORMATS:
                 message = f"pixel_format: AV1 accepts {' and '.join(_AV1_PIXEL_FORMATS)}, not {self.pixel_format!r}."
                 raise ValueError(message)
             return
         if self.preset not in {"", *get_args(Preset)}:
-            message = f"preset: {self.preset!r} is not known; accepted are {', '.join(get_args(Preset))}."
-            raise ValueError(message)
+            raise ValueError(f"preset: {self.preset!r} is not known; accepted are {', '.join(get_args(Preset))}.")
         if self.crf > _LARGEST_CRF:
-            message = f"crf: {self.vcodec} accepts 0 to {_LARGEST_CRF}, not {self.crf}."
-            raise ValueError(message)
+            raise ValueError(f"crf: {self.vcodec} accepts 0 to {_LARGEST_CRF}, not {self.crf}.")
 
 
 class Type(Resource, kw_only=True):

@@ -80,8 +80,7 @@ class Upload(Struct, kw_only=True):
 def check_version(headers: Mapping[str, str]) -> None:
     """Raise WrongVersion unless the request has `Tus-Resumable: 1.0.0`."""
     if headers.get("tus-resumable") != VERSION:
-        message = f"Tus-Resumable: it must be {VERSION}, the one version of tus that is spoken here."
-        raise WrongVersion(message)
+        raise WrongVersion(f"Tus-Resumable: it must be {VERSION}, the one version of tus that is spoken here.")
 
 
 def length_of(headers: Mapping[str, str]) -> int:
@@ -90,8 +89,7 @@ def length_of(headers: Mapping[str, str]) -> int:
         raise BadInput("Upload-Defer-Length: the length must be known at creation; send Upload-Length.")
     length = _count(headers, "Upload-Length")
     if length > LARGEST:
-        message = f"Upload-Length: an upload has at most {LARGEST} bytes."
-        raise TooLarge(message)
+        raise TooLarge(f"Upload-Length: an upload has at most {LARGEST} bytes.")
     return length
 
 
@@ -104,16 +102,14 @@ def metadata_of(headers: Mapping[str, str]) -> dict[str, str]:
     """The pairs of Upload-Metadata: `name base64,name base64`. Raises BadInput."""
     text = headers.get("upload-metadata", "")
     if len(text) > LONGEST_METADATA:
-        message = f"Upload-Metadata: it has at most {LONGEST_METADATA} characters."
-        raise BadInput(message)
+        raise BadInput(f"Upload-Metadata: it has at most {LONGEST_METADATA} characters.")
     found: dict[str, str] = {}
     for pair in text.split(",") if text.strip() else []:
         name, _, value = pair.strip().partition(" ")
         try:
             decoded = base64.b64decode(value.strip(), validate=True).decode()
         except ValueError:
-            message = f"Upload-Metadata: the value of {name!r} must be UTF-8 in base64."
-            raise BadInput(message) from None
+            raise BadInput(f"Upload-Metadata: the value of {name!r} must be UTF-8 in base64.") from None
         if not name or name in found:
             raise BadInput("Upload-Metadata: its names must be given, each once.")
         found[name] = decoded
@@ -140,8 +136,7 @@ def check_chunk(headers: Mapping[str, str], body: bytes) -> None:
         Damaged: the checksum does not match.
     """
     if headers.get("content-type", "").partition(";")[0].strip().lower() != CONTENT_TYPE:
-        message = f"Content-Type: it must be {CONTENT_TYPE}."
-        raise WrongContent(message)
+        raise WrongContent(f"Content-Type: it must be {CONTENT_TYPE}.")
     if len(body) > LARGEST_CHUNK:
         message = f"The body has {len(body)} bytes; one request takes {LARGEST_CHUNK}. Upload in chunks of that size."
         raise TooLarge(message)
@@ -150,20 +145,17 @@ def check_chunk(headers: Mapping[str, str], body: bytes) -> None:
         return
     name, _, value = checksum.strip().partition(" ")
     if name not in _DIGESTS:
-        message = f"Upload-Checksum: its algorithm must be one of {ALGORITHMS}."
-        raise BadInput(message)
+        raise BadInput(f"Upload-Checksum: its algorithm must be one of {ALGORITHMS}.")
     try:
         wanted = base64.b64decode(value.strip(), validate=True)
     except ValueError:
         raise BadInput("Upload-Checksum: the checksum must be in base64.") from None
     if _DIGESTS[name](body) != wanted:
-        message = f"The body's {name} is not the one of Upload-Checksum; nothing of it was kept. Send it again."
-        raise Damaged(message)
+        raise Damaged(f"The body's {name} is not the one of Upload-Checksum; nothing of it was kept. Send it again.")
 
 
 def _count(headers: Mapping[str, str], name: str) -> int:
     text = headers.get(name.lower(), "")
     if not _NUMBER.fullmatch(text):
-        message = f"{name}: it is required, a number of bytes."
-        raise BadInput(message)
+        raise BadInput(f"{name}: it is required, a number of bytes.")
     return int(text)

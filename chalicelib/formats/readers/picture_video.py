@@ -45,16 +45,14 @@ def in_order(folder: str, paths: list[str]) -> list[str]:
     for path in paths:
         number = int(path.rpartition("/")[2].partition(".")[0])
         if number in found:
-            message = f"{found[number]} and {path} have the same number"
-            raise ValueError(message)
+            raise ValueError(f"{found[number]} and {path} have the same number")
         found[number] = path
     for number in range(1, len(found) + 1):
         if number not in found:
             message = f"{folder} has {len(found)} pictures, but none with number {number}: it needs each frame from 1"
             raise ValueError(message)
     if len({_codec(path) for path in found.values()}) > 1:
-        message = f"{folder} has JPEG and PNG pictures; all need to be of one format"
-        raise ValueError(message)
+        raise ValueError(f"{folder} has JPEG and PNG pictures; all need to be of one format")
     return [found[number] for number in sorted(found)]
 
 

@@ -68,8 +68,7 @@ class _Document:
             except (ValueError, KeyError, TypeError) as error:
                 yield refusal(place, _reason(error))
         if not is_coco:
-            message = f"{self._path} has neither images nor annotations: it is not COCO."
-            raise BadInput(message)
+            raise BadInput(f"{self._path} has neither images nor annotations: it is not COCO.")
         for name, index, value in json_members(self._archive, self._path):
             if name == "annotations" and index is not None:
                 place = f"{self._path} annotations[{index}]"
@@ -98,8 +97,7 @@ class _Document:
 
     def _images_row(self, place: str, value: Mapping[str, Any]) -> Rows:
         if len(self._images) >= MOST_IMAGES:
-            message = f"{self._path} has more than {MOST_IMAGES} images. Import it in parts."
-            raise BadInput(message)
+            raise BadInput(f"{self._path} has more than {MOST_IMAGES} images. Import it in parts.")
         number, more, file_name = _key(value["id"]), _more(value), str(value["file_name"])
         size = {"width": _count(value.get("width")), "height": _count(value.get("height"))}
         if value.get("video_id") is not None:
@@ -116,8 +114,7 @@ class _Document:
 
     def _key_of_video(self, number: Any) -> str:
         if (found := self._videos.get(_key(number))) is None:
-            message = f"video_id: {number!r} is not among the videos before the images"
-            raise ValueError(message)
+            raise ValueError(f"video_id: {number!r} is not among the videos before the images")
         return found[0]
 
     def _tracks_row(self, place: str, value: Mapping[str, Any]) -> Rows:
@@ -136,11 +133,9 @@ class _Document:
 
     def _annotation(self, place: str, value: Mapping[str, Any]) -> Rows:
         if (image := self._images.get(_key(value.get("image_id")))) is None:
-            message = f"image_id: {value.get('image_id')!r} is not among the images"
-            raise ValueError(message)
+            raise ValueError(f"image_id: {value.get('image_id')!r} is not among the images")
         if _key(value.get("category_id")) not in self._classes:
-            message = f"category_id: {value.get('category_id')!r} is not among the categories"
-            raise ValueError(message)
+            raise ValueError(f"category_id: {value.get('category_id')!r} is not among the categories")
         (media, frame), more = image, _more(value)
         class_name = self._class(value["category_id"])
         track = value.get("track_id", value.get("instance_id"))
@@ -168,16 +163,14 @@ def _shape(value: Mapping[str, Any], more: Mapping[str, Any]) -> tuple[LabelKind
     """The kind and numbers of an annotation, and what of it is not taken."""
     given = more.get("kind")
     if given is not None and given not in _KINDS:
-        message = f"limn.kind: {given!r} is not one of {', '.join(_KINDS)}"
-        raise ValueError(message)
+        raise ValueError(f"limn.kind: {given!r} is not one of {', '.join(_KINDS)}")
     outline, points = value.get("segmentation"), value.get("keypoints")
     note = ""
     if given in (None, "poly") and isinstance(outline, list) and outline:
         if len(outline) == 1:
             polygon = numbers(outline[0])
             if len(polygon) < _LEAST or len(polygon) % 2:
-                message = f"segmentation: {len(polygon)} numbers are not a polygon"
-                raise ValueError(message)
+                raise ValueError(f"segmentation: {len(polygon)} numbers are not a polygon")
             return "poly", polygon, ""
         note = "several polygons became their box"
     elif given is None and isinstance(outline, dict):
@@ -193,8 +186,7 @@ def _kept(more: Mapping[str, Any]) -> dict[str, Any]:
     """The members of `limn` that rows have."""
     attributes = more.get("attributes") or {}
     if not isinstance(attributes, dict):
-        message = "limn.attributes is not an object"
-        raise ValueError(message)  # noqa: TRY004 one error for all that is wrong with a row
+        raise ValueError("limn.attributes is not an object")  # noqa: TRY004 one error for all that is wrong with a row
     kept: Attributes = {name: str(more.get(name) or "") for name in ("type", "version", "elemental_id")}
     return {**kept, "attributes": attributes, "id": _count(more.get("id")) or None}
 
@@ -208,8 +200,7 @@ def _key(value: Any) -> Any:
     """An id, which must be a number or text."""
     if isinstance(value, int | str) or (isinstance(value, float) and value == int(value)):
         return value
-    message = f"{value!r} is not an id"
-    raise ValueError(message)
+    raise ValueError(f"{value!r} is not an id")
 
 
 def _count(value: Any) -> int:
@@ -217,8 +208,7 @@ def _count(value: Any) -> int:
     if value is None:
         return 0
     if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value) or value < 0:
-        message = f"{value!r} is not a whole number from 0 on"
-        raise ValueError(message)
+        raise ValueError(f"{value!r} is not a whole number from 0 on")
     return int(value)
 
 

@@ -61,8 +61,7 @@ class _Document:
                 is_cvat = True
                 yield from self._of_image(owner, shape)
         if not is_cvat:
-            message = f"{self._path} is not CVAT 1.1: it has no task, track or image."
-            raise BadInput(message)
+            raise BadInput(f"{self._path} is not CVAT 1.1: it has no task, track or image.")
 
     def _task(self, task: Element) -> Rows:
         try:
@@ -132,8 +131,7 @@ class _Document:
             message = f"{shape.name} is not held; boxes, polygons, polylines of two points and single points are"
             raise ValueError(message)
         if frame < 0:
-            message = f"frame {frame} is below 0"
-            raise ValueError(message)
+            raise ValueError(f"frame {frame} is below 0")
         attributes = {child.attributes["name"]: child.text for child in shape.children if child.name == "attribute"}
         return Label(
             media=media,
@@ -162,18 +160,15 @@ def _shape(shape: Element) -> tuple[float, ...]:
         return left, top, right - left, bottom - top
     points = [number(each) for point in shape.attributes["points"].split(";") for each in point.split(",")]
     if len(points) % 2 or not points:
-        message = "points is not a list of x,y"
-        raise ValueError(message)
+        raise ValueError("points is not a list of x,y")
     count = len(points) // 2
     if shape.name == "polyline":
         if count != _ENDS:
-            message = f"a polyline of {count} points is not a line of two"
-            raise ValueError(message)
+            raise ValueError(f"a polyline of {count} points is not a line of two")
         x, y, u, v = points
         return x, y, u - x, v - y
     if shape.name == "points" and count != 1:
-        message = f"{count} points are not one"
-        raise ValueError(message)
+        raise ValueError(f"{count} points are not one")
     return tuple(points)
 
 

@@ -74,19 +74,16 @@ def read(archive: Archive) -> Rows:
 def _label(line: str, media: str, classes: list[str]) -> Label | None:
     fields = [field.strip() for field in line.split(",")]
     if len(fields) < _LEAST:
-        message = f"{len(fields)} fields are fewer than {_LEAST}"
-        raise ValueError(message)
+        raise ValueError(f"{len(fields)} fields are fewer than {_LEAST}")
     frame, left, top, width, height = whole(fields[0]), *map(number, fields[2:6])
     if frame < 1:
-        message = f"frame {frame}: frames count from 1"
-        raise ValueError(message)
+        raise ValueError(f"frame {frame}: frames count from 1")
     if len(fields) > _LEAST and number(fields[_LEAST]) == 0:
         return None
     class_name = ""
     if len(fields) > _CLASS and (numbered := whole(fields[_CLASS])) > 0:
         if classes and numbered > len(classes):
-            message = f"class {numbered} is not one of the {len(classes)} in labels.txt"
-            raise ValueError(message)
+            raise ValueError(f"class {numbered} is not one of the {len(classes)} in labels.txt")
         class_name = classes[numbered - 1] if classes else str(numbered)
     is_tracked = fields[1] and number(fields[1]) != -1 if _is_number(fields[1]) else bool(fields[1])
     return Label(
@@ -114,13 +111,11 @@ def _rate(info: dict[str, str]) -> float | None:
 
 def _info(archive: Archive, path: str) -> dict[str, str]:
     if archive.size(path) > LARGEST_INI:
-        message = f"{path} has more than {LARGEST_INI} bytes."
-        raise BadInput(message)
+        raise BadInput(f"{path} has more than {LARGEST_INI} bytes.")
     parser = configparser.ConfigParser(interpolation=None)
     with archive.open(path) as file:
         try:
             parser.read_string(file.read().decode("utf-8-sig"))
         except (configparser.Error, UnicodeDecodeError) as error:
-            message = f"{path}: {str(error)[:200]}"
-            raise BadInput(message) from None
+            raise BadInput(f"{path}: {str(error)[:200]}") from None
     return dict(parser["Sequence"]) if parser.has_section("Sequence") else {}

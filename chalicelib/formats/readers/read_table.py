@@ -67,8 +67,7 @@ def _read(archive: Archive, suffix: str, lines: _LINES) -> Rows:
     }
     media = MediaTable(archive)
     if not found["localizations"] and not found["states"] and not media.is_ours:
-        message = f"The archive has no localizations.{suffix}."
-        raise BadInput(message)
+        raise BadInput(f"The archive has no localizations.{suffix}.")
     pictures = set(archive.names())
     if not media.is_ours:
         for path in found["media"]:
@@ -85,8 +84,7 @@ def _row(place: str, table: str, values: Mapping[str, Any], media: MediaTable, p
     try:
         for column in _REQUIRED.get(table, ()):
             if values.get(column) in (None, ""):
-                message = f"{column} is missing"
-                raise ValueError(message)  # noqa: TRY301 one error for all that is wrong with a row
+                raise ValueError(f"{column} is missing")  # noqa: TRY301 one error for all that is wrong with a row
         row = tables.row_of(table, _completed(table, values))
     except (ValueError, KeyError, TypeError, OverflowError, msgspec.ValidationError) as error:
         yield refusal(place, str(error)[:300])
@@ -107,8 +105,7 @@ def _completed(table: str, values: Mapping[str, Any]) -> dict[str, Any]:
     unknown = [name for name in found if name not in tables.COLUMNS[table] and not name.startswith(tables.PREFIX)]
     unknown = [name for name in unknown if name != "attributes"]
     if unknown:
-        message = f"the column {unknown[0]!r} is unknown; attributes are columns {tables.PREFIX}<name>"
-        raise ValueError(message)
+        raise ValueError(f"the column {unknown[0]!r} is unknown; attributes are columns {tables.PREFIX}<name>")
     if table == "localizations":
         if found.get("kind") in (None, ""):
             has = {name for name, value in found.items() if value is not None}
@@ -118,8 +115,7 @@ def _completed(table: str, values: Mapping[str, Any]) -> dict[str, Any]:
                 found["kind"] = "box" if "width" in has else "line" if "u" in has else "dot"
         missing = [name for name in tables.SHAPE.get(str(found["kind"]), ("points",)) if found.get(name) is None]
         if missing:
-            message = f"{missing[0]} is missing"
-            raise ValueError(message)
+            raise ValueError(f"{missing[0]} is missing")
     return found
 
 
@@ -154,8 +150,7 @@ def _typed(text: str, kind: str) -> Any:
         return number(text)
     if kind == "BOOLEAN":
         if text.lower() not in ("true", "false"):
-            message = f"{text[:20]!r} is neither true nor false"
-            raise ValueError(message)
+            raise ValueError(f"{text[:20]!r} is neither true nor false")
         return text.lower() == "true"
     return json_value(text) if kind.endswith("[]") else text
 
@@ -172,8 +167,7 @@ def _parquet_rows(archive: Archive, path: str) -> Iterator[tuple[str, Mapping[st
     import duckdb  # noqa: PLC0415 only this format needs it
 
     if archive.size(path) > LARGEST_PARQUET:
-        message = f"{path} has more than {LARGEST_PARQUET} bytes."
-        raise BadInput(message)
+        raise BadInput(f"{path} has more than {LARGEST_PARQUET} bytes.")
     with tempfile.TemporaryDirectory(prefix="limn-") as folder:
         place = Path(folder) / "rows.parquet"
         with archive.open(path) as source, place.open("wb") as target:
@@ -190,8 +184,7 @@ def _parquet_rows(archive: Archive, path: str) -> Iterator[tuple[str, Mapping[st
                         yield f"{path} row {index}", _present(dict(zip(names, values, strict=True)))
                         index += 1
             except duckdb.Error as error:
-                message = f"{path} is not Parquet that can be read: {str(error)[:200]}"
-                raise BadInput(message) from None
+                raise BadInput(f"{path} is not Parquet that can be read: {str(error)[:200]}") from None
 
 
 def _columns(database: duckdb.DuckDBPyConnection, place: Path) -> tuple[list[str], str]:

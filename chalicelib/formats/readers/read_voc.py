@@ -34,8 +34,7 @@ def _rows(archive: Archive, first: int) -> Rows:
     for path in found:
         *_, root = elements(archive, path, frozenset())
         if root.name != "annotation":
-            message = f"{path} is not Pascal VOC: its root is {root.name!r}, not 'annotation'."
-            raise BadInput(message)
+            raise BadInput(f"{path} is not Pascal VOC: its root is {root.name!r}, not 'annotation'.")
         file_name = root.text_of("filename") or f"{stem(path)}.jpg"
         key, frame = table.locate(stem(path) if table.is_ours else file_name)
         try:
@@ -71,8 +70,7 @@ def _label(item: Element, key: str, frame: int, first: int) -> Label:
     for name in ("xmin", "ymin", "xmax", "ymax"):
         text = item.text_of("bndbox", name)
         if not text:
-            message = f"bndbox/{name} is missing"
-            raise ValueError(message)
+            raise ValueError(f"bndbox/{name} is missing")
         edges.append(number(text))
     left, top, right, bottom = edges
     attributes = {

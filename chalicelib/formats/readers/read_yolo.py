@@ -63,8 +63,7 @@ def _label(line: str, media: str, frame: int, classes: dict[int, str]) -> Label:
     head, *rest = line.split()
     place = natural(head)
     if place is None or place not in classes:
-        message = f"class {head[:20]!r} is not one of the classes 0 to {len(classes) - 1}"
-        raise ValueError(message)
+        raise ValueError(f"class {head[:20]!r} is not one of the classes 0 to {len(classes) - 1}")
     found = tuple(map(number, rest))
     members: dict[str, Any] = {"media": media, "frame": frame, "class_name": classes[place]}
     if len(found) + 1 == _BOX:
@@ -72,8 +71,7 @@ def _label(line: str, media: str, frame: int, classes: dict[int, str]) -> Label:
         return Label(kind="box", shape=(x - width / 2, y - height / 2, width, height), **members)
     if len(found) + 1 >= _LEAST and len(found) % 2 == 0:
         return Label(kind="poly", shape=found, **members)
-    message = f"{len(found) + 1} numbers are neither a box (5) nor a polygon (an odd number from 7 on)"
-    raise ValueError(message)
+    raise ValueError(f"{len(found) + 1} numbers are neither a box (5) nor a polygon (an odd number from 7 on)")
 
 
 def _classes(archive: Archive) -> dict[int, str]:
@@ -91,25 +89,21 @@ def _yaml_names(archive: Archive, path: str) -> dict[int, str] | None:
     import yaml  # noqa: PLC0415 kept off the API's cold start
 
     if archive.size(path) > LARGEST_YAML:
-        message = f"{path} has more than {LARGEST_YAML} bytes."
-        raise BadInput(message)
+        raise BadInput(f"{path} has more than {LARGEST_YAML} bytes.")
     with archive.open(path) as file:
         text = file.read()
     try:
         # Aliases make a small document large; names need none.
         if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
-            message = f"{path}: YAML aliases are not read."
-            raise BadInput(message)
+            raise BadInput(f"{path}: YAML aliases are not read.")
         document = yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        message = f"{path} is not YAML: {str(error)[:200]}"
-        raise BadInput(message) from None
+        raise BadInput(f"{path} is not YAML: {str(error)[:200]}") from None
     names = document.get("names") if isinstance(document, dict) else None
     if isinstance(names, list):
         names = dict(enumerate(names))
     if not isinstance(names, dict):
         return None
     if not all(isinstance(number, int) and isinstance(name, str | int | float) for number, name in names.items()):
-        message = f"{path}: names must be a list of names, or names by number."
-        raise BadInput(message)
+        raise BadInput(f"{path}: names must be a list of names, or names by number.")
     return {number: str(name) for number, name in names.items()}

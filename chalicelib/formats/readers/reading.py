@@ -99,8 +99,7 @@ class MediaTable:
             return
         self._yielded.add(key)
         if len(self._yielded) > MOST_MEDIA:
-            message = f"The archive names more than {MOST_MEDIA} media. Import it in parts."
-            raise BadInput(message)
+            raise BadInput(f"The archive names more than {MOST_MEDIA} media. Import it in parts.")
         listed = self.listed.get(key)
         if listed is None:
             yield Placed(place, Media(key=key, **{"name": key, **members}))
@@ -135,15 +134,12 @@ def _manifest(archive: Archive) -> dict[str, Media]:
                 Media,
             )
         except (ValueError, msgspec.ValidationError) as error:
-            message = f"{place}: {error}"
-            raise BadInput(message) from None
+            raise BadInput(f"{place}: {error}") from None
         if not key or key in found:
-            message = f"{place}: the key {key!r} is empty or stands twice."
-            raise BadInput(message)
+            raise BadInput(f"{place}: the key {key!r} is empty or stands twice.")
         found[key] = media
         if len(found) > MOST_MEDIA:
-            message = f"{MANIFEST} has more than {MOST_MEDIA} media. Import it in parts."
-            raise BadInput(message)
+            raise BadInput(f"{MANIFEST} has more than {MOST_MEDIA} media. Import it in parts.")
     return found
 
 
@@ -153,11 +149,9 @@ def _manifest(archive: Archive) -> dict[str, Media]:
 def numbers(values: Any, count: int | None = None) -> tuple[float, ...]:
     """A list of finite numbers, of a length if it is given. Raises ValueError."""
     if not isinstance(values, list | tuple) or (count is not None and len(values) != count):
-        message = f"{_short(values)} is not a list of {count or 'some'} numbers"
-        raise ValueError(message)
+        raise ValueError(f"{_short(values)} is not a list of {count or 'some'} numbers")
     if not all(isinstance(value, _number) and not isinstance(value, bool) and math.isfinite(value) for value in values):
-        message = f"{_short(values)} has a value that is not a finite number"
-        raise ValueError(message)
+        raise ValueError(f"{_short(values)} has a value that is not a finite number")
     return tuple(map(float, values))
 
 
@@ -165,8 +159,7 @@ def number(text: str) -> float:
     """A finite number in text. Raises ValueError."""
     found = float(text)
     if not math.isfinite(found) or "_" in text:
-        message = f"{_short(text)} is not a finite number"
-        raise ValueError(message)
+        raise ValueError(f"{_short(text)} is not a finite number")
     return found
 
 
@@ -174,8 +167,7 @@ def whole(text: str) -> int:
     """A whole number in text, which may have a fraction of zeros. Raises ValueError."""
     found = number(text)
     if found != int(found):
-        message = f"{_short(text)} is not a whole number"
-        raise ValueError(message)
+        raise ValueError(f"{_short(text)} is not a whole number")
     return int(found)
 
 
@@ -195,13 +187,11 @@ def text_lines(archive: Archive, path: str) -> Iterator[tuple[str, str]]:
         while line := buffered.readline(LONGEST_LINE + 1):
             line_number += 1
             if len(line) > LONGEST_LINE:
-                message = f"{path}:{line_number}: the line has more than {LONGEST_LINE} bytes."
-                raise BadInput(message)
+                raise BadInput(f"{path}:{line_number}: the line has more than {LONGEST_LINE} bytes.")
             try:
                 text = line.decode("utf-8-sig" if line_number == 1 else "utf-8").strip()
             except UnicodeDecodeError:
-                message = f"{path}:{line_number}: the line is not UTF-8."
-                raise BadInput(message) from None
+                raise BadInput(f"{path}:{line_number}: the line is not UTF-8.") from None
             if text:
                 yield f"{path}:{line_number}", text
 
@@ -216,19 +206,16 @@ def csv_lines(archive: Archive, path: str) -> Iterator[tuple[str, dict[str, str]
         try:
             header = next(rows, [])
             if len(set(header)) != len(header):
-                message = f"{path}: a column stands twice in the header."
-                raise BadInput(message)
+                raise BadInput(f"{path}: a column stands twice in the header.")
             for values in rows:
                 lines.held = 0
                 if not values:
                     continue
                 if len(values) != len(header):
-                    message = f"{path}:{rows.line_num}: {len(values)} fields, and the header has {len(header)}."
-                    raise BadInput(message)
+                    raise BadInput(f"{path}:{rows.line_num}: {len(values)} fields, and the header has {len(header)}.")
                 yield f"{path}:{rows.line_num}", dict(zip(header, values, strict=True))
         except (csv.Error, UnicodeDecodeError) as error:
-            message = f"{path}:{rows.line_num}: {error}"
-            raise BadInput(message) from None
+            raise BadInput(f"{path}:{rows.line_num}: {error}") from None
 
 
 class _Lines:
@@ -247,8 +234,7 @@ class _Lines:
         line = self._text.readline(LONGEST_LINE + 1)
         self.held += len(line)
         if self.held > LONGEST_LINE:
-            message = f"{self._path}: a row has more than {LONGEST_LINE} characters."
-            raise BadInput(message)
+            raise BadInput(f"{self._path}: a row has more than {LONGEST_LINE} characters.")
         if not line:
             raise StopIteration
         return line
@@ -258,8 +244,7 @@ class _Lines:
 
 
 def _refuse_constant(name: str) -> Any:
-    message = f"{name} is not JSON"
-    raise ValueError(message)
+    raise ValueError(f"{name} is not JSON")
 
 
 _decoder = json.JSONDecoder(parse_constant=_refuse_constant)
@@ -270,8 +255,7 @@ def json_value(text: str) -> Any:
     try:
         return json.loads(text, parse_constant=_refuse_constant)
     except RecursionError:
-        message = "the JSON is nested too deeply"
-        raise ValueError(message) from None
+        raise ValueError("the JSON is nested too deeply") from None
 
 
 def json_members(archive: Archive, path: str) -> Iterator[tuple[str, int | None, Any]]:
@@ -352,8 +336,7 @@ class _Scanner:
             try:
                 value, end = _decoder.raw_decode(self._text, self._at)
             except RecursionError:
-                message = f"{self._path}: a value is nested too deeply."
-                raise BadInput(message) from None
+                raise BadInput(f"{self._path}: a value is nested too deeply.") from None
             except ValueError:
                 if not self._more():
                     raise self._malformed() from None
@@ -369,15 +352,13 @@ class _Scanner:
             return False
         held = len(self._text) - self._at
         if held > LARGEST_VALUE:
-            message = f"{self._path}: a value has more than {LARGEST_VALUE} characters, or the JSON is malformed."
-            raise BadInput(message)
+            raise BadInput(f"{self._path}: a value has more than {LARGEST_VALUE} characters, or the JSON is malformed.")
         block = self._file.read(max(BLOCK, min(held, LARGEST_VALUE + 1 - held)))
         self._is_over = not block
         try:
             self._text = self._text[self._at :] + self._decode(block, final=not block)
         except UnicodeDecodeError:
-            message = f"{self._path} is not UTF-8."
-            raise BadInput(message) from None
+            raise BadInput(f"{self._path} is not UTF-8.") from None
         self._at = 0
         return bool(block)
 
@@ -388,6 +369,5 @@ class _Scanner:
 def members_of(value: Any) -> Mapping[str, Any]:
     """An element of an array as an object. Raises ValueError."""
     if not isinstance(value, dict):
-        message = f"{_short(value)} is not an object"
-        raise ValueError(message)  # noqa: TRY004 one error for all that is wrong with a row
+        raise ValueError(f"{_short(value)} is not an object")  # noqa: TRY004 one error for all that is wrong with a row
     return value

@@ -125,8 +125,7 @@ def read_files(
     paths = {*archive.names(), *folders}
     for path, rate in files:
         if path not in paths:
-            message = f"The archive was replaced: it has no file {path} any more."
-            raise BadInput(message)
+            raise BadInput(f"The archive was replaced: it has no file {path} any more.")
         with _open(archive, folders, path, rate) as file:
             while data := file.read(block):
                 yield data
@@ -159,8 +158,7 @@ def open_archive(source: Source, format_: str) -> ZipArchive | SingleFile:
     if is_zip(file):
         return ZipArchive(file)
     if format_ not in _SINGLE:
-        message = f"key: a {format_} dataset has several files; upload them as one zip."
-        raise BadInput(message)
+        raise BadInput(f"key: a {format_} dataset has several files; upload them as one zip.")
     return SingleFile(_SINGLE[format_], file, source.size)
 
 
@@ -283,6 +281,5 @@ def _open(archive: Archive, folders: dict[str, list[str]], path: str, rate: floa
     try:
         video = PictureVideo(archive, in_order(path, folders[path]), rate)
     except ValueError as error:
-        message = f"{path}: {error}."
-        raise BadInput(message) from None
+        raise BadInput(f"{path}: {error}.") from None
     return cast("BinaryIO", io.BufferedReader(video))

@@ -55,19 +55,16 @@ class ZipArchive:
         try:
             self._zip = zipfile.ZipFile(file)
         except (zipfile.BadZipFile, struct.error, ValueError, UnicodeDecodeError, NotImplementedError) as error:
-            message = f"The archive is not a zip that can be read: {str(error)[:200]}"
-            raise BadInput(message) from None
+            raise BadInput(f"The archive is not a zip that can be read: {str(error)[:200]}") from None
         self._files: dict[str, zipfile.ZipInfo] = {}
         for entry in self._zip.infolist():
             if not entry.filename.endswith("/"):
                 self._add(entry)
         total = sum(entry.file_size for entry in self._files.values())
         if total > LARGEST_TOTAL:
-            message = f"The archive unpacks to more than {LARGEST_TOTAL} bytes."
-            raise BadInput(message)
+            raise BadInput(f"The archive unpacks to more than {LARGEST_TOTAL} bytes.")
         if total > SMALL_TOTAL and total > HIGHEST_RATIO * size:
-            message = f"The archive unpacks to more than {HIGHEST_RATIO} times its size."
-            raise BadInput(message)
+            raise BadInput(f"The archive unpacks to more than {HIGHEST_RATIO} times its size.")
 
     def names(self) -> list[str]:
         """The paths of all files."""
@@ -83,8 +80,7 @@ class ZipArchive:
         try:
             return cast("BinaryIO", _Checked(cast("zipfile.ZipExtFile", self._zip.open(entry)), name))
         except (zipfile.BadZipFile, struct.error, NotImplementedError, RuntimeError) as error:
-            message = f"{name} cannot be read: {str(error)[:200]}"
-            raise BadInput(message) from None
+            raise BadInput(f"{name} cannot be read: {str(error)[:200]}") from None
 
     def digest(self) -> bytes:
         """What stays the same for archives of the same files: their names, sizes and checksums."""
@@ -94,11 +90,9 @@ class ZipArchive:
     def _add(self, entry: zipfile.ZipInfo) -> None:
         name = entry.filename
         if reason := _refusal(entry):
-            message = f"The archive has a file that is not read: {name[:200]!r} {reason}."
-            raise BadInput(message)
+            raise BadInput(f"The archive has a file that is not read: {name[:200]!r} {reason}.")
         if name in self._files:
-            message = f"The archive has two files of the name {name[:200]!r}."
-            raise BadInput(message)
+            raise BadInput(f"The archive has two files of the name {name[:200]!r}.")
         self._files[name] = entry
 
 
@@ -189,8 +183,7 @@ class _Checked(_Open):
         try:
             return self._file.read(size)
         except (zipfile.BadZipFile, zlib.error, EOFError, struct.error) as error:
-            message = f"{self._name} is damaged: {str(error)[:200]}"
-            raise BadInput(message) from None
+            raise BadInput(f"{self._name} is damaged: {str(error)[:200]}") from None
 
     def close(self) -> None:
         self._file.close()
@@ -235,8 +228,7 @@ def _check_directory(file: BinaryIO) -> int:
         if large.startswith(b"PK\x06\x06"):
             length, stop = _LARGE_END.unpack(large)[8], place
     if length > LARGEST_DIRECTORY:
-        message = f"The list of files in the archive has {length} bytes; at most {LARGEST_DIRECTORY} are read."
-        raise BadInput(message)
+        raise BadInput(f"The list of files in the archive has {length} bytes; at most {LARGEST_DIRECTORY} are read.")
     file.seek(max(0, stop - length))
     _check_entries(file.read(length))
     return size
@@ -249,5 +241,4 @@ def _check_entries(directory: bytes) -> None:
         at += _ENTRY + sum(_LENGTHS.unpack_from(directory, at + _LENGTHS_AT))
         count += 1
         if count > MOST_FILES:
-            message = f"The archive has more than {MOST_FILES} files."
-            raise BadInput(message)
+            raise BadInput(f"The archive has more than {MOST_FILES} files.")

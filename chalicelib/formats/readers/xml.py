@@ -68,8 +68,7 @@ def elements(archive: Archive, path: str, streamed: frozenset[str]) -> Iterator[
             yield from builder.done
             builder.done.clear()
             if size - builder.parser.CurrentByteIndex > LARGEST:  # a tag or comment that has not ended is held whole
-                message = f"{path}: the XML has a tag or comment of more than {LARGEST} bytes."
-                raise BadInput(message)
+                raise BadInput(f"{path}: the XML has a tag or comment of more than {LARGEST} bytes.")
             if not block:
                 return
 
@@ -89,13 +88,11 @@ class _Builder:
         self.parser.EntityDeclHandler = self._refuse
 
     def _refuse(self, *_: Any) -> NoReturn:
-        message = f"{self._path}: the XML has a document type or entities, which are not read."
-        raise BadInput(message)
+        raise BadInput(f"{self._path}: the XML has a document type or entities, which are not read.")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if len(self._open) >= DEEPEST:
-            message = f"{self._path}: the XML is deeper than {DEEPEST} elements."
-            raise BadInput(message)
+            raise BadInput(f"{self._path}: the XML is deeper than {DEEPEST} elements.")
         owner = self._open[-1] if self._open else None
         element = Element(name, attributes, self.parser.CurrentLineNumber, owner)
         element.before = self._size
@@ -117,5 +114,4 @@ class _Builder:
     def _take(self, size: int) -> None:
         self._size += size
         if self._size > LARGEST:
-            message = f"{self._path}: the XML has an element of more than {LARGEST} characters."
-            raise BadInput(message)
+            raise BadInput(f"{self._path}: the XML has an element of more than {LARGEST} characters.")

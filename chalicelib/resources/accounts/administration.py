@@ -112,6 +112,5 @@ def find_user(username: str) -> User:
     """The user with a name, in any case. Raises BadInput if it does not exist."""
     user = records.get_claimed(USER, "username", username.strip().casefold())
     if user is None:
-        message = f"There is no user called {username!r}."
-        raise BadInput(message)
+        raise BadInput(f"There is no user called {username!r}.")
     return user

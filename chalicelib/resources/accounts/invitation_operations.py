@@ -11,12 +11,12 @@ from chalicelib.core.resource import Resource
 from chalicelib.core.responses import MessageResponse
 from chalicelib.errors import BadInput, Forbidden
 from chalicelib.http.addresses import ORGANIZATION_ADDRESS, record_of_organization
-from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.accounts import registration
 from chalicelib.resources.accounts.invitations import INVITATION, Invitation, InvitationSpec, InvitationUpdate
 from chalicelib.storage.dynamodb import records
 
-TAG = "Organizations"
+OPERATIONS = Operations(tag="Organizations")
 ONE = record_of_organization(INVITATION)
 
 
@@ -34,29 +34,44 @@ class AcceptSpec(Resource, kw_only=True):
     registration_token: MailedToken
 
 
+@OPERATIONS.get(
+    "/rest/Invitations/{organization}", "GetInvitationList", needs=Permission.MEMBER, addresses=ORGANIZATION_ADDRESS
+)
 def list_invitations(call: Call[Organization, NoQuery, None]) -> list[Invitation]:
-    """The invitations of the organization, oldest first."""
+    """The invitations of an organization, oldest first."""
     found = [
         registration.as_response(invitation) for invitation in records.list_children(INVITATION, call.organization)
     ]
     return sorted(found, key=lambda invitation: (invitation.created_datetime, invitation.id))
 
 
+@OPERATIONS.post(
+    "/rest/Invitations/{organization}", "CreateInvitation", needs=Permission.ADMIN, addresses=ORGANIZATION_ADDRESS
+)
 def create_invitation(call: Call[Organization, NoQuery, InvitationSpec]) -> InvitationCreated:
-    """Invite an address."""
+    """Invite an address, by mail where that is on; the answer has the link in any case.
+
+    The link has a token of 256 bits, of which only the hash is stored: the answer and the mail are the only places that
+    show it. It is good once, for seven days, and for the invited address.
+    """
     made, link = registration.invite(call.organization, call.body.email, call.body.permission, call.caller)
     known = users.holders(call.body.email)
     verb = "accept" if known else "register"
     return InvitationCreated(message=f"User can {verb} at {link}", id=made.id, user_id=known[0].id if known else None)
 
 
+@OPERATIONS.get("/rest/Invitation/{id}", "GetInvitation", needs=Permission.MEMBER, addresses=ONE)
 def get_invitation(call: Call[Invitation, NoQuery, None]) -> Invitation:
     """One invitation."""
     return registration.as_response(call.target)
 
 
+@OPERATIONS.patch("/rest/Invitation/{id}", "UpdateInvitation", needs=Permission.ADMIN, addresses=ONE)
 def update_invitation(call: Call[Invitation, NoQuery, InvitationUpdate]) -> MessageResponse:
-    """Change its permission, or accept it for the user whose address it is."""
+    """Change an invitation.
+
+    That is its permission, or its acceptance for the user whose address it is.
+    """
     if call.body.permission is None and call.body.status is None:
         raise BadInput("Nothing to change: give permission or status.")
     current = call.target
@@ -74,12 +89,14 @@ def update_invitation(call: Call[Invitation, NoQuery, InvitationUpdate]) -> Mess
     return MessageResponse(message=f"Invitation {current.id} successfully updated!")
 
 
+@OPERATIONS.delete("/rest/Invitation/{id}", "DeleteInvitation", needs=Permission.ADMIN, addresses=ONE)
 def delete_invitation(call: Call[Invitation, NoQuery, None]) -> MessageResponse:
     """Withdraw an invitation."""
     records.remove(INVITATION, call.target.id)
     return MessageResponse(message=f"Invitation {call.target.id} successfully deleted!")
 
 
+@OPERATIONS.post("/rest/Accept", "AcceptInvitation", needs=Permission.SIGNED_IN)
 def accept_invitation(call: Call[None, NoQuery, AcceptSpec]) -> MessageResponse:
     """Accept an invitation to the caller's address, with the token of its link."""
     invitation = registration.by_token(call.body.registration_token, call.caller)
@@ -88,77 +105,3 @@ def accept_invitation(call: Call[None, NoQuery, AcceptSpec]) -> MessageResponse:
         raise Forbidden("The invitation is for another address.")
     registration.accept(invitation, user)
     return MessageResponse(message=f"You belong to organization {invitation.organization} now.")
-
-
-OPERATIONS = (
-    Operation(
-        id="GetInvitationList",
-        method="GET",
-        path="/rest/Invitations/{organization}",
-        summary="The invitations of an organization.",
-        needs=Permission.MEMBER,
-        addresses=ORGANIZATION_ADDRESS,
-        returns=list[Invitation],
-        handler=list_invitations,
-        tag=TAG,
-    ),
-    Operation(
-        id="CreateInvitation",
-        method="POST",
-        path="/rest/Invitations/{organization}",
-        summary="Invite an address, by mail where that is on; the answer has the link in any case.",
-        details="The link has a token of 256 bits, of which only the hash is stored: the answer and the mail are the "
-        "only places that show it. It is good once, for seven days, and for the invited address.",
-        needs=Permission.ADMIN,
-        addresses=ORGANIZATION_ADDRESS,
-        body=InvitationSpec,
-        returns=InvitationCreated,
-        handler=create_invitation,
-        tag=TAG,
-    ),
-    Operation(
-        id="GetInvitation",
-        method="GET",
-        path="/rest/Invitation/{id}",
-        summary="One invitation.",
-        needs=Permission.MEMBER,
-        addresses=ONE,
-        returns=Invitation,
-        handler=get_invitation,
-        tag=TAG,
-    ),
-    Operation(
-        id="UpdateInvitation",
-        method="PATCH",
-        path="/rest/Invitation/{id}",
-        summary="Change an invitation.",
-        needs=Permission.ADMIN,
-        addresses=ONE,
-        body=InvitationUpdate,
-        returns=MessageResponse,
-        handler=update_invitation,
-        tag=TAG,
-    ),
-    Operation(
-        id="DeleteInvitation",
-        method="DELETE",
-        path="/rest/Invitation/{id}",
-        summary="Withdraw an invitation.",
-        needs=Permission.ADMIN,
-        addresses=ONE,
-        returns=MessageResponse,
-        handler=delete_invitation,
-        tag=TAG,
-    ),
-    Operation(
-        id="AcceptInvitation",
-        method="POST",
-        path="/rest/Accept",
-        summary="Accept an invitation to the caller's address.",
-        needs=Permission.SIGNED_IN,
-        body=AcceptSpec,
-        returns=MessageResponse,
-        handler=accept_invitation,
-        tag=TAG,
-    ),
-)

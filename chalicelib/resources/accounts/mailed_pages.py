@@ -21,13 +21,12 @@ from chalicelib.core.resource import Resource
 from chalicelib.core.text.numbers import natural
 from chalicelib.errors import BadInput, Forbidden, LimnError, NotFound, TooLarge, TooMany
 from chalicelib.http.addresses import plain
-from chalicelib.http.operation import Answer, Call, NoQuery, Operation
+from chalicelib.http.operation import Answer, Call, NoQuery, Operations
 from chalicelib.resources.accounts import address_changes, registration
 from chalicelib.resources.accounts.html_pages import Field, alert, console_link, form, page, paragraph, secret
 from chalicelib.resources.email import notifications
 from chalicelib.storage.dynamodb import records
 
-TAG = "Pages"
 _LARGEST_FORM = 20_000
 _MOST_FIELDS = 20
 _PASSWORD = Field(name="password", label="Password", kind="password", autocomplete="current-password")
@@ -78,7 +77,7 @@ def show_registration(_call: Call[None, RegistrationQuery, None]) -> Answer:
     return page("Register", *_registration_form())
 
 
-def send_registration(call: Call[None, RegistrationQuery, bytes]) -> Answer:
+def send_registration(call: Call[None, RegistrationQuery, bytes | None]) -> Answer:
     """Register with an invitation."""
 
     def work(sent: _Form) -> Answer:
@@ -98,7 +97,7 @@ def show_acceptance(_call: Call[None, RegistrationQuery, None]) -> Answer:
     return page("Accept the invitation", *_acceptance_form())
 
 
-def send_acceptance(call: Call[None, RegistrationQuery, bytes]) -> Answer:
+def send_acceptance(call: Call[None, RegistrationQuery, bytes | None]) -> Answer:
     """Accept an invitation, with the password of the invited user."""
 
     def work(sent: _Form) -> Answer:
@@ -119,7 +118,7 @@ def show_reset(_call: Call[None, ResetQuery, None]) -> Answer:
     return page("Set a new password", form(_NEW_PASSWORD, button="Set password"))
 
 
-def send_reset(call: Call[None, ResetQuery, bytes]) -> Answer:
+def send_reset(call: Call[None, ResetQuery, bytes | None]) -> Answer:
     """Set a new password."""
 
     def work(sent: _Form) -> Answer:
@@ -152,7 +151,7 @@ def show_confirmation(call: Call[None, NoQuery, None]) -> Answer:
     return _answer(call, "Confirm your address", work, tuple)
 
 
-def send_confirmation(call: Call[None, NoQuery, bytes]) -> Answer:
+def send_confirmation(call: Call[None, NoQuery, bytes | None]) -> Answer:
     """Confirm a changed address."""
 
     def work(_: _Form) -> Answer:
@@ -167,7 +166,7 @@ def show_unlock(_call: Call[None, UnlockQuery, None]) -> Answer:
     return page("Sign in", *_unlock_form())
 
 
-def send_unlock(call: Call[None, UnlockQuery, bytes]) -> Answer:
+def send_unlock(call: Call[None, UnlockQuery, bytes | None]) -> Answer:
     """Sign in to a locked account, which unlocks it."""
 
     def work(sent: _Form) -> Answer:
@@ -231,64 +230,22 @@ def _user(number: str) -> User:
     return found
 
 
-def _operations(
-    name: str,
-    path: str,
-    purpose: str,
-    query: type[Resource],
-    show: Callable[..., Answer],
-    send: Callable[..., Answer],
-) -> tuple[Operation, Operation]:
+def _declare(
+    name: str, path: str, purpose: str, show: Callable[..., Answer], send: Callable[..., Answer]
+) -> Operations:
     addresses = plain(lambda _: None, token=str) if "{token}" in path else None
-    return (
-        Operation(
-            id=f"Show{name}",
-            method="GET",
-            path=path,
-            summary=f"The page to {purpose}, which a mail links to.",
-            needs=Permission.ANYONE,
-            addresses=addresses,
-            query=query,
-            returns="text/html",
-            handler=show,
-            tag=TAG,
-        ),
-        Operation(
-            id=f"Send{name}",
-            method="POST",
-            path=path,
-            summary=f"The form of the page to {purpose}.",
-            needs=Permission.ANYONE,
-            addresses=addresses,
-            query=query,
-            body=bytes,
-            body_required=False,
-            returns="text/html",
-            status=200,
-            handler=send,
-            tag=TAG,
-        ),
-    )
+    made = Operations(tag="Pages", needs=Permission.ANYONE, addresses=addresses, returns="text/html")
+    made.get(path, f"Show{name}", summary=f"The page to {purpose}, which a mail links to.", details="")(show)
+    made.post(path, f"Send{name}", summary=f"The form of the page to {purpose}.", status=200, details="")(send)
+    return made
 
 
 PAGES = (
-    *_operations(
-        "Registration",
-        "/registration",
-        "register with an invitation",
-        RegistrationQuery,
-        show_registration,
-        send_registration,
+    *_declare("Registration", "/registration", "register with an invitation", show_registration, send_registration),
+    *_declare("Acceptance", "/accept", "accept an invitation", show_acceptance, send_acceptance),
+    *_declare("Reset", "/password-reset", "set a new password", show_reset, send_reset),
+    *_declare(
+        "Confirmation", "/email-confirmation/{token}", "confirm an address", show_confirmation, send_confirmation
     ),
-    *_operations("Acceptance", "/accept", "accept an invitation", RegistrationQuery, show_acceptance, send_acceptance),
-    *_operations("Reset", "/password-reset", "set a new password", ResetQuery, show_reset, send_reset),
-    *_operations(
-        "Confirmation",
-        "/email-confirmation/{token}",
-        "confirm an address",
-        NoQuery,
-        show_confirmation,
-        send_confirmation,
-    ),
-    *_operations("Unlock", "/unlock", "sign in to a locked account", UnlockQuery, show_unlock, send_unlock),
+    *_declare("Unlock", "/unlock", "sign in to a locked account", show_unlock, send_unlock),
 )

@@ -13,13 +13,13 @@ from chalicelib.core.resource import Resource, Uuid, given
 from chalicelib.core.responses import CreateResponse, MessageResponse
 from chalicelib.errors import BadInput, Forbidden, NotFound, Unauthenticated
 from chalicelib.http.addresses import plain
-from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.accounts import address_changes, administration, avatars, profiles, registration
 from chalicelib.resources.accounts.invitations import PasswordResetSpec
 from chalicelib.resources.email import notifications
 from chalicelib.storage.dynamodb import records
 
-TAG = "Accounts"
+OPERATIONS = Operations(tag="Accounts")
 
 
 class UserQuery(Resource, kw_only=True):
@@ -37,19 +37,28 @@ class PresignedQuery(Resource, kw_only=True):
     presigned: Annotated[int, Meta(ge=1, le=604800)] | None = None
 
 
+@OPERATIONS.post("/rest/Users", "CreateUser", needs=Permission.ANYONE)
 def create_user(call: Call[None, NoQuery, UserSpec]) -> CreateResponse:
-    """Register, with an invitation or where registration is open."""
+    """Register a user.
+
+    With an invitation, or where registration is open.
+    """
     user = registration.register(call.body, call.caller)
     notifications.notify_of_account(user)
     return CreateResponse(message=f"User {user.username} created!", id=user.id)
 
 
+@OPERATIONS.get("/rest/Users", "GetUserList", needs=Permission.SIGNED_IN)
 def list_users(call: Call[None, UserQuery, None]) -> list[User]:
-    """Look up users; the list is empty if none matches."""
+    """Look up a user by name, address or elemental id.
+
+    The list is empty if none matches.
+    """
     found = find_user(call.query)
     return [avatars.with_url(found, call.query.presigned)] if found else []
 
 
+@OPERATIONS.get("/rest/User/Exists", "UserExists", needs=Permission.ANYONE)
 def user_exists(call: Call[None, UserQuery, None]) -> bool:
     """Whether a user exists."""
     if not call.caller.signed_in:
@@ -68,11 +77,17 @@ def find_user(query: UserQuery) -> User | None:
     raise BadInput("One of username or email or elemental_id must be supplied!")
 
 
+@OPERATIONS.get("/rest/User/GetCurrent", "Whoami", needs=Permission.SIGNED_IN)
 def whoami(call: Call[None, PresignedQuery, None]) -> User:
-    """The caller."""
+    """The calling user."""
     return avatars.with_url(records.get(USER, call.caller.id), call.query.presigned)
 
 
+def _maybe_user(path: dict[str, int]) -> User | None:
+    return records.maybe(USER, path["id"])
+
+
+@OPERATIONS.get("/rest/User/{id}", "GetUser", needs=Permission.SIGNED_IN, addresses=plain(_maybe_user, id=int))
 def get_user(call: Call[User, PresignedQuery, None]) -> User:
     """A user: the caller, one who shares a project with the caller, or any user for staff."""
     if not call.target:
@@ -91,12 +106,16 @@ def _share_project(one: int, other: int) -> bool:
     return any(membership.project in of_one for membership in records.list_linked(MEMBERSHIP, "user", other))
 
 
-def _maybe_user(path: dict[str, int]) -> User | None:
-    return records.maybe(USER, path["id"])
-
-
+@OPERATIONS.patch("/rest/User/{id}", "UpdateUser", needs=Permission.ANYONE, addresses=plain(_maybe_user, id=int))
 def update_user(call: Call[User, PresignedQuery, UserUpdate]) -> MessageResponse:
-    """Change a user: by the user, by staff, or the password alone with the token of a reset or the present one."""
+    """Change a user.
+
+    By the user or by staff. A user sets a new `password` with `current_password`, which ends all other tokens of the
+    user; a wrong one counts as a refused sign-in. A body of exactly `password` and `reset_token`, of a mailed password
+    reset, needs no other credentials. A new `email` counts once the link that is mailed to it is opened; until then the
+    old address stays in force, and gets a mail. `is_active` is for staff: false ends the account and its tokens;
+    presigned URLs that it has stay valid until they expire.
+    """
     user, body = call.target, call.body
     if user is None:
         raise NotFound.of("User", call.path["id"]) if call.caller.is_staff else Forbidden()
@@ -144,96 +163,8 @@ def _check_password_change(call: Call[User, PresignedQuery, UserUpdate], user: U
         raise Forbidden("current_password: only the user changes a password with it.")
 
 
+@OPERATIONS.post("/rest/PasswordReset", "CreatePasswordReset", needs=Permission.ANYONE)
 def reset_password(call: Call[None, NoQuery, PasswordResetSpec]) -> MessageResponse:
-    """Mail a link to set a new password."""
+    """Mail a link to set a new password with."""
     registration.ask_reset(call.body.email, call.caller)
     return MessageResponse(message="Password reset email sent!")
-
-
-OPERATIONS = (
-    Operation(
-        id="CreateUser",
-        method="POST",
-        path="/rest/Users",
-        summary="Register a user.",
-        needs=Permission.ANYONE,
-        body=UserSpec,
-        returns=CreateResponse,
-        handler=create_user,
-        tag=TAG,
-    ),
-    Operation(
-        id="GetUserList",
-        method="GET",
-        path="/rest/Users",
-        summary="Look up a user by name, address or elemental id.",
-        needs=Permission.SIGNED_IN,
-        query=UserQuery,
-        returns=list[User],
-        handler=list_users,
-        tag=TAG,
-    ),
-    Operation(
-        id="UserExists",
-        method="GET",
-        path="/rest/User/Exists",
-        summary="Whether a user exists.",
-        needs=Permission.ANYONE,
-        query=UserQuery,
-        returns=bool,
-        handler=user_exists,
-        tag=TAG,
-    ),
-    Operation(
-        id="Whoami",
-        method="GET",
-        path="/rest/User/GetCurrent",
-        summary="The calling user.",
-        needs=Permission.SIGNED_IN,
-        query=PresignedQuery,
-        returns=User,
-        handler=whoami,
-        tag=TAG,
-    ),
-    Operation(
-        id="GetUser",
-        method="GET",
-        path="/rest/User/{id}",
-        summary="A user: the caller, or one who shares a project with the caller.",
-        needs=Permission.SIGNED_IN,
-        addresses=plain(_maybe_user, id=int),
-        query=PresignedQuery,
-        returns=User,
-        handler=get_user,
-        tag=TAG,
-    ),
-    Operation(
-        id="UpdateUser",
-        method="PATCH",
-        path="/rest/User/{id}",
-        summary="Change a user.",
-        details="By the user or by staff. A user sets a new `password` with `current_password`, which ends all other "
-        "tokens of the user; a wrong one counts as a refused sign-in. A body of exactly `password` and `reset_token`, "
-        "of a mailed password reset, needs no other credentials. A new `email` counts once the link that is mailed to "
-        "it is opened; until then the old address stays in force, and gets a mail. `is_active` is for staff: false "
-        "ends the account and its tokens; presigned URLs that it has stay valid until they expire.",
-        needs=Permission.ANYONE,
-        addresses=plain(_maybe_user, id=int),
-        query=PresignedQuery,
-        body=UserUpdate,
-        returns=MessageResponse,
-        handler=update_user,
-        tag=TAG,
-    ),
-    Operation(
-        id="CreatePasswordReset",
-        method="POST",
-        path="/rest/PasswordReset",
-        summary="Mail a link to set a new password with.",
-        needs=Permission.ANYONE,
-        body=PasswordResetSpec,
-        returns=MessageResponse,
-        handler=reset_password,
-        tag=TAG,
-    ),
-)

@@ -17,18 +17,21 @@ from chalicelib.core.models.algorithms import (
 )
 from chalicelib.core.permissions import Permission
 from chalicelib.core.responses import MessageResponse
-from chalicelib.http.addresses import PROJECT, record_of_project
+from chalicelib.http.addresses import PROJECT
 from chalicelib.http.crud import RecordResource, record_operations
-from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.algorithms import saved_files
 from chalicelib.resources.algorithms import service as algorithms_service
 
 TAG = "Algorithms"
-ONE = record_of_project(ALGORITHM)
+OPERATIONS = Operations(tag=TAG)
 
 
+@OPERATIONS.post(
+    "/rest/SaveAlgorithmManifest/{project}", "SaveAlgorithmManifest", needs=Permission.TRANSFER, addresses=PROJECT
+)
 def save_manifest(call: Call[Project, NoQuery, AlgorithmManifestSpec]) -> AlgorithmManifest:
-    """Keep an uploaded manifest with the project."""
+    """Keep an uploaded manifest with the project, so that an algorithm can be registered with it."""
     name = saved_files.save(call.target, call.body.name, call.body.upload_url, call.scope)
     return AlgorithmManifest(url=saved_files.url_of(call.project, name))
 
@@ -55,12 +58,8 @@ def delete_algorithm(call: Call[Algorithm, NoQuery, None]) -> None:
 
 
 _RESOURCE = RecordResource(
-    word="Algorithm",
-    plural="Algorithms",
     kind=ALGORITHM,
     tag=TAG,
-    parent=PROJECT,
-    one=ONE,
     read=Permission.VIEW,
     write=Permission.EDIT,
     spec=AlgorithmSpec,
@@ -82,18 +81,4 @@ _SPECIAL: dict[str, dict[str, Any]] = {
     "UpdateAlgorithm": {"handler": update_algorithm},
 }
 
-OPERATIONS = (
-    Operation(
-        id="SaveAlgorithmManifest",
-        method="POST",
-        path="/rest/SaveAlgorithmManifest/{project}",
-        summary="Keep an uploaded manifest with the project, so that an algorithm can be registered with it.",
-        needs=Permission.TRANSFER,
-        addresses=PROJECT,
-        body=AlgorithmManifestSpec,
-        returns=AlgorithmManifest,
-        handler=save_manifest,
-        tag=TAG,
-    ),
-    *(replace(operation, **_SPECIAL.get(operation.id, {})) for operation in record_operations(_RESOURCE)),
-)
+OPERATIONS += (replace(operation, **_SPECIAL.get(operation.id, {})) for operation in record_operations(_RESOURCE))

@@ -70,8 +70,7 @@ def name_of(project: Project, url: str, member: str) -> str:
     path = url.removeprefix(settings().public_url).removeprefix(PATH).strip("/")
     folder, _, name = path.rpartition("/")
     if folder not in ("", str(project.id)) or not _is_kept(project, name):
-        message = f"{member}: {url[:200]!r} is no file that was saved in project {project.id}."
-        raise BadInput(message)
+        raise BadInput(f"{member}: {url[:200]!r} is no file that was saved in project {project.id}.")
     return name
 
 
@@ -80,8 +79,7 @@ def read(project: Project, name: str) -> bytes:
     try:
         return objects.read(_key(project, name))
     except NotFound:
-        message = f"The file {url_of(project.id, name)} does not exist any more."
-        raise BadInput(message) from None
+        raise BadInput(f"The file {url_of(project.id, name)} does not exist any more.") from None
 
 
 def remove_unused(project: Project, url: str | None) -> None:

@@ -8,14 +8,15 @@ from typing import Any
 from chalicelib.core.models.accounts import Project
 from chalicelib.core.models.algorithms import ANALYSIS, Analysis, AnalysisSpec, AnalysisUpdate
 from chalicelib.core.permissions import Permission
-from chalicelib.http.addresses import PROJECT, record_of_project
+from chalicelib.http.addresses import PROJECT
 from chalicelib.http.crud import RecordResource, record_operations
-from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.query.parsers.parameters import MediaQuery
 from chalicelib.resources.analyses import service as analyses_service
 from chalicelib.storage.dynamodb import ids, records
 
 TAG = "Analyses"
+OPERATIONS = Operations(tag=TAG)
 
 
 def make_analysis(call: Call[Project, NoQuery, AnalysisSpec]) -> Analysis:
@@ -37,43 +38,31 @@ def change_analysis(call: Call[Analysis, NoQuery, AnalysisUpdate], change: dict[
     return change
 
 
-def count(call: Call[Project, MediaQuery, None]) -> dict[str, int]:
-    """Count for every analysis of the project, over the media that match."""
-    return analyses_service.counts(call.project, call.query, call.scope)
-
-
 _RESOURCE = RecordResource(
-    word="Analysis",
     plural="Analyses",
     kind=ANALYSIS,
     tag=TAG,
-    parent=PROJECT,
-    one=record_of_project(ANALYSIS),
     read=Permission.VIEW,
     write=Permission.EDIT,
     spec=AnalysisSpec,
     update=AnalysisUpdate,
     schema_update=AnalysisSpec,
-    listed=lambda call: records.list_children(ANALYSIS, call.project),
     made=make_analysis,
     changed=change_analysis,
 )
 _SPECIAL: dict[str, dict[str, Any]] = {"CreateAnalysis": {"needs": Permission.FULL}}
 
-OPERATIONS = (
-    *(replace(operation, legacy=True, **_SPECIAL.get(operation.id, {})) for operation in record_operations(_RESOURCE)),
-    Operation(
-        id="GetSectionAnalysis",
-        method="GET",
-        path="/rest/SectionAnalysis/{project}",
-        summary="The count of every analysis of a project, over the media that match.",
-        details="A count is that of the media that match the analysis, or of their annotations, whichever is larger.",
-        needs=Permission.VIEW,
-        addresses=PROJECT,
-        query=MediaQuery,
-        returns=dict[str, int],
-        handler=count,
-        tag=TAG,
-        legacy=True,
-    ),
+OPERATIONS += (
+    replace(operation, legacy=True, **_SPECIAL.get(operation.id, {})) for operation in record_operations(_RESOURCE)
 )
+
+
+@OPERATIONS.get(
+    "/rest/SectionAnalysis/{project}", "GetSectionAnalysis", needs=Permission.VIEW, addresses=PROJECT, legacy=True
+)
+def count(call: Call[Project, MediaQuery, None]) -> dict[str, int]:
+    """The count of every analysis of a project, over the media that match.
+
+    A count is that of the media that match the analysis, or of their annotations, whichever is larger.
+    """
+    return analyses_service.counts(call.project, call.query, call.scope)

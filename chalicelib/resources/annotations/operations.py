@@ -18,8 +18,8 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.core.responses import CreateListResponse, MessageResponse
 from chalicelib.errors import NotFound
-from chalicelib.http.addresses import WITHIN_PROJECT, entity
-from chalicelib.http.operation import Address, Call, Documents, Found, NoQuery, OneOf, Operation
+from chalicelib.http.addresses import WITHIN_PROJECT, entity, in_project
+from chalicelib.http.operation import Address, Call, Documents, Found, NoQuery, OneOf, Operations
 from chalicelib.query.parsers import filters
 from chalicelib.resources.annotations import bulk_edits
 from chalicelib.resources.annotations import creation as annotations_creation
@@ -202,179 +202,100 @@ def by_element(kind: Kind) -> Address[Any]:
         return row.entity if row else None
 
     variables = {"version": int, "elemental_id": str}
-    return replace(entity(kind), locate=locate, judged=latest, variables=variables)
+    return in_project(kind.value, locate, judged=latest, variables=variables)
 
 
-def annotation_operations(resource: AnnotationResource) -> tuple[Operation, ...]:
+def annotation_operations(resource: AnnotationResource) -> Operations:
     """The operations of one kind of annotation."""
     word, noun = resource.word, str(resource.kind)
-    return (
-        *_list_operations(resource, word, noun),
-        *_one(resource, word, noun, "", f"/rest/{word}/{{id}}", by_id(resource.kind)),
-        *_one(
-            resource,
-            word,
-            noun,
-            "ByElementalId",
-            f"/rest/{word}/{{version}}/{{elemental_id}}",
-            by_element(resource.kind),
-        ),
-    )
-
-
-def _list_operations(resource: AnnotationResource, word: str, noun: str) -> tuple[Operation, ...]:
-    many, counts, tag = f"/rest/{word}s/{{project}}", f"/rest/{word}Count/{{project}}", resource.tag
-    rows = list[resource.stored]  # type: ignore[name-defined]
-    return (
-        Operation(
-            id=f"Get{word}List",
-            method="GET",
-            path=many,
-            summary=f"The {noun}s that match.",
-            details="Without `show_all_marks` and `show_deleted` only the latest mark of each element, and no "
-            "tombstones. Ordered by id unless sorted.",
-            needs=Permission.VIEW,
-            addresses=WITHIN_PROJECT,
-            query=resource.query,
-            returns=rows,
-            handler=resource.list,
-            tag=tag,
-        ),
-        Operation(
-            id=f"Get{word}ListById",
-            method="PUT",
-            path=many,
-            summary=f"The {noun}s that match, chosen by ids or an object search in the body.",
-            needs=Permission.VIEW,
-            addresses=WITHIN_PROJECT,
-            query=resource.query,
-            body=resource.id_query,
-            returns=rows,
-            handler=resource.list,
-            tag=tag,
-        ),
-        Operation(
-            id=f"Create{word}List",
-            method="POST",
-            path=many,
-            summary=f"Make one {noun}, or up to 500: all or none.",
-            details="The answer's `id` is always a list, in the order given. An elemental id that the version has "
-            "already makes the next mark of that element.",
-            needs=Permission.EDIT,
-            addresses=WITHIN_PROJECT,
-            body=OneOf(options=(list[resource.spec], resource.spec)),  # type: ignore[name-defined]
-            returns=CreateListResponse,
-            handler=resource.create,
-            tag=tag,
-        ),
-        Operation(
-            id=f"Update{word}List",
-            method="PATCH",
-            path=many,
-            summary=f"Change all {noun}s that match; they must be of one type.",
-            details="With `count`, nothing is changed unless that many match.",
-            needs=Permission.EDIT,
-            addresses=WITHIN_PROJECT,
-            query=resource.counted,
-            body=resource.bulk_update,
-            returns=MessageResponse,
-            handler=resource.update_many,
-            tag=tag,
-        ),
-        Operation(
-            id=f"Delete{word}List",
-            method="DELETE",
-            path=many,
-            summary=f"Delete all {noun}s that match; without any filter, all of the project.",
-            details="They leave tombstones, which `show_deleted` shows, unless pruned. With `count`, nothing is "
-            "deleted unless that many match.",
-            needs=Permission.EDIT,
-            addresses=WITHIN_PROJECT,
-            query=resource.counted,
-            body=resource.bulk_delete,
-            body_required=False,
-            returns=MessageResponse,
-            handler=resource.delete_many,
-            tag=tag,
-        ),
-        Operation(
-            id=f"Get{word}Count",
-            method="GET",
-            path=counts,
-            summary=f"How many {noun}s match.",
-            needs=Permission.VIEW,
-            addresses=WITHIN_PROJECT,
-            query=resource.query,
-            returns=int,
-            handler=resource.count,
-            tag=tag,
-        ),
-        Operation(
-            id=f"Get{word}CountById",
-            method="PUT",
-            path=counts,
-            summary=f"How many {noun}s match, chosen by ids or an object search in the body.",
-            needs=Permission.VIEW,
-            addresses=WITHIN_PROJECT,
-            query=resource.query,
-            body=resource.id_query,
-            returns=int,
-            handler=resource.count,
-            tag=tag,
-        ),
-    )
+    many, counts = f"/rest/{word}s/{{project}}", f"/rest/{word}Count/{{project}}"
+    made = Operations(tag=resource.tag, addresses=WITHIN_PROJECT, needs=Permission.EDIT)
+    made.get(
+        many,
+        f"Get{word}List",
+        by_ids=resource.id_query,
+        summary=f"The {noun}s that match.",
+        details="Without `show_all_marks` and `show_deleted` only the latest mark of each element, and no tombstones. "
+        "Ordered by id unless sorted.",
+        needs=Permission.VIEW,
+        query=resource.query,
+        returns=list[resource.stored],  # type: ignore[name-defined]
+    )(resource.list)
+    made.post(
+        many,
+        f"Create{word}List",
+        summary=f"Make one {noun}, or up to 500: all or none.",
+        details="The answer's `id` is always a list, in the order given. An elemental id that the version has already "
+        "makes the next mark of that element.",
+        body=OneOf(options=(list[resource.spec], resource.spec)),  # type: ignore[name-defined]
+    )(resource.create)
+    made.patch(
+        many,
+        f"Update{word}List",
+        summary=f"Change all {noun}s that match; they must be of one type.",
+        details="With `count`, nothing is changed unless that many match.",
+        query=resource.counted,
+        body=resource.bulk_update,
+    )(resource.update_many)
+    made.delete(
+        many,
+        f"Delete{word}List",
+        summary=f"Delete all {noun}s that match; without any filter, all of the project.",
+        details="They leave tombstones, which `show_deleted` shows, unless pruned. With `count`, nothing is deleted "
+        "unless that many match.",
+        query=resource.counted,
+        body=resource.bulk_delete,
+        body_required=False,
+    )(resource.delete_many)
+    made.get(
+        counts,
+        f"Get{word}Count",
+        by_ids=resource.id_query,
+        summary=f"How many {noun}s match.",
+        needs=Permission.VIEW,
+        query=resource.query,
+    )(resource.count)
+    made += _one(resource, word, noun, "", f"/rest/{word}/{{id}}", by_id(resource.kind))
+    path = f"/rest/{word}/{{version}}/{{elemental_id}}"
+    made += _one(resource, word, noun, "ByElementalId", path, by_element(resource.kind))
+    return made
 
 
 def _one(
     resource: AnnotationResource, word: str, noun: str, suffix: str, path: str, address: Address[Any]
-) -> tuple[Operation, ...]:
+) -> Operations:
     named = " by its version and elemental id" if suffix else ""
-    return (
-        Operation(
-            id=f"Get{word}{suffix}",
-            method="GET",
-            path=path,
-            summary=f"One {noun}{named}.",
-            needs=Permission.VIEW,
-            addresses=address,
-            query=MarkQuery if suffix else NoQuery,
-            returns=resource.stored,
-            handler=resource.get_element if suffix else resource.get,
-            tag=resource.tag,
-        ),
-        Operation(
-            id=f"Update{word}{suffix}",
-            method="PATCH",
-            path=path,
-            summary=f"Change one {noun}{named}: the members given, and no others.",
-            details=(
-                "It becomes a new mark, with an id of its own, unless `in_place` is 1. "
-                if suffix
-                else "It is changed in place unless `in_place` is 0, which makes a new mark with an id of its own. An "
-                "earlier mark stands for the latest of its element, or is refused with `pedantic`. "
-            )
-            + IF_MATCH,
-            needs=Permission.EDIT,
-            addresses=address,
-            body=resource.update,
-            returns=resource.changed,
-            handler=resource.change,
-            tag=resource.tag,
-        ),
-        Operation(
-            id=f"Delete{word}{suffix}",
-            method="DELETE",
-            path=path,
-            summary=f"Delete one {noun}{named}.",
-            details="A tombstone becomes its latest mark. With `prune` the row itself goes instead, and the mark "
-            "before it is visible again. " + IF_MATCH,
-            needs=Permission.EDIT,
-            addresses=address,
-            body=resource.delete,
-            body_required=False,
-            returns=AnnotationDeleted,
-            schema_answer=MessageResponse if resource.kind is Kind.STATE else None,
-            handler=resource.remove,
-            tag=resource.tag,
-        ),
-    )
+    made = Operations(tag=resource.tag, addresses=address, needs=Permission.EDIT, query=NoQuery)
+    made.get(
+        path,
+        f"Get{word}{suffix}",
+        summary=f"One {noun}{named}.",
+        needs=Permission.VIEW,
+        query=MarkQuery if suffix else NoQuery,
+        returns=resource.stored,
+    )(resource.get_element if suffix else resource.get)
+    made.patch(
+        path,
+        f"Update{word}{suffix}",
+        summary=f"Change one {noun}{named}: the members given, and no others.",
+        details=(
+            "It becomes a new mark, with an id of its own, unless `in_place` is 1. "
+            if suffix
+            else "It is changed in place unless `in_place` is 0, which makes a new mark with an id of its own. An "
+            "earlier mark stands for the latest of its element, or is refused with `pedantic`. "
+        )
+        + IF_MATCH,
+        body=resource.update,
+        returns=resource.changed,
+    )(resource.change)
+    made.delete(
+        path,
+        f"Delete{word}{suffix}",
+        summary=f"Delete one {noun}{named}.",
+        details="A tombstone becomes its latest mark. With `prune` the row itself goes instead, and the mark before it "
+        "is visible again. " + IF_MATCH,
+        body=resource.delete,
+        body_required=False,
+        schema_answer=MessageResponse if resource.kind is Kind.STATE else None,
+    )(resource.remove)
+    return made

@@ -10,7 +10,7 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.models.entities import State, StateSpec, StateUpdate
 from chalicelib.core.permissions import Permission
 from chalicelib.core.responses import MessageResponse
-from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.query.parsers.annotation_bodies import StateBulkDelete, StateBulkUpdate
 from chalicelib.query.parsers.bodies import StateIdQuery
 from chalicelib.query.parsers.parameters import StateQuery
@@ -20,6 +20,7 @@ from chalicelib.resources.annotations.schemas import StateChanged, StateDelete, 
 from chalicelib.resources.entities.service import Writer
 
 TAG = "States"
+OPERATIONS = Operations(tag=TAG)
 
 
 class CountedStateQuery(StateQuery, kw_only=True):
@@ -28,63 +29,43 @@ class CountedStateQuery(StateQuery, kw_only=True):
     count: Annotated[int, Meta(ge=0, description="How many must match; otherwise nothing happens.")] | None = None
 
 
+OPERATIONS += annotation_operations(
+    AnnotationResource(
+        kind=Kind.STATE,
+        word="State",
+        tag=TAG,
+        stored=State,
+        spec=StateSpec,
+        update=StateUpdate,
+        changed=StateChanged,
+        query=StateQuery,
+        counted=CountedStateQuery,
+        id_query=StateIdQuery,
+        bulk_update=StateBulkUpdate,
+        bulk_delete=StateBulkDelete,
+        delete=StateDelete,
+    )
+)
+
+
+@OPERATIONS.patch("/rest/MergeStates/{id}", "MergeStates", needs=Permission.EDIT, addresses=by_id(Kind.STATE))
 def merge_states(call: Call[Any, NoQuery, StateMergeUpdate]) -> MessageResponse:
-    """Move the members of one state to another, and delete the first."""
+    """Merge another state into this one.
+
+    Its localizations and media are added to this one; the other is deleted with all its marks.
+    """
     number = call.target.entity.id
     tracks.merge(Writer.of(call), number, call.body.merge_state_id)
     return MessageResponse(message=f"Merged state {call.body.merge_state_id} into {number}.")
 
 
+@OPERATIONS.patch("/rest/TrimStateEnd/{id}", "TrimStateEnd", needs=Permission.EDIT, addresses=by_id(Kind.STATE))
 def trim_state_end(call: Call[Any, NoQuery, StateTrimUpdate]) -> MessageResponse:
-    """Cut off one end of a track."""
+    """Cut off the start or the end of a track.
+
+    Localizations before the frame (`start`) or behind it (`end`) leave the track; those that are in no other state are
+    deleted.
+    """
     number = call.target.entity.id
     count = tracks.trim(Writer.of(call), number, call.body.frame, call.body.endpoint)
     return MessageResponse(message=f"Trimmed state {number}. Deleted {count} localizations.")
-
-
-OPERATIONS = (
-    *annotation_operations(
-        AnnotationResource(
-            kind=Kind.STATE,
-            word="State",
-            tag=TAG,
-            stored=State,
-            spec=StateSpec,
-            update=StateUpdate,
-            changed=StateChanged,
-            query=StateQuery,
-            counted=CountedStateQuery,
-            id_query=StateIdQuery,
-            bulk_update=StateBulkUpdate,
-            bulk_delete=StateBulkDelete,
-            delete=StateDelete,
-        )
-    ),
-    Operation(
-        id="MergeStates",
-        method="PATCH",
-        path="/rest/MergeStates/{id}",
-        summary="Merge another state into this one.",
-        details="Its localizations and media are added to this one; the other is deleted with all its marks.",
-        needs=Permission.EDIT,
-        addresses=by_id(Kind.STATE),
-        body=StateMergeUpdate,
-        returns=MessageResponse,
-        handler=merge_states,
-        tag=TAG,
-    ),
-    Operation(
-        id="TrimStateEnd",
-        method="PATCH",
-        path="/rest/TrimStateEnd/{id}",
-        summary="Cut off the start or the end of a track.",
-        details="Localizations before the frame (`start`) or behind it (`end`) leave the track; those that are in no "
-        "other state are deleted.",
-        needs=Permission.EDIT,
-        addresses=by_id(Kind.STATE),
-        body=StateTrimUpdate,
-        returns=MessageResponse,
-        handler=trim_state_end,
-        tag=TAG,
-    ),
-)

@@ -13,9 +13,9 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import given
 from chalicelib.core.responses import CreateListResponse
 from chalicelib.core.web import http_headers
-from chalicelib.http.addresses import PROJECT, entity, record_of_project
+from chalicelib.http.addresses import PROJECT, entity
 from chalicelib.http.crud import RecordResource, record_operations
-from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.annotators import service as annotators_service
 from chalicelib.resources.annotators.schemas import (
     ANNOTATOR,
@@ -30,6 +30,7 @@ from chalicelib.resources.jobs.operations import JobsStarted, launch_response, t
 from chalicelib.storage.dynamodb import ids, records
 
 TAG = "Annotators"
+OPERATIONS = Operations(tag=TAG)
 
 
 def make_annotator(call: Call[Project, NoQuery, AnnotatorSpec]) -> Annotator:
@@ -59,61 +60,43 @@ def change_annotator(call: Call[Annotator, NoQuery, AnnotatorUpdate], change: di
     return change
 
 
+OPERATIONS += record_operations(
+    RecordResource(
+        kind=ANNOTATOR,
+        tag=TAG,
+        read=Permission.VIEW,
+        write=Permission.FULL,
+        spec=AnnotatorSpec,
+        update=AnnotatorUpdate,
+        made=make_annotator,
+        changed=change_annotator,
+    )
+)
+
+
+@OPERATIONS.post(
+    "/rest/Prediction/{id}", "PredictBoxes", needs=Permission.EXECUTE, addresses=entity(Kind.MEDIA), status=200
+)
 def predict(call: Call[Media, NoQuery, PredictionSpec]) -> Prediction:
-    """The boxes of an annotator for a frame."""
+    """Ask an annotator about one frame of a media; nothing is written.
+
+    The frame goes to the annotator's URL as a JPEG. `localizations` is what Annotate would write.
+    """
     return annotators_service.predict(call.target, call.body.annotator, call.body.frame)
 
 
-def annotate(call: Call[Project, NoQuery, AnnotateSpec]) -> JobsStarted:
-    """Run an annotator on media."""
-    return launch_response(annotators_service.annotate(call.target, call.scope, token_of(call), call.body))
-
-
-OPERATIONS = (
-    *record_operations(
-        RecordResource(
-            word="Annotator",
-            plural="Annotators",
-            kind=ANNOTATOR,
-            tag=TAG,
-            parent=PROJECT,
-            one=record_of_project(ANNOTATOR),
-            read=Permission.VIEW,
-            write=Permission.FULL,
-            spec=AnnotatorSpec,
-            update=AnnotatorUpdate,
-            listed=lambda call: records.list_children(ANNOTATOR, call.project),
-            made=make_annotator,
-            changed=change_annotator,
-        )
-    ),
-    Operation(
-        id="PredictBoxes",
-        method="POST",
-        path="/rest/Prediction/{id}",
-        summary="Ask an annotator about one frame of a media; nothing is written.",
-        details="The frame goes to the annotator's URL as a JPEG. `localizations` is what Annotate would write.",
-        needs=Permission.EXECUTE,
-        addresses=entity(Kind.MEDIA),
-        body=PredictionSpec,
-        returns=Prediction,
-        status=200,
-        handler=predict,
-        tag=TAG,
-    ),
-    Operation(
-        id="Annotate",
-        method="POST",
-        path="/rest/Annotate/{project}",
-        summary="Run an annotator on media in the background and write its boxes into a version.",
-        details="Each 20 media are a job, with progress, output, mail and cancellation as other jobs have. What the "
-        "version has of the annotator's type on these media is replaced.",
-        needs=Permission.EXECUTE,
-        addresses=PROJECT,
-        body=AnnotateSpec,
-        returns=CreateListResponse,
-        handler=annotate,
-        makes="Job",
-        tag=TAG,
-    ),
+@OPERATIONS.post(
+    "/rest/Annotate/{project}",
+    "Annotate",
+    needs=Permission.EXECUTE,
+    addresses=PROJECT,
+    returns=CreateListResponse,
+    makes="Job",
 )
+def annotate(call: Call[Project, NoQuery, AnnotateSpec]) -> JobsStarted:
+    """Run an annotator on media in the background and write its boxes into a version.
+
+    Each 20 media are a job, with progress, output, mail and cancellation as other jobs have. What the version has of
+    the annotator's type on these media is replaced.
+    """
+    return launch_response(annotators_service.annotate(call.target, call.scope, token_of(call), call.body))

@@ -10,50 +10,32 @@ from chalicelib.core.resource import now
 from chalicelib.core.responses import MessageResponse
 from chalicelib.errors import NotFound
 from chalicelib.http.addresses import plain
-from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.storage.dynamodb import records
 
-TAG = "Personal"
+OPERATIONS = Operations(tag="Personal")
 
 
+@OPERATIONS.get("/rest/Announcements", "GetAnnouncementList", needs=Permission.SIGNED_IN)
 def list_announcements(call: Call[None, NoQuery, None]) -> list[Announcement]:
-    """The announcements to the caller that have not ended and were not acknowledged, oldest first."""
+    """The announcements to the caller that have not ended and are not acknowledged yet, oldest first."""
     moment = now()
     return [item for item in records.list_children(ANNOUNCEMENT, call.caller.id) if item.eol_datetime > moment]
-
-
-def delete_announcement(call: Call[Announcement | None, NoQuery, None]) -> MessageResponse:
-    """Acknowledge an announcement: the caller does not see it again, other users do."""
-    if call.target is None or call.target.user != call.caller.id:
-        raise NotFound.of("Announcement", call.path["id"])
-    records.remove(ANNOUNCEMENT, call.target.id)
-    return MessageResponse(message=f"Announcement {call.target.id} deleted successfully!")
 
 
 def _maybe(path: dict[str, Any]) -> Announcement | None:
     return records.maybe(ANNOUNCEMENT, path["id"])
 
 
-OPERATIONS = (
-    Operation(
-        id="GetAnnouncementList",
-        method="GET",
-        path="/rest/Announcements",
-        summary="The announcements to the caller that are not acknowledged yet.",
-        needs=Permission.SIGNED_IN,
-        returns=list[Announcement],
-        handler=list_announcements,
-        tag=TAG,
-    ),
-    Operation(
-        id="DeleteAnnouncement",
-        method="DELETE",
-        path="/rest/Announcement/{id}",
-        summary="Acknowledge an announcement.",
-        needs=Permission.SIGNED_IN,
-        addresses=plain(_maybe, id=int),
-        returns=MessageResponse,
-        handler=delete_announcement,
-        tag=TAG,
-    ),
+@OPERATIONS.delete(
+    "/rest/Announcement/{id}", "DeleteAnnouncement", needs=Permission.SIGNED_IN, addresses=plain(_maybe, id=int)
 )
+def delete_announcement(call: Call[Announcement | None, NoQuery, None]) -> MessageResponse:
+    """Acknowledge an announcement.
+
+    The caller does not see it again, other users do.
+    """
+    if call.target is None or call.target.user != call.caller.id:
+        raise NotFound.of("Announcement", call.path["id"])
+    records.remove(ANNOUNCEMENT, call.target.id)
+    return MessageResponse(message=f"Announcement {call.target.id} deleted successfully!")

@@ -11,20 +11,23 @@ from chalicelib.core.models.algorithms import APPLET, Applet, AppletSpec, Applet
 from chalicelib.core.permissions import Permission
 from chalicelib.core.responses import MessageResponse
 from chalicelib.errors import BadInput
-from chalicelib.http.addresses import PROJECT, record_of_project
+from chalicelib.http.addresses import PROJECT
 from chalicelib.http.crud import RecordResource, record_operations
-from chalicelib.http.operation import Answer, Call, NoQuery, Operation
+from chalicelib.http.operation import Answer, Call, NoQuery, Operations
 from chalicelib.resources.algorithms import saved_files
 from chalicelib.resources.applets import service as applets_service
 from chalicelib.resources.uploads import fetching
-from chalicelib.storage.dynamodb import records
 
 TAG = "Applets"
-ONE = record_of_project(APPLET)
+OPERATIONS = Operations(tag=TAG)
 
 
+@OPERATIONS.post("/rest/SaveGenericFile/{project}", "SaveGenericFile", needs=Permission.EXECUTE, addresses=PROJECT)
 def save_file(call: Call[Project, NoQuery, GenericFileSpec]) -> GenericFile:
-    """Keep an uploaded file with the project."""
+    """Keep an uploaded file with the project, such as the page of an applet.
+
+    It is served at `/media/{url}` with a policy that makes it an origin of its own.
+    """
     fetching.check_source(call.body.upload_url, call.project, call.scope)
     if call.body.name is None:
         raise BadInput("Request body validation error", "'name' is a required property.")
@@ -55,18 +58,13 @@ def update_applet(call: Call[Applet, NoQuery, AppletUpdate]) -> MessageResponse:
 
 
 _RESOURCE = RecordResource(
-    word="Applet",
-    plural="Applets",
     kind=APPLET,
     tag=TAG,
-    parent=PROJECT,
-    one=ONE,
     read=Permission.VIEW,
     write=Permission.EXECUTE,
     spec=AppletSpec,
     update=AppletUpdate,
     schema_update=AppletSpec,
-    listed=lambda call: records.list_children(APPLET, call.project),
     made=register,
     shown=applets_service.as_response,
     removed=lambda call: applets_service.remove(authentication.project_of(call.project), call.target),
@@ -80,19 +78,4 @@ _SPECIAL: dict[str, dict[str, Any]] = {
     "UpdateApplet": {"handler": update_applet},
 }
 
-OPERATIONS = (
-    Operation(
-        id="SaveGenericFile",
-        method="POST",
-        path="/rest/SaveGenericFile/{project}",
-        summary="Keep an uploaded file with the project, such as the page of an applet.",
-        details="It is served at `/media/{url}` with a policy that makes it an origin of its own.",
-        needs=Permission.EXECUTE,
-        addresses=PROJECT,
-        body=GenericFileSpec,
-        returns=GenericFile,
-        handler=save_file,
-        tag=TAG,
-    ),
-    *(replace(operation, **_SPECIAL.get(operation.id, {})) for operation in record_operations(_RESOURCE)),
-)
+OPERATIONS += (replace(operation, **_SPECIAL.get(operation.id, {})) for operation in record_operations(_RESOURCE))

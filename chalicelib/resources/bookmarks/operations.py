@@ -7,7 +7,7 @@ from chalicelib.core.models.personal import BOOKMARK, Bookmark, BookmarkSpec, Bo
 from chalicelib.core.permissions import Permission
 from chalicelib.core.records import padded
 from chalicelib.core.resource import Resource
-from chalicelib.http.addresses import PROJECT, own_record_of_project
+from chalicelib.http.addresses import own_record_of_project
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call
 from chalicelib.storage.dynamodb import ids, records
@@ -36,11 +36,8 @@ def make_bookmark(call: Call[Project, BookmarkQuery, BookmarkSpec]) -> Bookmark:
 
 OPERATIONS = record_operations(
     RecordResource(
-        word="Bookmark",
-        plural="Bookmarks",
         kind=BOOKMARK,
         tag="Personal",
-        parent=PROJECT,
         one=own_record_of_project(BOOKMARK),
         read=Permission.VIEW,
         write=Permission.EDIT,

@@ -13,7 +13,6 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import given
 from chalicelib.core.responses import MessageResponse
 from chalicelib.errors import BadInput
-from chalicelib.http.addresses import PROJECT, record_of_project
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery
 from chalicelib.resources.bucket_sources import service as bucket_sources_service
@@ -68,16 +67,12 @@ OPERATIONS = tuple(
     for operation in record_operations(
         RecordResource(
             word="BucketSource",
-            plural="BucketSources",
             kind=BUCKET_SOURCE,
             tag=TAG,
-            parent=PROJECT,
-            one=record_of_project(BUCKET_SOURCE),
             read=Permission.FULL,
             write=Permission.FULL,
             spec=BucketSourceSpec,
             update=BucketSourceUpdate,
-            listed=lambda call: records.list_children(BUCKET_SOURCE, call.project),
             made=register_source,
         )
     )

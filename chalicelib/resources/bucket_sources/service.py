@@ -101,11 +101,9 @@ def check_members(definitions: Definitions, members: dict[str, Any]) -> None:
     for each in types:
         found = media_service.type_of(definitions, each.type)
         if found.dtype not in _DTYPES:
-            message = f"media_types: type {each.type} is of {found.dtype}; an object is a video or an image."
-            raise BadInput(message)
+            raise BadInput(f"media_types: type {each.type} is of {found.dtype}; an object is a video or an image.")
         if each.extension.lower() in seen:
-            message = f"media_types: the extension {each.extension} is given twice."
-            raise BadInput(message)
+            raise BadInput(f"media_types: the extension {each.extension} is given twice.")
         seen.add(each.extension.lower())
     if members.get("section"):
         media_service.folder(definitions, members["section"], "section")

@@ -11,7 +11,6 @@ from chalicelib.core.models.accounts import PROJECT, Organization, Project
 from chalicelib.core.models.integrations import BUCKET, Bucket, BucketSpec, BucketUpdate
 from chalicelib.core.permissions import Permission
 from chalicelib.errors import BadInput
-from chalicelib.http.addresses import ORGANIZATION_ADDRESS, record_of_organization
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery
 from chalicelib.resources.buckets import service as buckets_service
@@ -64,18 +63,12 @@ def _without(project: Project, bucket: int) -> Project | None:
 
 OPERATIONS = record_operations(
     RecordResource(
-        word="Bucket",
-        plural="Buckets",
         kind=BUCKET,
         tag="Organizations",
-        parent=ORGANIZATION_ADDRESS,
-        variable="organization",
-        one=record_of_organization(BUCKET),
         read=Permission.ADMIN,
         write=Permission.ADMIN,
         spec=BucketSpec,
         update=BucketUpdate,
-        listed=lambda call: records.list_children(BUCKET, call.organization),
         made=make_bucket,
         changed=change_bucket,
         removed=remove_bucket,

@@ -133,8 +133,7 @@ def _address(name: str, url: str) -> Address:
     try:
         return origins.take_apart(url)
     except Forbidden as failure:
-        message = f"{name}: it is no http or https URL without credentials."
-        raise BadInput(message) from failure
+        raise BadInput(f"{name}: it is no http or https URL without credentials.") from failure
 
 
 def _parse(key_info: str) -> dict[str, Any]:
@@ -201,8 +200,7 @@ def check_usable(project: Project, number: int) -> None:
 def check_kind(bucket: Bucket) -> None:
     """Raise BadInput for a bucket of a kind that can be registered and not be used."""
     if bucket.store_type in _UNUSABLE:
-        message = f"Bucket {bucket.id} is of {bucket.store_type}, which cannot hold files here."
-        raise BadInput(message)
+        raise BadInput(f"Bucket {bucket.id} is of {bucket.store_type}, which cannot hold files here.")
 
 
 def check_key(project: Project, key: str, number: int | None) -> int | None:

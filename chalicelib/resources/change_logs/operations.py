@@ -16,11 +16,14 @@ from chalicelib.core.resource import Id, Resource
 from chalicelib.core.text.dates import read_date
 from chalicelib.errors import BadInput
 from chalicelib.http.addresses import PROJECT
-from chalicelib.http.operation import Call, Documents, Operation
+from chalicelib.http.operation import Call, Documents, Operations
 from chalicelib.resources.change_logs import service as change_logs_service
 from chalicelib.resources.change_logs.schemas import ChangeLog
 from chalicelib.resources.change_logs.service import Wanted
 from chalicelib.settings import settings
+
+OPERATIONS = Operations(tag="Change logs")
+
 
 MOST_ENTRIES = 10_000
 """Entries of one page, if `stop` asks for them."""
@@ -40,8 +43,17 @@ class ChangeLogQuery(Resource, kw_only=True):
     stop: Annotated[int, Meta(ge=1, le=MOST_ENTRIES, description="Most changes of the page.")] = 1000
 
 
+@OPERATIONS.get(
+    "/rest/ChangeLog/{project}", "GetChangeLogList", needs=Permission.VIEW, addresses=PROJECT, returns=list[ChangeLog]
+)
 def list_changes(call: Call[Project, ChangeLogQuery, None]) -> Documents:
-    """One page of the matching changes, oldest first; its header Link leads to the next."""
+    """Who changed what, the oldest change first.
+
+    A creation has one entry for each entity, whose old values are all null; a bulk change has one for all that it
+    changed. One filter must be given; an `entity_id` without `entity_type` is that of entities of any kind. A page has
+    at most `stop` entries, 1,000 by default; if there are more, the header `Link` has the address of the next page,
+    whose `after` is the id of the last entry.
+    """
     query = call.query
     filters = (query.user_id, query.entity_id, query.entity_type, query.since, query.before)
     if all(each is None for each in filters):
@@ -62,23 +74,3 @@ def list_changes(call: Call[Project, ChangeLogQuery, None]) -> Documents:
         following = urlencode({**given, "after": shown[-1].id})
         headers["Link"] = f'<{settings().public_url}/rest/ChangeLog/{call.project}?{following}>; rel="next"'
     return Documents(documents=map(msgspec.json.encode, shown), headers=headers)
-
-
-OPERATIONS = (
-    Operation(
-        id="GetChangeLogList",
-        method="GET",
-        path="/rest/ChangeLog/{project}",
-        summary="Who changed what, the oldest change first.",
-        details="A creation has one entry for each entity, whose old values are all null; a bulk change has one for "
-        "all that it changed. One filter must be given; an `entity_id` without `entity_type` is that of entities of "
-        "any kind. A page has at most `stop` entries, 1,000 by default; if there are more, the header `Link` has the "
-        "address of the next page, whose `after` is the id of the last entry.",
-        needs=Permission.VIEW,
-        addresses=PROJECT,
-        query=ChangeLogQuery,
-        returns=list[ChangeLog],
-        handler=list_changes,
-        tag="Change logs",
-    ),
-)

@@ -11,11 +11,11 @@ from chalicelib.core.models.entities import Media
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.http.addresses import entity
-from chalicelib.http.operation import Call, Operation
+from chalicelib.http.operation import Call, Operations
 from chalicelib.resources.clips import service as clips_service
 from chalicelib.resources.temporary_files.schemas import VideoClip
 
-TAG = "Clips and frames"
+OPERATIONS = Operations(tag="Clips and frames")
 
 
 class ClipQuery(Resource, kw_only=True):
@@ -31,27 +31,14 @@ class ClipQuery(Resource, kw_only=True):
     reencode: Annotated[int, Meta(ge=0, description="Above 0: exactly the frames asked for, encoded anew.")] = 0
 
 
+@OPERATIONS.get("/rest/GetClip/{id}", "GetClip", needs=Permission.VIEW, addresses=entity(Kind.MEDIA))
 def get_clip(call: Call[Media, ClipQuery, None]) -> VideoClip:
-    """Cut a clip."""
+    """Parts of a video as one MP4, for 24 hours.
+
+    Without `reencode` the clip holds the whole fragments that the ranges touch, more frames than asked for;
+    `segment_start_frames` and `segment_end_frames` tell which.
+    """
     query = call.query
     return clips_service.get(
         call.target, call.caller.id, query.frame_ranges, query.quality, reencode=query.reencode > 0
     )
-
-
-OPERATIONS = (
-    Operation(
-        id="GetClip",
-        method="GET",
-        path="/rest/GetClip/{id}",
-        summary="Parts of a video as one MP4, for 24 hours.",
-        details="Without `reencode` the clip holds the whole fragments that the ranges touch, more frames than asked "
-        "for; `segment_start_frames` and `segment_end_frames` tell which.",
-        needs=Permission.VIEW,
-        addresses=entity(Kind.MEDIA),
-        query=ClipQuery,
-        returns=VideoClip,
-        handler=get_clip,
-        tag=TAG,
-    ),
-)

@@ -65,8 +65,7 @@ def _original(media: Media, wanted: ClipOrder) -> streams.OriginalVideo:
     """The video where it lies. Raises BadInput where the media has another meanwhile."""
     video = streams.choose(media, None)
     if not isinstance(video, streams.OriginalVideo) or video.frame_table.path != wanted.frame_table:
-        message = f"Media {media.id} has other files meanwhile."
-        raise BadInput(message)
+        raise BadInput(f"Media {media.id} has other files meanwhile.")
     return video
 
 
@@ -74,8 +73,7 @@ def _places(project: int, wanted: ClipOrder) -> tuple[streams.Place, streams.Pla
     """The video of a clip and its segment file. Raises BadInput where the media may not name one of them."""
     found = streams.locate(project, wanted.media, (wanted.path, wanted.segment_info))
     if wanted.path not in found or wanted.segment_info not in found:
-        message = f"Media {wanted.media} names a video that is not its own."
-        raise BadInput(message)
+        raise BadInput(f"Media {wanted.media} names a video that is not its own.")
     return found[wanted.path], found[wanted.segment_info]
 
 
@@ -85,8 +83,7 @@ def _answer(file: TemporaryFile) -> VideoClip:
 
 def _order(media: Media, ranges: list[str], quality: int | None, *, reencode: bool) -> ClipOrder:
     if len(ranges) > MOST_RANGES:
-        message = f"frame_ranges: at most {MOST_RANGES} may be given."
-        raise BadInput(message)
+        raise BadInput(f"frame_ranges: at most {MOST_RANGES} may be given.")
     stream = streams.choose(media, quality)
     found = clip.parse_ranges(ranges, streams.frames_of(stream))
     if isinstance(stream, streams.OriginalVideo):
@@ -141,8 +138,7 @@ def wait(number: int) -> VideoClip:
         if file.status == "ready":
             return _answer(file)
         if time.monotonic() > deadline:
-            message = f"The clip is not cut yet; it will be temporary file {number}."
-            raise Unavailable(message)
+            raise Unavailable(f"The clip is not cut yet; it will be temporary file {number}.")
         time.sleep(_PAUSE)
 
 

@@ -11,11 +11,11 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Flag, Resource
 from chalicelib.core.responses import MessageResponse
 from chalicelib.errors import Unavailable
-from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.email import system_emails
 from chalicelib.settings import settings
 
-TAG = "Service"
+OPERATIONS = Operations(tag="Service")
 
 
 class NotifySpec(Resource, kw_only=True):
@@ -27,8 +27,12 @@ class NotifySpec(Resource, kw_only=True):
     send_as_file: Flag | None = None
 
 
+@OPERATIONS.post("/rest/Notify", "Notify", needs=Permission.STAFF, status=200)
 def notify(call: Call[None, NoQuery, NotifySpec]) -> MessageResponse:
-    """Mail a message to the address that the operator has set."""
+    """Mail a message to the operator.
+
+    For staff, 60 an hour. 503 where the operator has set no address for notifications.
+    """
     address = settings().notify_address
     if not address or not settings().email_enabled:
         raise Unavailable("Not Processed", "The operator has set no address for notifications, or mail is off.")
@@ -41,20 +45,3 @@ def notify(call: Call[None, NoQuery, NotifySpec]) -> MessageResponse:
     except Unavailable as failure:
         raise Unavailable("Not Processed", failure.message) from failure
     return MessageResponse(message="Processed")
-
-
-OPERATIONS = (
-    Operation(
-        id="Notify",
-        method="POST",
-        path="/rest/Notify",
-        summary="Mail a message to the operator.",
-        details="For staff, 60 an hour. 503 where the operator has set no address for notifications.",
-        needs=Permission.STAFF,
-        body=NotifySpec,
-        returns=MessageResponse,
-        status=200,
-        handler=notify,
-        tag=TAG,
-    ),
-)

@@ -11,38 +11,25 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.responses import MessageResponse
 from chalicelib.core.text import email_addresses
 from chalicelib.http.addresses import PROJECT
-from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.queues import send_many
 from chalicelib.resources.email import project_emails
 from chalicelib.settings import settings
 
-TAG = "Email"
+OPERATIONS = Operations(tag="Email")
 
 
+@OPERATIONS.post("/rest/Email/{project}", "SendEmail", needs=Permission.EXECUTE, addresses=PROJECT)
 def send_email(call: Call[Project, NoQuery, EmailSpec]) -> MessageResponse:
-    """Send a mail to members of the project."""
+    """Send a mail to members of the project, with files of the project attached.
+
+    Recipients are `Name <name@example.org>` or `name@example.org`, and members of the project; 400 names those who are
+    not. Each gets a separate mail. Where one cannot be sent, the caller gets a mail about it. Attachments are objects
+    of the project, 7,000,000 bytes together; more is 413. 200 mails an hour of a caller and 60 to an address are
+    allowed; more is 429.
+    """
     mails = project_emails.prepare(call.project, call.body, str(uuid.uuid4()), call.caller.id)
     for message in mails:
         rate_limits.check(rate_limits.PROJECT_MAIL, call.caller, email_addresses.parse(message.recipients[0]).address)
     send_many(settings().email_queue_url, mails)
     return MessageResponse(message="Email message sent!")
-
-
-OPERATIONS = (
-    Operation(
-        id="SendEmail",
-        method="POST",
-        path="/rest/Email/{project}",
-        summary="Send a mail to members of the project, with files of the project attached.",
-        details="Recipients are `Name <name@example.org>` or `name@example.org`, and members of the project; 400 names "
-        "those who are not. Each gets a separate mail. Where one cannot be sent, the caller gets a mail about it. "
-        "Attachments are objects of the project, 7,000,000 bytes together; more is 413. 200 mails an hour of "
-        "a caller and 60 to an address are allowed; more is 429.",
-        needs=Permission.EXECUTE,
-        addresses=PROJECT,
-        body=EmailSpec,
-        returns=MessageResponse,
-        handler=send_email,
-        tag=TAG,
-    ),
-)

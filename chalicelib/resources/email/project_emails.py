@@ -93,8 +93,7 @@ def _check_members(project: int, recipients: list[str]) -> None:
     """Raise BadInput with all addresses that are not of members, whether or not they are of other users."""
     others = [recipient for recipient in recipients if not _is_member(project, recipient)]
     if others:
-        message = f"recipients: {', '.join(map(repr, others))}: not the address of a member of project {project}."
-        raise BadInput(message)
+        raise BadInput(f"recipients: {', '.join(map(repr, others))}: not the address of a member of project {project}.")
 
 
 def _is_member(project: int, recipient: str) -> bool:

@@ -82,8 +82,7 @@ class Writer:
         needed = max(LEVEL_TO_CHANGE[kind], self.scope.needed)
         if not self.scope.is_restricted and self.level < needed:
             name, held = (name_of_level(Permission.VIEW, level) for level in (needed, self.level))
-            message = f"kind: the change of a {kind} needs {name!r}, and you have {held!r}."
-            raise Forbidden(message)
+            raise Forbidden(f"kind: the change of a {kind} needs {name!r}, and you have {held!r}.")
         return replace(self, scope=self.scope.at(needed))
 
     def apply(self, done: Sequence[Step], edits: list[Edit], guarded: Guard | None = None) -> None:

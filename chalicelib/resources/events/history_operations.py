@@ -14,9 +14,12 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.errors import NotFound
 from chalicelib.http.addresses import WITHIN_PROJECT
-from chalicelib.http.operation import Call, Operation
+from chalicelib.http.operation import Call, Operations
 from chalicelib.resources.events import history
 from chalicelib.resources.events.history import KINDS, HistoryEntry
+
+OPERATIONS = Operations(tag="Change logs")
+_ENTITY = replace(WITHIN_PROJECT, variables={"project": int, "kind": str, "id": int})
 
 
 class HistoryQuery(Resource, kw_only=True):
@@ -26,8 +29,19 @@ class HistoryQuery(Resource, kw_only=True):
     stop: Annotated[int, Meta(ge=1, le=1000, description="Most entries of the page.")] = 500
 
 
+@OPERATIONS.get(
+    "/rest/History/{project}/{kind}/{id}",
+    "GetHistory",
+    needs=Permission.VIEW,
+    addresses=_ENTITY,
+)
 def list_history(call: Call[Project, HistoryQuery, None]) -> list[HistoryEntry]:
-    """One page of the changes of an entity or definition."""
+    """Who changed what of one entity or definition, the oldest change first.
+
+    `kind` is media, localization, state, leaf, file, section, version, or a kind of type, such as `media_type`. A
+    localization's or state's history is that of all its marks. Deleted ones have a history, too: `change` is the number
+    by which `POST /rest/Restore` undoes a deletion.
+    """
     word = call.path["kind"]
     if word not in set(KINDS):
         raise NotFound(f"There is no history of the kind {word!r}.", f"Kinds: {', '.join(KINDS)}.")
@@ -38,22 +52,3 @@ def list_history(call: Call[Project, HistoryQuery, None]) -> list[HistoryEntry]:
     if not found and not call.query.after:
         raise NotFound.of(word.replace("_", " ").capitalize(), call.path["id"])
     return found
-
-
-OPERATIONS = (
-    Operation(
-        id="GetHistory",
-        method="GET",
-        path="/rest/History/{project}/{kind}/{id}",
-        summary="Who changed what of one entity or definition, the oldest change first.",
-        details="`kind` is media, localization, state, leaf, file, section, version, or a kind of type, such as "
-        "`media_type`. A localization's or state's history is that of all its marks. Deleted ones have a history, too: "
-        "`change` is the number by which `POST /rest/Restore` undoes a deletion.",
-        needs=Permission.VIEW,
-        addresses=replace(WITHIN_PROJECT, variables={"project": int, "kind": str, "id": int}),  # type: ignore[type-var]
-        query=HistoryQuery,
-        returns=list[HistoryEntry],
-        handler=list_history,
-        tag="Change logs",
-    ),
-)

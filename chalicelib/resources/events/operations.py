@@ -15,11 +15,14 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource, Timestamp
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.http.addresses import WITHIN_PROJECT
-from chalicelib.http.operation import Call, Found, Operation
+from chalicelib.http.operation import Call, Found, Operations
 from chalicelib.resources.events import service as events_service
 from chalicelib.resources.events.events import KINDS, NOTES
 from chalicelib.resources.events.service import MOST_EVENTS, Page
 from chalicelib.storage.dynamodb import ahead
+
+OPERATIONS = Operations(tag="Events")
+
 
 LONGEST_WAIT = 20
 """Seconds: API Gateway returns 504 after 29 s."""
@@ -98,8 +101,22 @@ class EventPage(Resource, kw_only=True):
     ]
 
 
+@OPERATIONS.get(
+    "/rest/Events/{project}",
+    "GetEventList",
+    needs=Permission.VIEW,
+    addresses=WITHIN_PROJECT,
+    returns=EventPage,
+    details="Keep `next`, and give it as `after`: each event is read once. Types are "
+    "`limn.{kind}.created`, `.updated`, `.deleted` and `.restored` for media, localization, state, leaf, file, "
+    "section, version and each kind of type, and "
+    + ", ".join(f"`limn.{name}`" for name in NOTES)
+    + ". Changes are kept for seven days after they became part of a snapshot; an older `after` answers 410, whose "
+    "`begin` is the number to continue after once the project is listed anew. A list's header `Limn-Commit` is the "
+    "number of the last commit in it. docs/guides/events.md has examples.",
+)
 def list_events(call: Call[Project, EventQuery, None]) -> dict[str, Any]:
-    """The events after a position; waits for one where there is none."""
+    """The changes of a project, in the order of its commits and without a gap."""
     query = call.query
     kinds = frozenset(query.kinds or ())
     if unknown := sorted(kinds - KINDS):
@@ -137,26 +154,3 @@ def _scope_now(call: Call[Project, EventQuery, None]) -> Scope:
     if WITHIN_PROJECT.level(scope, Found(thing=call.target, project=call.project)) < scope.needed:
         raise NotFound.of("Project", call.project)
     return scope
-
-
-OPERATIONS = (
-    Operation(
-        id="GetEventList",
-        method="GET",
-        path="/rest/Events/{project}",
-        summary="The changes of a project, in the order of its commits and without a gap.",
-        details="Keep `next`, and give it as `after`: each event is read once. Types are "
-        "`limn.{kind}.created`, `.updated`, `.deleted` and `.restored` for media, localization, state, leaf, file, "
-        "section, version and each kind of type, and "
-        + ", ".join(f"`limn.{name}`" for name in NOTES)
-        + ". Changes are kept for seven days after they became part of a snapshot; an older `after` answers 410, whose "
-        "`begin` is the number to continue after once the project is listed anew. A list's header `Limn-Commit` is the "
-        "number of the last commit in it. docs/guides/events.md has examples.",
-        needs=Permission.VIEW,
-        addresses=WITHIN_PROJECT,
-        query=EventQuery,
-        returns=EventPage,
-        handler=list_events,
-        tag="Events",
-    ),
-)

@@ -2,105 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
-
 from chalicelib.core.models.accounts import Project
 from chalicelib.core.models.datasets import EXPORT, StoredExport
 from chalicelib.core.permissions import Permission
 from chalicelib.core.responses import MessageResponse
-from chalicelib.http.addresses import WITHIN_PROJECT, Own
-from chalicelib.http.operation import Call, Found, NoQuery, Operation
+from chalicelib.http.addresses import WITHIN_PROJECT, own_record_of_project
+from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.exports import service as exports_service
 from chalicelib.resources.exports.schemas import Export, ExportCreated, ExportSpec
-from chalicelib.storage.dynamodb import records
 
-TAG = "Datasets"
-
-
-@dataclass(frozen=True, kw_only=True)
-class _OwnExport(Own):
-    """`/rest/Export/{uid}`: for other users it does not exist."""
-
-    variables: dict[str, type] = field(default_factory=lambda: {"uid": str})
-
-    def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:  # noqa: ARG002 the path says it
-        """The export, or NotFound."""
-        export = records.get(EXPORT, path["uid"])
-        return Found(thing=export, project=export.project)
+OPERATIONS = Operations(tag="Datasets")
 
 
-ONE = _OwnExport(what=EXPORT.name, kind=EXPORT)
+ONE = own_record_of_project(EXPORT, "uid")
 
 
+@OPERATIONS.post("/rest/Exports/{project}", "CreateExport", needs=Permission.VIEW, addresses=WITHIN_PROJECT)
 def create_export(call: Call[Project, NoQuery, ExportSpec]) -> ExportCreated:
-    """Make an export."""
+    """Export media and annotations as an archive: COCO, YOLO, Pascal VOC, MOT, CVAT, tables and others.
+
+    The archive has what the caller may see at one commit. It is made in the background: GetExport tells the progress,
+    and then the link. It is deleted after seven days.
+    """
     export = exports_service.create(call.target, call.scope, call.body)
     return ExportCreated(message=f"Export {export.uid} started!", id=export.uid, uid=export.uid)
 
 
+@OPERATIONS.get("/rest/Exports/{project}", "GetExportList", needs=Permission.VIEW, addresses=WITHIN_PROJECT)
 def list_exports(call: Call[Project, NoQuery, None]) -> list[Export]:
-    """The caller's exports."""
+    """The caller's exports of a project, oldest first."""
     return [exports_service.as_response(each) for each in exports_service.list_exports(call.project, call.caller.id)]
 
 
+@OPERATIONS.get("/rest/Export/{uid}", "GetExport", needs=Permission.VIEW, addresses=ONE)
 def get_export(call: Call[StoredExport, NoQuery, None]) -> Export:
-    """One export with its link."""
+    """One export of the caller: its progress, size, expiry and, once it is there, a link to the archive."""
     return exports_service.as_response(call.target, linked=True)
 
 
+@OPERATIONS.delete("/rest/Export/{uid}", "DeleteExport", needs=Permission.VIEW, addresses=ONE)
 def delete_export(call: Call[StoredExport, NoQuery, None]) -> MessageResponse:
-    """Cancel or delete an export."""
+    """Cancel an export that is at work, or delete one that is there."""
     exports_service.remove(call.target)
     return MessageResponse(message=f"Export {call.target.uid} deleted!")
-
-
-OPERATIONS = (
-    Operation(
-        id="CreateExport",
-        method="POST",
-        path="/rest/Exports/{project}",
-        summary="Export media and annotations as an archive: COCO, YOLO, Pascal VOC, MOT, CVAT, tables and others.",
-        details="The archive has what the caller may see at one commit. It is made in the background: GetExport tells "
-        "the progress, and then the link. It is deleted after seven days.",
-        needs=Permission.VIEW,
-        addresses=WITHIN_PROJECT,
-        body=ExportSpec,
-        returns=ExportCreated,
-        handler=create_export,
-        tag=TAG,
-    ),
-    Operation(
-        id="GetExportList",
-        method="GET",
-        path="/rest/Exports/{project}",
-        summary="The caller's exports of a project, oldest first.",
-        needs=Permission.VIEW,
-        addresses=WITHIN_PROJECT,
-        returns=list[Export],
-        handler=list_exports,
-        tag=TAG,
-    ),
-    Operation(
-        id="GetExport",
-        method="GET",
-        path="/rest/Export/{uid}",
-        summary="One export of the caller: its progress, size, expiry and, once it is there, a link to the archive.",
-        needs=Permission.VIEW,
-        addresses=ONE,
-        returns=Export,
-        handler=get_export,
-        tag=TAG,
-    ),
-    Operation(
-        id="DeleteExport",
-        method="DELETE",
-        path="/rest/Export/{uid}",
-        summary="Cancel an export that is at work, or delete one that is there.",
-        needs=Permission.VIEW,
-        addresses=ONE,
-        returns=MessageResponse,
-        handler=delete_export,
-        tag=TAG,
-    ),
-)

@@ -128,8 +128,7 @@ def _size(resolution: Sequence[int], most: int | None) -> Size:
 
     height, width = resolution
     if width * height > MAX_OUTPUT_PIXELS:
-        message = f"A picture of {width} x {height} pixels is too large."
-        raise BadInput(message)
+        raise BadInput(f"A picture of {width} x {height} pixels is too large.")
     if most is None or height <= most:
         return Size(width, height)
     return Size(max(1, round(width * most / height)), most)

@@ -128,8 +128,7 @@ def check_names(given: Selection, view: View, scope: Scope) -> None:
 
 def _demand(place: str, name: str, given: int | Sequence[int] | None, known: Collection[int]) -> None:
     if missing := [number for number in _numbers(given) if number not in known]:
-        message = f"{place}: the project has no {name} {missing[0]}."
-        raise BadInput(message)
+        raise BadInput(f"{place}: the project has no {name} {missing[0]}.")
 
 
 def _numbers(given: int | Sequence[int] | None) -> list[int]:
@@ -156,8 +155,7 @@ def pin(project: int, seq: int | None) -> tuple[int, str | None]:
     pointer, last = snapshot_records.pointer(project), log.last(project, fresh=True)
     oldest = pointer.seq if pointer else 0
     if seq is not None and not oldest <= seq <= last:
-        message = f"seq: commit {seq} cannot be read; commits {oldest} to {last} can."
-        raise BadInput(message)
+        raise BadInput(f"seq: commit {seq} cannot be read; commits {oldest} to {last} can.")
     return last if seq is None else seq, pointer.folder if pointer else None
 
 
@@ -188,8 +186,7 @@ def _open_view(project: int, seq: int, folder: str | None) -> View:
     for _ in snapshots.follow(view, seq):
         pass
     if view.seq != seq:
-        message = f"Commit {seq} of project {project} is no longer kept."
-        raise NotFound(message)
+        raise NotFound(f"Commit {seq} of project {project} is no longer kept.")
     return view
 
 

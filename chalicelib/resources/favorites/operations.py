@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 from chalicelib.core.models.accounts import Project
@@ -11,7 +11,7 @@ from chalicelib.core.models.personal import FAVORITE, EntityTypeName, Favorite, 
 from chalicelib.core.permissions import Permission
 from chalicelib.core.records import padded
 from chalicelib.errors import NotFound
-from chalicelib.http.addresses import PROJECT, Own
+from chalicelib.http.addresses import own_record_of_project
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, Found, NoQuery
 from chalicelib.storage.dynamodb import ids, records
@@ -19,16 +19,12 @@ from chalicelib.storage.dynamodb import ids, records
 _TYPES = {"Localization": LOCALIZATION_TYPE, "State": STATE_TYPE}
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Own(Own):
-    """A favorite of the caller; it is gone with its type."""
-
-    def find(self, path: dict[str, Any], body: Any = None) -> Found[Any]:
-        """The favorite, or NotFound."""
-        found = super().find(path, body)
-        if not _with_type(found.thing.project, [found.thing]):
-            raise NotFound.of(FAVORITE.title, path["id"])
-        return found
+def _find(path: dict[str, Any]) -> Found[Favorite]:
+    """A favorite; it is gone with its type."""
+    found = records.get(FAVORITE, path["id"])
+    if not _with_type(found.project, [found]):
+        raise NotFound.of(FAVORITE.title, path["id"])
+    return Found(thing=found, project=found.project)
 
 
 def list_favorites(call: Call[Project, NoQuery, None]) -> list[Favorite]:
@@ -73,12 +69,9 @@ def _check_type(project: int, number: int, kind: EntityTypeName) -> None:
 
 OPERATIONS = record_operations(
     RecordResource(
-        word="Favorite",
-        plural="Favorites",
         kind=FAVORITE,
         tag="Personal",
-        parent=PROJECT,
-        one=_Own(what=FAVORITE.name, kind=FAVORITE),
+        one=replace(own_record_of_project(FAVORITE), locate=_find),
         read=Permission.VIEW,
         write=Permission.EDIT,
         spec=FavoriteSpec,

@@ -9,19 +9,20 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.responses import CreateResponse, MessageResponse
 from chalicelib.errors import BadInput
 from chalicelib.http.addresses import PROJECT, entity
-from chalicelib.http.operation import Call, Documents, NoQuery, Operation
+from chalicelib.http.operation import Call, Documents, NoQuery, Operations
 from chalicelib.query.parsers.parameters import FileQuery
 from chalicelib.resources.annotations.operations import list_matches
 from chalicelib.resources.entities.service import Writer, types_of
 from chalicelib.resources.files import service as files_service
 from chalicelib.resources.files.schemas import FileSpec, FileUpdate
 
-TAG = "Files"
+OPERATIONS = Operations(tag="Files")
 ONE = entity(Kind.FILE)
 
 
+@OPERATIONS.get("/rest/Files/{project}", "GetFileList", needs=Permission.VIEW, addresses=PROJECT, returns=list[File])
 def list_files(call: Call[Project, FileQuery, None]) -> Documents | int:
-    """All that match, as documents from the view.
+    """The Files that match, by id unless sorted.
 
     Raises:
         BadInput: the project has no such file type; clients rely on this error.
@@ -31,88 +32,34 @@ def list_files(call: Call[Project, FileQuery, None]) -> Documents | int:
     return list_matches(Kind.FILE, call)
 
 
+@OPERATIONS.post("/rest/Files/{project}", "CreateFile", needs=Permission.EXECUTE, addresses=PROJECT)
 def create_file(call: Call[Project, NoQuery, FileSpec]) -> CreateResponse:
-    """Create one."""
+    """Make a File, with nothing in it yet.
+
+    To put something in: GetUploadInfo with `file_id`, upload it, then UpdateFile with `path`, the key.
+    """
     made = files_service.create(Writer.of(call), call.body)
     return CreateResponse(message=f"File {made.name} created!", id=made.id)
 
 
+@OPERATIONS.get("/rest/File/{id}", "GetFile", needs=Permission.VIEW, addresses=ONE)
 def get_file(call: Call[File, NoQuery, None]) -> File:
-    """One File."""
+    """One File; GetDownloadInfo of its `path` tells where to read it."""
     return call.target
 
 
+@OPERATIONS.patch("/rest/File/{id}", "UpdateFile", needs=Permission.EXECUTE, addresses=ONE)
 def update_file(call: Call[File, NoQuery, FileUpdate]) -> MessageResponse:
-    """Change one."""
+    """Change a File: the members given, and no others.
+
+    `path` must be a key that GetUploadInfo gave for this File; the object at the one before is removed.
+    """
     files_service.update(Writer.of(call), call.target.id, call.body)
     return MessageResponse(message=f"File {call.target.id} successfully updated!")
 
 
+@OPERATIONS.delete("/rest/File/{id}", "DeleteFile", needs=Permission.EXECUTE, addresses=ONE)
 def delete_file(call: Call[File, NoQuery, None]) -> MessageResponse:
-    """Delete one with its object."""
+    """Delete a File with its object."""
     files_service.delete(Writer.of(call), call.target.id)
     return MessageResponse(message=f"File {call.target.id} successfully deleted!")
-
-
-OPERATIONS = (
-    Operation(
-        id="GetFileList",
-        method="GET",
-        path="/rest/Files/{project}",
-        summary="The Files that match, by id unless sorted.",
-        needs=Permission.VIEW,
-        addresses=PROJECT,
-        query=FileQuery,
-        returns=list[File],
-        handler=list_files,
-        tag=TAG,
-    ),
-    Operation(
-        id="CreateFile",
-        method="POST",
-        path="/rest/Files/{project}",
-        summary="Make a File, with nothing in it yet.",
-        details="To put something in: GetUploadInfo with `file_id`, upload it, then UpdateFile with `path`, the key.",
-        needs=Permission.EXECUTE,
-        addresses=PROJECT,
-        body=FileSpec,
-        returns=CreateResponse,
-        handler=create_file,
-        tag=TAG,
-    ),
-    Operation(
-        id="GetFile",
-        method="GET",
-        path="/rest/File/{id}",
-        summary="One File; GetDownloadInfo of its `path` tells where to read it.",
-        needs=Permission.VIEW,
-        addresses=ONE,
-        returns=File,
-        handler=get_file,
-        tag=TAG,
-    ),
-    Operation(
-        id="UpdateFile",
-        method="PATCH",
-        path="/rest/File/{id}",
-        summary="Change a File: the members given, and no others.",
-        details="`path` must be a key that GetUploadInfo gave for this File; the object at the one before is removed.",
-        needs=Permission.EXECUTE,
-        addresses=ONE,
-        body=FileUpdate,
-        returns=MessageResponse,
-        handler=update_file,
-        tag=TAG,
-    ),
-    Operation(
-        id="DeleteFile",
-        method="DELETE",
-        path="/rest/File/{id}",
-        summary="Delete a File with its object.",
-        needs=Permission.EXECUTE,
-        addresses=ONE,
-        returns=MessageResponse,
-        handler=delete_file,
-        tag=TAG,
-    ),
-)

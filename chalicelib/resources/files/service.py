@@ -121,7 +121,6 @@ def _attributes(current: File, body: FileUpdate) -> dict[str, Any]:
 def _type_of(project: int, number: int) -> FileType:
     found = types_of(FILE, project, [number])
     if not found:
-        message = f"type: the project has no file type {number}."
-        raise BadInput(message)
+        raise BadInput(f"type: the project has no file type {number}.")
     kept: FileType = found[number]
     return kept

@@ -14,13 +14,13 @@ from chalicelib.core.models.entities import Media
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.http.addresses import entity
-from chalicelib.http.operation import Answer, Call, Operation
+from chalicelib.http.operation import Answer, Call, Operations
 from chalicelib.resources.frames import service as frames_service
 from chalicelib.resources.frames import times as frame_times
 from chalicelib.resources.frames.service import FrameRequest
 from chalicelib.resources.frames.times import FrameTimes, FrameTimesQuery
 
-TAG = "Clips and frames"
+OPERATIONS = Operations(tag="Clips and frames")
 FORMATS = ("png", "jpg", "gif", "mp4")
 
 
@@ -45,8 +45,20 @@ class FrameQuery(Resource, kw_only=True):
     ) = None
 
 
+@OPERATIONS.get(
+    "/rest/GetFrame/{id}",
+    "GetFrame",
+    needs=Permission.VIEW,
+    addresses=entity(Kind.MEDIA),
+    returns="image/*",
+    formats=FORMATS,
+)
 def get_frame(call: Call[Media, FrameQuery, None]) -> Answer:
-    """Frames of a media as one picture."""
+    """Frames of a video, or an image, as one picture.
+
+    Several frames are tiled, or with `animate` played. Frame n is the n-th frame in the order shown. Only the fragments
+    that hold the frames are read.
+    """
     media, query = call.target, call.query
     request = FrameRequest(
         frames=tuple(query.frames or [0]),
@@ -96,39 +108,11 @@ def _is_fresh(headers: dict[str, str], now: dict[str, str]) -> bool:
         return False
 
 
+@OPERATIONS.get("/rest/FrameTimes/{id}", "GetFrameTimes", needs=Permission.VIEW, addresses=entity(Kind.MEDIA))
 def get_frame_times(call: Call[Media, FrameTimesQuery, None]) -> FrameTimes:
-    """When the source of a video shows its frames."""
+    """When the source of a video shows its frames.
+
+    Renditions show frame n at n / `rate`. Where `is_constant` is false the source does not: these are its times, for
+    instance to join frames with the log of an instrument.
+    """
     return frame_times.times_of(call.target, call.query)
-
-
-OPERATIONS = (
-    Operation(
-        id="GetFrameTimes",
-        method="GET",
-        path="/rest/FrameTimes/{id}",
-        summary="When the source of a video shows its frames.",
-        details="Renditions show frame n at n / `rate`. Where `is_constant` is false the source does not: these are "
-        "its times, for instance to join frames with the log of an instrument.",
-        needs=Permission.VIEW,
-        addresses=entity(Kind.MEDIA),
-        query=FrameTimesQuery,
-        returns=FrameTimes,
-        handler=get_frame_times,
-        tag=TAG,
-    ),
-    Operation(
-        id="GetFrame",
-        method="GET",
-        path="/rest/GetFrame/{id}",
-        summary="Frames of a video, or an image, as one picture.",
-        details="Several frames are tiled, or with `animate` played. Frame n is the n-th frame in the order shown. "
-        "Only the fragments that hold the frames are read.",
-        needs=Permission.VIEW,
-        addresses=entity(Kind.MEDIA),
-        query=FrameQuery,
-        returns="image/*",
-        handler=get_frame,
-        tag=TAG,
-        formats=FORMATS,
-    ),
-)

@@ -12,12 +12,12 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.errors import BadInput
 from chalicelib.http.addresses import entity
-from chalicelib.http.operation import Answer, Call, Operation
+from chalicelib.http.operation import Answer, Call, Operations
 from chalicelib.resources.frames.operations import FORMATS, picture
 from chalicelib.resources.graphics import service as graphics_service
 from chalicelib.resources.graphics.service import Look, TrackLook
 
-TAG = "Clips and frames"
+OPERATIONS = Operations(tag="Clips and frames")
 MOST_BOXES = 100
 
 Margin = Annotated[int, Meta(ge=0, le=65_535)]
@@ -55,8 +55,20 @@ class StateGraphicQuery(Resource, kw_only=True):
     offset: Annotated[int, Meta(ge=0, description="How many localizations to pass over, by frame.")] = 0
 
 
+@OPERATIONS.get(
+    "/rest/LocalizationGraphic/{id}",
+    "GetLocalizationGraphic",
+    needs=Permission.VIEW,
+    addresses=entity(Kind.LOCALIZATION),
+    returns="image/*",
+    formats=FORMATS,
+)
 def localization_graphic(call: Call[Localization, LocalizationGraphicQuery, None]) -> Answer:
-    """The part of a media that one localization marks."""
+    """The part of an image or a frame that a localization marks, as a picture.
+
+    In pixels of the largest image or streaming file, with margins, and never less than 3 on a side. A part that reaches
+    over the border is shifted inside and keeps its size.
+    """
     found, query = call.target, call.query
     margins = None
     if not query.use_default_margins:
@@ -69,8 +81,19 @@ def localization_graphic(call: Call[Localization, LocalizationGraphicQuery, None
     return picture(call.headers, found.id, modified, lambda: graphics_service.draw(found, media, look))
 
 
+@OPERATIONS.get(
+    "/rest/StateGraphic/{id}",
+    "GetStateGraphic",
+    needs=Permission.VIEW,
+    addresses=entity(Kind.STATE),
+    returns="image/*",
+    formats=FORMATS,
+)
 def state_graphic(call: Call[State, StateGraphicQuery, None]) -> Answer:
-    """What the boxes of a track mark."""
+    """What the boxes of a track mark, frame by frame, as an animation or a row of pictures.
+
+    Only of states of localizations, and only of boxes.
+    """
     state, query = call.target, call.query
     found = graphics_service.track(state, query.offset, query.length, call.scope)
     look = TrackLook(
@@ -78,36 +101,3 @@ def state_graphic(call: Call[State, StateGraphicQuery, None]) -> Answer:
     )
     modified = max(state.modified_datetime, found.modified)
     return picture(call.headers, state.id, modified, lambda: graphics_service.draw_track(found, look))
-
-
-OPERATIONS = (
-    Operation(
-        id="GetLocalizationGraphic",
-        method="GET",
-        path="/rest/LocalizationGraphic/{id}",
-        summary="The part of an image or a frame that a localization marks, as a picture.",
-        details="In pixels of the largest image or streaming file, with margins, and never less than 3 on a side. "
-        "A part that reaches over the border is shifted inside and keeps its size.",
-        needs=Permission.VIEW,
-        addresses=entity(Kind.LOCALIZATION),
-        query=LocalizationGraphicQuery,
-        returns="image/*",
-        handler=localization_graphic,
-        tag=TAG,
-        formats=FORMATS,
-    ),
-    Operation(
-        id="GetStateGraphic",
-        method="GET",
-        path="/rest/StateGraphic/{id}",
-        summary="What the boxes of a track mark, frame by frame, as an animation or a row of pictures.",
-        details="Only of states of localizations, and only of boxes.",
-        needs=Permission.VIEW,
-        addresses=entity(Kind.STATE),
-        query=StateGraphicQuery,
-        returns="image/*",
-        handler=state_graphic,
-        tag=TAG,
-        formats=FORMATS,
-    ),
-)

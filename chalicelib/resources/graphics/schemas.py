@@ -66,7 +66,6 @@ def _bounds(shape: Localization, dtype: str) -> tuple[float, float, float, float
         along, down = {"box": (shape.width, shape.height), "line": (shape.u, shape.v)}.get(dtype, (0.0, 0.0))
         points = [(shape.x, shape.y), (shape.x + (along or 0.0), shape.y + (down or 0.0))]
     if not points:
-        message = f"Localization {shape.id} has no coordinates."
-        raise BadInput(message)
+        raise BadInput(f"Localization {shape.id} has no coordinates.")
     across, downwards = zip(*points, strict=True)
     return min(across), min(downwards), max(across), max(downwards)

@@ -93,18 +93,15 @@ def track(state: State, offset: int, length: int, scope: Scope) -> Track:
         NotFound: their media was deleted, or the caller may not see it or one of them.
     """
     if type_of(Kind.STATE, state.project, state.type).association != "Localization":
-        message = f"State {state.id} is not one of localizations."
-        raise BadInput(message)
+        raise BadInput(f"State {state.id} is not one of localizations.")
     rows = (row.entity for row in entities.many(Kind.LOCALIZATION, state.localizations).values())
     shown = sorted((row for row in rows if not row.variant_deleted), key=lambda row: (row.frame, row.id))
     chosen: list[Localization] = shown[offset : offset + length]
     if not chosen:
-        message = f"State {state.id} has no localizations there; it has {len(shown)}."
-        raise BadInput(message)
+        raise BadInput(f"State {state.id} has no localizations there; it has {len(shown)}.")
     boxes = types_of(Kind.LOCALIZATION, state.project, (row.type for row in chosen))
     if others := [row.id for row in chosen if row.type not in boxes or boxes[row.type].dtype != "box"]:
-        message = f"Localization {others[0]} of state {state.id} is not a box."
-        raise BadInput(message)
+        raise BadInput(f"Localization {others[0]} of state {state.id} is not a box.")
     found = {number: row.entity for number, row in entities.many(Kind.MEDIA, (row.media for row in chosen)).items()}
     if missing := [row.media for row in chosen if row.media not in found]:
         raise NotFound.of("Media", missing[0])
@@ -168,6 +165,5 @@ def _scale(text: str, count: int) -> tuple[int, int]:
 
     width, height = rendering.parse_size(text, "force_scale")
     if width * height * count > rendering.MAX_OUTPUT_PIXELS:
-        message = f"force_scale: {count} pictures of {width} x {height} pixels are too large."
-        raise BadInput(message)
+        raise BadInput(f"force_scale: {count} pictures of {width} x {height} pixels are too large.")
     return width, height

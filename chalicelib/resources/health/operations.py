@@ -11,11 +11,13 @@ from chalicelib import __version__
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.errors import LimnError, Unavailable
-from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.queues import sending
 from chalicelib.storage import health, sealing
 
 TAG = "Service"
+OPERATIONS = Operations(tag=TAG)
+PAGES = Operations(tag=TAG)
 
 
 class HealthStatus(Resource, kw_only=True):
@@ -34,53 +36,22 @@ PARTS: tuple[tuple[str, Callable[[], object]], ...] = (
 )
 
 
+@OPERATIONS.get("/rest/HealthCheck", "HealthCheck", needs=Permission.ANYONE, summary="Whether the service answers.")
+@PAGES.get("/health", "GetHealth", needs=Permission.ANYONE)
 def health_check(call: Call[None, NoQuery, None]) -> list[HealthStatus]:  # noqa: ARG001 nothing of it matters
-    """The service answers."""
+    """The same as HealthCheck, for load balancers and monitors."""
     return [HealthStatus(part="service", version=__version__)]
 
 
+@OPERATIONS.get("/rest/HealthCheckFull", "HealthCheckFull", needs=Permission.SIGNED_IN)
 def health_check_full(call: Call[None, NoQuery, None]) -> list[HealthStatus]:
-    """The service and what it depends on answer."""
+    """Whether the service and what it depends on answer; 503 names the part that does not.
+
+    It asks every part, so it needs a token; HealthCheck is open and asks none.
+    """
     for part, reach in PARTS:
         try:
             reach()
         except LimnError as failure:
             raise Unavailable(f"The {part} does not answer.") from failure
     return [*health_check(call), *(HealthStatus(part=part) for part, _ in PARTS)]
-
-
-PAGES = (
-    Operation(
-        id="GetHealth",
-        method="GET",
-        path="/health",
-        summary="The same as HealthCheck, for load balancers and monitors.",
-        needs=Permission.ANYONE,
-        returns=list[HealthStatus],
-        handler=health_check,
-        tag=TAG,
-    ),
-)
-OPERATIONS = (
-    Operation(
-        id="HealthCheck",
-        method="GET",
-        path="/rest/HealthCheck",
-        summary="Whether the service answers.",
-        needs=Permission.ANYONE,
-        returns=list[HealthStatus],
-        handler=health_check,
-        tag=TAG,
-    ),
-    Operation(
-        id="HealthCheckFull",
-        method="GET",
-        path="/rest/HealthCheckFull",
-        summary="Whether the service and what it depends on answer; 503 names the part that does not.",
-        details="It asks every part, so it needs a token; HealthCheck is open and asks none.",
-        needs=Permission.SIGNED_IN,
-        returns=list[HealthStatus],
-        handler=health_check_full,
-        tag=TAG,
-    ),
-)

@@ -16,7 +16,6 @@ from chalicelib.core.models.integrations import (
 )
 from chalicelib.core.permissions import Permission
 from chalicelib.core.web import http_headers
-from chalicelib.http.addresses import ORGANIZATION_ADDRESS, record_of_organization
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery
 from chalicelib.resources.uploads import fetching
@@ -61,19 +60,13 @@ def _seal(headers: list[Parameter]) -> str:
 
 OPERATIONS = record_operations(
     RecordResource(
-        word="HostedTemplate",
-        plural="HostedTemplates",
         kind=HOSTED_TEMPLATE,
         tag="Organizations",
-        parent=ORGANIZATION_ADDRESS,
-        variable="organization",
-        one=record_of_organization(HOSTED_TEMPLATE),
         read=Permission.ADMIN,
         write=Permission.ADMIN,
         spec=HostedTemplateSpec,
         update=HostedTemplateUpdate,
         schema_update=HostedTemplateSpec,
-        listed=lambda call: records.list_children(HOSTED_TEMPLATE, call.organization),
         made=make_template,
         changed=change_template,
     )

@@ -79,5 +79,4 @@ def _source(key: ObjectKey) -> ObjectSource:
     try:
         return ObjectSource(key)
     except BadInput:
-        message = f"key: there is no object {key.path}."
-        raise BadInput(message) from None
+        raise BadInput(f"key: there is no object {key.path}.") from None

@@ -122,8 +122,7 @@ class Check:
         for placed in rows:
             self._number += 1
             if self._number > MOST_ROWS:
-                message = f"The archive has more than {MOST_ROWS} rows. Import it in parts."
-                raise BadInput(message)
+                raise BadInput(f"The archive has more than {MOST_ROWS} rows. Import it in parts.")
             row = placed.row
             if isinstance(row, Media):
                 self._take_media(placed, row)
@@ -166,8 +165,7 @@ class Check:
 
     def _create(self, row: Media, element: str) -> _Found:
         if not self._spec.create_media:
-            message = f"the project has no media that matches it by {self._spec.match}"
-            raise ValueError(message)
+            raise ValueError(f"the project has no media that matches it by {self._spec.match}")
         path = self._files.path_of(row)
         dtype = dtype_of(path)
         if not dtype or (row.is_video and dtype == "image"):
@@ -176,8 +174,7 @@ class Check:
             )
             raise ValueError(f"{message}; upload the video first" if row.is_video else message)
         if self._files.size(path) > LARGEST[dtype]:
-            message = f"{path} has more than {LARGEST[dtype]} bytes"
-            raise ValueError(message)
+            raise ValueError(f"{path} has more than {LARGEST[dtype]} bytes")
         number = self._mapper.media_type(row.type, dtype)
         attributes = self._mapper.media_attributes(number, row.attributes)
         self._held.keep(attributes)
@@ -199,8 +196,7 @@ class Check:
     def _find(self, key: str) -> _Found:
         found = self._media.get(key)
         if found is None:
-            message = f"its media {key!r} is not in the archive"
-            raise ValueError(message)
+            raise ValueError(f"its media {key!r} is not in the archive")
         if isinstance(found, str):
             raise ValueError(found)  # noqa: TRY004 the reason why rows of this media are refused
         return found
@@ -247,8 +243,7 @@ class Check:
         if state is None:
             return
         if len(state.members) >= 16 * MOST_MEMBERS:
-            message = f"its track {track!r} has more than {MOST_MEMBERS} localizations"
-            raise ValueError(message)
+            raise ValueError(f"its track {track!r} has more than {MOST_MEMBERS} localizations")
         state.members += uuid.UUID(element).bytes
 
     # --- states -----------------------------------------------------------------------------------------------------
@@ -259,8 +254,7 @@ class Check:
             self._join_media(state, placed, row)
             return
         if len(self._states) >= MOST_STATES:
-            message = f"The archive has more than {MOST_STATES} tracks and states. Import it in parts."
-            raise BadInput(message)
+            raise BadInput(f"The archive has more than {MOST_STATES} tracks and states. Import it in parts.")
         tally.read += 1
         try:
             found = self._find(row.media)
@@ -358,8 +352,7 @@ class Check:
             return str(uuid.uuid5(self._namespace, f"{word} {self._number}"))
         element = uuid_of(given)
         if (own := uuid.UUID(element).bytes) in self._elements:
-            message = f"elemental_id {element} stands twice"
-            raise ValueError(message)
+            raise ValueError(f"elemental_id {element} stands twice")
         self._elements.add(own)
         return element
 

@@ -107,8 +107,7 @@ def _media_id(media: int | str, of_media: dict[str, int]) -> int:
     if isinstance(media, int):
         return media
     if media not in of_media:
-        message = f"The media {media}, which was created from the archive, was deleted."
-        raise BadInput(message)
+        raise BadInput(f"The media {media}, which was created from the archive, was deleted.")
     return of_media[media]
 
 

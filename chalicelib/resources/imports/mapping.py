@@ -70,8 +70,7 @@ class Mapper:
         """The spec of a localization without its media, and a note on what is left out."""
         chosen = self.choose(row.kind, row.class_name, row.type)
         if size.frames is not None and not 0 <= row.frame < max(size.frames, 1):
-            message = f"frame {row.frame} is not one of the {size.frames} frames of the media"
-            raise ValueError(message)
+            raise ValueError(f"frame {row.frame} is not one of the {size.frames} frames of the media")
         kind: LabelKind = "box" if chosen.becomes_box else row.kind
         shape = _fractions(row, size)
         if chosen.becomes_box:
@@ -94,8 +93,7 @@ class Mapper:
         chosen = self.choose(TARGET[row.association], row.class_name, row.type)
         attributes, note = self._attributes(row, chosen, in_track=row.association == "track")
         if row.association == "frame" and row.frame is None:
-            message = "frame is missing"
-            raise ValueError(message)
+            raise ValueError("frame is missing")
         spec = StateSpec(
             type=chosen.type,
             media_ids=[1],  # set when it is created
@@ -178,8 +176,7 @@ class Mapper:
         """
         if wanted is not None:
             if wanted not in types:
-                message = f"types.{member}: {wanted} is not one of the project's {word}"
-                raise ValueError(message)
+                raise ValueError(f"types.{member}: {wanted} is not one of the project's {word}")
             return wanted
         named = [number for number, each in types.items() if name and each.name == name]
         found = named or list(types)
@@ -241,8 +238,7 @@ class Mapper:
         known = {name: value for name, value in given.items() if name in dtypes and value is not None}
         unknown = [name for name in given if name not in dtypes and name not in others]
         if unknown and self._spec.unknown_attributes == "refuse":
-            message = f"attribute {unknown[0]!r} is not one of its type; unknown_attributes may drop it"
-            raise ValueError(message)
+            raise ValueError(f"attribute {unknown[0]!r} is not one of its type; unknown_attributes may drop it")
         return known
 
     def _names_of_others(self, row: Label | State) -> set[str]:
@@ -254,8 +250,7 @@ class Mapper:
     def _within(self, kind: LabelKind, shape: tuple[float, ...]) -> tuple[float, ...]:
         """The shape with numbers that a localization holds: fractions; a box may reach beyond the picture."""
         if kind == "box" and (shape[2] < 0 or shape[3] < 0):
-            message = f"its width {shape[2]:g} or height {shape[3]:g} is below 0"
-            raise ValueError(message)
+            raise ValueError(f"its width {shape[2]:g} or height {shape[3]:g} is below 0")
         lows = (0.0, 0.0, -1.0, -1.0) if kind == "line" else (0.0,) * len(shape)
         beyond = max(0.0, max(shape) - 1, *(low - number for low, number in zip(lows, shape, strict=True)))
         if beyond == 0:
@@ -263,8 +258,7 @@ class Mapper:
         if beyond <= TOLERANCE:
             return tuple(min(max(number, low), 1.0) for low, number in zip(lows, shape, strict=True))
         if self._spec.outside == "refuse":
-            message = f"it reaches beyond the picture by {beyond:.3g} of a side; outside may clip it"
-            raise ValueError(message)
+            raise ValueError(f"it reaches beyond the picture by {beyond:.3g} of a side; outside may clip it")
         return _clip(kind, shape)
 
 
@@ -285,8 +279,7 @@ def _clip(kind: LabelKind, shape: tuple[float, ...]) -> tuple[float, ...]:
     x, y, width, height = shape
     left, top, right, bottom = _unit(x), _unit(y), _unit(x + width), _unit(y + height)
     if kind == "box" and (right <= left or bottom <= top):
-        message = "it is outside of the picture"
-        raise ValueError(message)
+        raise ValueError("it is outside of the picture")
     return left, top, right - left, bottom - top
 
 
@@ -296,13 +289,11 @@ def _unit(number: float) -> float:
 
 def _fractions(row: Label, size: Size) -> tuple[float, ...]:
     if not all(map(math.isfinite, row.shape)):
-        message = "it has a number that is not finite"
-        raise ValueError(message)
+        raise ValueError("it has a number that is not finite")
     if row.unit == "fraction":
         return row.shape
     if not (size.width and size.height):
-        message = "the size of its picture is not known, so its pixels have no place"
-        raise ValueError(message)
+        raise ValueError("the size of its picture is not known, so its pixels have no place")
     sides = (size.width, size.height)
     return tuple(divide(number, sides[index % 2]) for index, number in enumerate(row.shape))
 
@@ -339,7 +330,6 @@ def _decode(attributes: Attributes, dtypes: Mapping[str, str]) -> Attributes:
             try:
                 value = json.loads(value)  # noqa: PLW2901 the value of this attribute
             except (ValueError, RecursionError):
-                message = f"attribute {name!r} is not JSON"
-                raise ValueError(message) from None
+                raise ValueError(f"attribute {name!r} is not JSON") from None
         found[name] = value
     return found

@@ -111,8 +111,7 @@ def uuid_of(given: str) -> str:
     try:
         return str(uuid.UUID(given))
     except ValueError:
-        message = f"elemental_id {given[:50]!r} is not a UUID"
-        raise ValueError(message) from None
+        raise ValueError(f"elemental_id {given[:50]!r} is not a UUID") from None
 
 
 class MediaIndex:

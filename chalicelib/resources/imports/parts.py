@@ -82,8 +82,7 @@ def _size(attributes: dict[str, Any] | None, points: Any = None) -> int:
     values = (attributes or {}).values()
     size = 16 * len(points or ()) + sum(len(value) if isinstance(value, str | list) else 8 for value in values)
     if size > LARGEST_ROW:
-        message = f"its attributes and points have {size} characters; at most {LARGEST_ROW} are held"
-        raise ValueError(message)
+        raise ValueError(f"its attributes and points have {size} characters; at most {LARGEST_ROW} are held")
     return size
 
 

@@ -60,8 +60,7 @@ def start(scope: Scope, project: Project, spec: ImportSpec) -> StoredImport:
         raise Forbidden("create_types: types are created by users with 'Full Control' of the project.")
     _check_targets(spec, records.definitions(project.id))
     if spec.version is not None and records.find(VERSION, project.id, padded(spec.version)) is None:
-        message = f"version: the project has no version {spec.version}."
-        raise BadInput(message)
+        raise BadInput(f"version: the project has no version {spec.version}.")
     made = StoredImport(uid=str(uuid.uuid4()), project=project.id, user=scope.caller.id, spec=spec, start_time=now())
     # Sent first, so that no crash leaves an import that never begins; the function waits for the record.
     send(settings().dataset_queue_url, CheckImport(uid=made.uid, project=made.project))
@@ -119,11 +118,9 @@ def as_response(found: StoredImport) -> Import:
 def check_size(found: tuple[int, str] | None, spec: ImportSpec) -> None:
     """Refuse a missing or too large archive, given what the store says of it. Raises BadInput or TooLarge."""
     if found is None:
-        message = f"key: there is no object {spec.key}."
-        raise BadInput(message)
+        raise BadInput(f"key: there is no object {spec.key}.")
     if found[0] > LARGEST:
-        message = f"key: the archive has {found[0]} bytes; at most {LARGEST} are imported."
-        raise TooLarge(message)
+        raise TooLarge(f"key: the archive has {found[0]} bytes; at most {LARGEST} are imported.")
 
 
 def clean_up(project: int, uid: str) -> None:
@@ -152,9 +149,7 @@ def _check_targets(spec: ImportSpec, definitions: Definitions) -> None:
         else:
             fits = getattr(found, "dtype", "") in _DTYPES[word] if found else False
         if not fits:
-            message = f"types.{word}: the project has no such type {number}."
-            raise BadInput(message)
+            raise BadInput(f"types.{word}: the project has no such type {number}.")
     for name, target in spec.classes.items():
         if target.type is not None and target.type not in definitions.types(Kind.LOCALIZATION):
-            message = f"classes.{name}.type: the project has no localization type {target.type}."
-            raise BadInput(message)
+            raise BadInput(f"classes.{name}.type: the project has no localization type {target.type}.")

@@ -10,7 +10,6 @@ from chalicelib.core.models.accounts import Organization
 from chalicelib.core.models.integrations import JOB_CLUSTER, JobCluster, JobClusterSpec
 from chalicelib.core.permissions import Permission
 from chalicelib.errors import BadInput
-from chalicelib.http.addresses import ORGANIZATION_ADDRESS, record_of_organization
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery
 from chalicelib.resources.jobs.engines import kubernetes
@@ -74,18 +73,12 @@ def _name_taken() -> BadInput:
 
 OPERATIONS = record_operations(
     RecordResource(
-        word="JobCluster",
-        plural="JobClusters",
         kind=JOB_CLUSTER,
         tag="Organizations",
-        parent=ORGANIZATION_ADDRESS,
-        variable="organization",
-        one=record_of_organization(JOB_CLUSTER),
         read=Permission.ADMIN,
         write=Permission.ADMIN,
         spec=JobClusterSpec,
         update=JobClusterSpec,
-        listed=lambda call: records.list_children(JOB_CLUSTER, call.organization),
         made=make_cluster,
         changed=change_cluster,
         shown=show_cluster,

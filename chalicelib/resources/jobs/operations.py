@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
-from chalicelib.access.scope import Scope
 from chalicelib.core.models.accounts import Project
 from chalicelib.core.models.jobs import JOB, Job, JobGroup, JobLog, JobUpdate, StoredJob
-from chalicelib.core.permissions import Level, Permission
+from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource, answer
 from chalicelib.core.responses import CreateListResponse, MessageResponse
 from chalicelib.errors import BadInput, NotFound
-from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT
-from chalicelib.http.operation import Call, Found, NoQuery, Operation, ReadsNothingAhead
+from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT, in_project
+from chalicelib.http.operation import Call, Found, NoQuery, Operations
 from chalicelib.resources.jobs import cleanup, status_sync
 from chalicelib.resources.jobs import service as jobs_service
 from chalicelib.resources.jobs.runs import JobSpec, Run, as_response
 from chalicelib.resources.transcodes import service as transcodes_service
 from chalicelib.storage.dynamodb import records
 
-TAG = "Jobs"
+OPERATIONS = Operations(tag="Jobs")
 MOST_LINES = 1_000
 
 
@@ -68,60 +66,68 @@ class JobLogQuery(Resource, kw_only=True):
     lines: Annotated[int, Meta(ge=1, le=MOST_LINES, description="How many lines, the last ones.")] = 100
 
 
-@dataclass(frozen=True, kw_only=True)
-class _ByUid(ReadsNothingAhead):
-    """`/rest/Job/{uid}`: a job of an algorithm, or a transcode."""
-
-    what: str = "job"
-    variables: dict[str, type] = field(default_factory=lambda: {"uid": str})
-
-    def find(self, path: dict[str, Any], body: Any = None) -> Found[Run | StoredJob]:  # noqa: ARG002
-        """The job, or NotFound."""
-        found: Run | StoredJob
-        try:
-            found = jobs_service.find(path["uid"])
-        except NotFound:
-            found = records.get(JOB, path["uid"])
-        return Found(thing=found, project=found.project)
-
-    def level(self, scope: Scope, found: Found[Run | StoredJob]) -> Level:
-        """The caller's level in the project."""
-        return scope.project_level(found.project or 0, self.what, lambda: found.thing)
+def _find(path: dict[str, Any]) -> Found[Run | StoredJob]:
+    """A job of an algorithm, or a transcode."""
+    found: Run | StoredJob
+    try:
+        found = jobs_service.find(path["uid"])
+    except NotFound:
+        found = records.get(JOB, path["uid"])
+    return Found(thing=found, project=found.project)
 
 
-ONE = _ByUid()
+ONE = in_project("job", _find, variables={"uid": str})
 
 
+@OPERATIONS.post(
+    "/rest/AlgorithmLaunch/{project}",
+    "AlgorithmLaunch",
+    needs=Permission.EXECUTE,
+    addresses=PROJECT,
+    returns=AlgorithmLaunch,
+    legacy=True,
+)
 def launch_all(call: Call[Project, NoQuery, AlgorithmLaunchSpec]) -> JobsStarted:
-    """Launch an algorithm on given media, on the media of a query, or on all of the project."""
+    """Start an algorithm as older clients do: over all media where none are named."""
     return _launch_jobs(call, all_media=True)
 
 
+@OPERATIONS.post(
+    "/rest/Jobs/{project}", "CreateJobList", needs=Permission.EXECUTE, addresses=PROJECT, returns=CreateListResponse
+)
 def launch(call: Call[Project, NoQuery, JobSpec]) -> JobsStarted:
-    """Launch an algorithm on media."""
+    """Start an algorithm over media, in batches of `files_per_job`: a job each.
+
+    `media_query`, parameters of GetMediaList, wins over `media_ids`. Where its engine is away the jobs wait as Pending
+    and are handed over later.
+    """
     return _launch_jobs(call, all_media=False)
 
 
+@OPERATIONS.get("/rest/Jobs/{project}", "GetJobList", needs=Permission.VIEW, addresses=WITHIN_PROJECT)
 def list_jobs(call: Call[Project, JobQuery, None]) -> list[Job]:
-    """Jobs of the project with their current status."""
+    """The jobs of a project as they stand, oldest first; with `gid` also the transcodes of that group."""
     return jobs_service.list_jobs(call.project, call.query.gid, call.query.media_id, call.scope)
 
 
+@OPERATIONS.delete("/rest/Jobs/{project}", "DeleteJobList", needs=Permission.EXECUTE, addresses=WITHIN_PROJECT)
 def delete_jobs(call: Call[Project, JobQuery, None]) -> MessageResponse:
-    """Cancel and remove jobs of the project."""
+    """Cancel and remove jobs of a project."""
     count = jobs_service.remove_many(call.project, call.query.gid, call.query.media_id, call.scope)
     return MessageResponse(message=f"Deleted {count} jobs for project {call.project}!")
 
 
+@OPERATIONS.get("/rest/Job/{uid}", "GetJob", needs=Permission.VIEW, addresses=ONE)
 def get_job(call: Call[Run | StoredJob, NoQuery, None]) -> Job:
-    """One job with its current status."""
+    """One job with its nodes, as it stands; also a transcode."""
     if isinstance(call.target, StoredJob):
         return jobs_service.transcode_as_job(call.target)
     return as_response(status_sync.current([call.target])[0])
 
 
+@OPERATIONS.delete("/rest/Job/{uid}", "DeleteJob", needs=Permission.EXECUTE, addresses=ONE)
 def delete_job(call: Call[Run | StoredJob, NoQuery, None]) -> MessageResponse:
-    """Cancel and remove one job."""
+    """Cancel one job and remove it."""
     if isinstance(call.target, StoredJob):
         transcodes_service.cancel([call.target])
     else:
@@ -129,19 +135,29 @@ def delete_job(call: Call[Run | StoredJob, NoQuery, None]) -> MessageResponse:
     return MessageResponse(message=f"Job with UID {call.target.uid} deleted!")
 
 
+@OPERATIONS.patch("/rest/Job/{uid}", "UpdateJob", needs=Permission.EXECUTE, addresses=ONE)
 def change_job(call: Call[Run | StoredJob, NoQuery, JobUpdate]) -> MessageResponse:
-    """Store the progress that a step reports."""
+    """Report the progress of a job, as its steps do with `{uid}` of their parameters.
+
+    The last report replaces the one before. Without a report, progress counts the steps that ended.
+    """
     jobs_service.report(_run(call.target), call.body.progress)
     return MessageResponse(message=f"Job {call.target.uid} successfully updated!")
 
 
+@OPERATIONS.get("/rest/JobGroups/{project}", "GetJobGroupList", needs=Permission.VIEW, addresses=WITHIN_PROJECT)
 def list_groups(call: Call[Project, JobGroupQuery, None]) -> list[JobGroup]:
-    """The launches of a project with the sums of their jobs."""
+    """The launches of a project: their jobs by status, and the sum of their progress."""
     return jobs_service.groups(call.project, call.query.gid, call.scope)
 
 
+@OPERATIONS.get("/rest/JobLog/{uid}", "GetJobLog", needs=Permission.VIEW, addresses=ONE)
 def get_log(call: Call[Run | StoredJob, JobLogQuery, None]) -> JobLog:
-    """The last lines of one step's output."""
+    """The last lines that a step of a job printed.
+
+    They come from where the step ran: the local stack, CloudWatch Logs, or the job cluster. `log` of the answer, and of
+    each node of a job, names the place.
+    """
     run = status_sync.current([_run(call.target)])[0]
     return jobs_service.output(run, call.query.node, call.query.lines)
 
@@ -171,119 +187,3 @@ def launch_response(launched: jobs_service.Launched) -> JobsStarted:
 
 def _launch_jobs(call: Call[Project, NoQuery, Any], *, all_media: bool) -> JobsStarted:
     return launch_response(jobs_service.launch(call.target, call.scope, token_of(call), call.body, all_media=all_media))
-
-
-OPERATIONS = (
-    Operation(
-        id="CreateJobList",
-        method="POST",
-        path="/rest/Jobs/{project}",
-        summary="Start an algorithm over media, in batches of `files_per_job`: a job each.",
-        details="`media_query`, parameters of GetMediaList, wins over `media_ids`. Where its engine is away the jobs "
-        "wait as Pending and are handed over later.",
-        needs=Permission.EXECUTE,
-        addresses=PROJECT,
-        body=JobSpec,
-        returns=CreateListResponse,
-        handler=launch,
-        tag=TAG,
-    ),
-    Operation(
-        id="AlgorithmLaunch",
-        method="POST",
-        path="/rest/AlgorithmLaunch/{project}",
-        summary="Start an algorithm as older clients do: over all media where none are named.",
-        needs=Permission.EXECUTE,
-        addresses=PROJECT,
-        body=AlgorithmLaunchSpec,
-        returns=AlgorithmLaunch,
-        handler=launch_all,
-        tag=TAG,
-        legacy=True,
-    ),
-    Operation(
-        id="GetJobList",
-        method="GET",
-        path="/rest/Jobs/{project}",
-        summary="The jobs of a project as they stand, oldest first; with `gid` also the transcodes of that group.",
-        needs=Permission.VIEW,
-        addresses=WITHIN_PROJECT,
-        query=JobQuery,
-        returns=list[Job],
-        handler=list_jobs,
-        tag=TAG,
-    ),
-    Operation(
-        id="DeleteJobList",
-        method="DELETE",
-        path="/rest/Jobs/{project}",
-        summary="Cancel and remove jobs of a project.",
-        needs=Permission.EXECUTE,
-        addresses=WITHIN_PROJECT,
-        query=JobQuery,
-        returns=MessageResponse,
-        handler=delete_jobs,
-        tag=TAG,
-    ),
-    Operation(
-        id="GetJob",
-        method="GET",
-        path="/rest/Job/{uid}",
-        summary="One job with its nodes, as it stands; also a transcode.",
-        needs=Permission.VIEW,
-        addresses=ONE,
-        returns=Job,
-        handler=get_job,
-        tag=TAG,
-    ),
-    Operation(
-        id="DeleteJob",
-        method="DELETE",
-        path="/rest/Job/{uid}",
-        summary="Cancel one job and remove it.",
-        needs=Permission.EXECUTE,
-        addresses=ONE,
-        returns=MessageResponse,
-        handler=delete_job,
-        tag=TAG,
-    ),
-    Operation(
-        id="UpdateJob",
-        method="PATCH",
-        path="/rest/Job/{uid}",
-        summary="Report the progress of a job, as its steps do with `{uid}` of their parameters.",
-        details="The last report replaces the one before. Without a report, progress counts the steps that ended.",
-        needs=Permission.EXECUTE,
-        addresses=ONE,
-        body=JobUpdate,
-        returns=MessageResponse,
-        handler=change_job,
-        tag=TAG,
-    ),
-    Operation(
-        id="GetJobLog",
-        method="GET",
-        path="/rest/JobLog/{uid}",
-        summary="The last lines that a step of a job printed.",
-        details="They come from where the step ran: the local stack, CloudWatch Logs, or the job cluster. `log` of the "
-        "answer, and of each node of a job, names the place.",
-        needs=Permission.VIEW,
-        addresses=ONE,
-        query=JobLogQuery,
-        returns=JobLog,
-        handler=get_log,
-        tag=TAG,
-    ),
-    Operation(
-        id="GetJobGroupList",
-        method="GET",
-        path="/rest/JobGroups/{project}",
-        summary="The launches of a project: their jobs by status, and the sum of their progress.",
-        needs=Permission.VIEW,
-        addresses=WITHIN_PROJECT,
-        query=JobGroupQuery,
-        returns=list[JobGroup],
-        handler=list_groups,
-        tag=TAG,
-    ),
-)

@@ -102,8 +102,7 @@ def start(
     if level is Level.NONE:
         raise algorithms_service.unknown_name(project.id, algorithm.name)
     if level < scope.needed:
-        message = f"Your permission on the algorithm {algorithm.name!r} is too low."
-        raise Forbidden(message)
+        raise Forbidden(f"Your permission on the algorithm {algorithm.name!r} is too low.")
     media = _media(project.id, spec, scope, all_media=all_media)
     gid = str(uuid.uuid4())
     for mail in (spec.success_email_spec, spec.failure_email_spec):
@@ -279,8 +278,7 @@ def _check_level(project: int, numbers: Sequence[int], scope: Scope) -> None:
     if scope.is_restricted:
         closed = set(numbers) - references.visible(scope, project, Kind.MEDIA.value, numbers)
         if closed:
-            message = f"media_ids: your permission on media {min(closed)} is too low."
-            raise Forbidden(message)
+            raise Forbidden(f"media_ids: your permission on media {min(closed)} is too low.")
 
 
 def _batches(media: list[int], size: int) -> list[list[int]]:

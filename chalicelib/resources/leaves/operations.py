@@ -14,7 +14,7 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.core.responses import CreateListResponse, MessageResponse
 from chalicelib.http.addresses import PROJECT, entity
-from chalicelib.http.operation import Call, Documents, NoQuery, OneOf, Operation
+from chalicelib.http.operation import Call, Documents, NoQuery, OneOf, Operations
 from chalicelib.query.parsers.annotation_bodies import LeafBulkUpdate
 from chalicelib.query.parsers.bodies import LeafIdQuery
 from chalicelib.query.parsers.parameters import LeafQuery
@@ -23,7 +23,7 @@ from chalicelib.resources.annotations.schemas import LeafSpec, LeafSuggestion, L
 from chalicelib.resources.entities.service import Writer
 from chalicelib.resources.leaves import service as leaves_service
 
-TAG = "Leaves"
+OPERATIONS = Operations(tag="Leaves")
 ONE = entity(Kind.LEAF)
 
 
@@ -42,194 +42,90 @@ class SuggestionQuery(Resource, kw_only=True):
     min_level: Annotated[int, Meta(description="Levels below the ancestor at least; 1 is everything.")] = 1
 
 
-def list_leaves(call: Call[Project, LeafQuery, LeafIdQuery | None]) -> Documents | int:
-    """All that match, as documents from the view."""
+@OPERATIONS.get(
+    "/rest/Leaves/{project}",
+    "GetLeafList",
+    needs=Permission.VIEW,
+    addresses=PROJECT,
+    returns=list[Leaf],
+    by_ids=LeafIdQuery,
+)
+def list_leaves(call: Call[Project, LeafQuery, Any]) -> Documents | int:
+    """The leaves that match, by id unless sorted."""
     return list_matches(Kind.LEAF, call)
 
 
-def count_leaves(call: Call[Project, LeafQuery, LeafIdQuery | None]) -> int:
-    """How many match."""
+@OPERATIONS.get(
+    "/rest/LeafCount/{project}", "GetLeafCount", needs=Permission.VIEW, addresses=PROJECT, by_ids=LeafIdQuery
+)
+def count_leaves(call: Call[Project, LeafQuery, Any]) -> int:
+    """How many leaves match."""
     return count_matches(Kind.LEAF, call)
 
 
+@OPERATIONS.post(
+    "/rest/Leaves/{project}",
+    "CreateLeafList",
+    needs=Permission.FULL,
+    addresses=PROJECT,
+    body=OneOf(options=(list[LeafSpec], LeafSpec)),
+)
 def create_leaves(call: Call[Project, NoQuery, Any]) -> CreateListResponse:
-    """Create one or many."""
+    """Make one leaf, or up to 500: all or none.
+
+    Parents must exist already. The answer's `id` is always a list, in the order given.
+    """
     listed = isinstance(call.body, list)
     numbers = leaves_service.create(Writer.of(call), call.body if listed else [call.body], listed=listed)
     return CreateListResponse(message=f"Created {len(numbers)} leaves successfully!", id=list(numbers))
 
 
+@OPERATIONS.patch("/rest/Leaves/{project}", "UpdateLeafList", needs=Permission.FULL, addresses=PROJECT)
 def update_leaves(call: Call[Project, CountedLeafQuery, LeafBulkUpdate]) -> MessageResponse:
-    """Change all that match."""
+    """Change the attributes of all leaves that match; they must be of one type."""
     count = leaves_service.update_many(Writer.of(call), call.query, call.body, call.query.count)
     return MessageResponse(message=f"Successfully updated {count} leaves!")
 
 
+@OPERATIONS.delete("/rest/Leaves/{project}", "DeleteLeafList", needs=Permission.FULL, addresses=PROJECT)
 def delete_leaves(call: Call[Project, CountedLeafQuery, LeafIdQuery | None]) -> MessageResponse:
-    """Delete all that match."""
+    """Delete all leaves that match, and none below them."""
     count = leaves_service.delete_many(Writer.of(call), call.query, call.body, call.query.count)
     return MessageResponse(message=f"Successfully deleted {count} leaves!")
 
 
+@OPERATIONS.get("/rest/Leaf/{id}", "GetLeaf", needs=Permission.VIEW, addresses=ONE)
 def get_leaf(call: Call[Leaf, NoQuery, None]) -> Leaf:
     """One leaf."""
     return call.target
 
 
+@OPERATIONS.patch("/rest/Leaf/{id}", "UpdateLeaf", needs=Permission.FULL, addresses=ONE)
 def update_leaf(call: Call[Leaf, NoQuery, LeafUpdate]) -> MessageResponse:
-    """Change one leaf."""
+    """Change a leaf; a new name or parent shows in the paths of all below it.
+
+    A parent of -1 makes it a root. Moved below one of its own descendants, it changes places with it.
+    """
     leaves_service.update(Writer.of(call), call.target.id, call.body)
     return MessageResponse(message=f"Leaf {call.target.id} successfully updated!")
 
 
+@OPERATIONS.delete("/rest/Leaf/{id}", "DeleteLeaf", needs=Permission.FULL, addresses=ONE)
 def delete_leaf(call: Call[Leaf, NoQuery, None]) -> MessageResponse:
-    """Delete one leaf with its subtree."""
+    """Delete a leaf with all below it."""
     count = leaves_service.delete(Writer.of(call), call.target.id)
     return MessageResponse(message=f"Leaf {call.target.id} and {count - 1} below it deleted successfully!")
 
 
-def suggest_leaves(call: Call[Project, SuggestionQuery, None]) -> list[LeafSuggestion]:
-    """The suggestions of autocompletion."""
-    return leaves_service.suggest(call.project, call.path["ancestor"], call.query.query, call.query.min_level)
-
-
-OPERATIONS = (
-    Operation(
-        id="GetLeafList",
-        method="GET",
-        path="/rest/Leaves/{project}",
-        summary="The leaves that match, by id unless sorted.",
-        needs=Permission.VIEW,
-        addresses=PROJECT,
-        query=LeafQuery,
-        returns=list[Leaf],
-        handler=list_leaves,
-        tag=TAG,
-    ),
-    Operation(
-        id="GetLeafListById",
-        method="PUT",
-        path="/rest/Leaves/{project}",
-        summary="The leaves that match, chosen by ids or an object search in the body.",
-        needs=Permission.VIEW,
-        addresses=PROJECT,
-        query=LeafQuery,
-        body=LeafIdQuery,
-        returns=list[Leaf],
-        handler=list_leaves,
-        tag=TAG,
-    ),
-    Operation(
-        id="CreateLeafList",
-        method="POST",
-        path="/rest/Leaves/{project}",
-        summary="Make one leaf, or up to 500: all or none.",
-        details="Parents must exist already. The answer's `id` is always a list, in the order given.",
-        needs=Permission.FULL,
-        addresses=PROJECT,
-        body=OneOf(options=(list[LeafSpec], LeafSpec)),
-        returns=CreateListResponse,
-        handler=create_leaves,
-        tag=TAG,
-    ),
-    Operation(
-        id="UpdateLeafList",
-        method="PATCH",
-        path="/rest/Leaves/{project}",
-        summary="Change the attributes of all leaves that match; they must be of one type.",
-        needs=Permission.FULL,
-        addresses=PROJECT,
-        query=CountedLeafQuery,
-        body=LeafBulkUpdate,
-        returns=MessageResponse,
-        handler=update_leaves,
-        tag=TAG,
-    ),
-    Operation(
-        id="DeleteLeafList",
-        method="DELETE",
-        path="/rest/Leaves/{project}",
-        summary="Delete all leaves that match, and none below them.",
-        needs=Permission.FULL,
-        addresses=PROJECT,
-        query=CountedLeafQuery,
-        body=LeafIdQuery,
-        body_required=False,
-        returns=MessageResponse,
-        handler=delete_leaves,
-        tag=TAG,
-    ),
-    Operation(
-        id="GetLeafCount",
-        method="GET",
-        path="/rest/LeafCount/{project}",
-        summary="How many leaves match.",
-        needs=Permission.VIEW,
-        addresses=PROJECT,
-        query=LeafQuery,
-        returns=int,
-        handler=count_leaves,
-        tag=TAG,
-    ),
-    Operation(
-        id="GetLeafCountById",
-        method="PUT",
-        path="/rest/LeafCount/{project}",
-        summary="How many leaves match, chosen by ids or an object search in the body.",
-        needs=Permission.VIEW,
-        addresses=PROJECT,
-        query=LeafQuery,
-        body=LeafIdQuery,
-        returns=int,
-        handler=count_leaves,
-        tag=TAG,
-    ),
-    Operation(
-        id="GetLeaf",
-        method="GET",
-        path="/rest/Leaf/{id}",
-        summary="One leaf.",
-        needs=Permission.VIEW,
-        addresses=ONE,
-        returns=Leaf,
-        handler=get_leaf,
-        tag=TAG,
-    ),
-    Operation(
-        id="UpdateLeaf",
-        method="PATCH",
-        path="/rest/Leaf/{id}",
-        summary="Change a leaf; a new name or parent shows in the paths of all below it.",
-        details="A parent of -1 makes it a root. Moved below one of its own descendants, it changes places with it.",
-        needs=Permission.FULL,
-        addresses=ONE,
-        body=LeafUpdate,
-        returns=MessageResponse,
-        handler=update_leaf,
-        tag=TAG,
-    ),
-    Operation(
-        id="DeleteLeaf",
-        method="DELETE",
-        path="/rest/Leaf/{id}",
-        summary="Delete a leaf with all below it.",
-        needs=Permission.FULL,
-        addresses=ONE,
-        returns=MessageResponse,
-        handler=delete_leaf,
-        tag=TAG,
-    ),
-    Operation(
-        id="LeafSuggestion",
-        method="GET",
-        path="/rest/Leaves/Suggestion/{ancestor}/{project}",
-        summary="Names of leaves below an ancestor, for the autocompletion of a string attribute.",
-        details="The ancestor is the path of a leaf, the project's label included, such as `My_Project.Honda`.",
-        needs=Permission.VIEW,
-        addresses=replace(PROJECT, variables={"ancestor": str, "project": int}),
-        query=SuggestionQuery,
-        returns=list[LeafSuggestion],
-        handler=suggest_leaves,
-        tag=TAG,
-    ),
+@OPERATIONS.get(
+    "/rest/Leaves/Suggestion/{ancestor}/{project}",
+    "LeafSuggestion",
+    needs=Permission.VIEW,
+    addresses=replace(PROJECT, variables={"ancestor": str, "project": int}),
 )
+def suggest_leaves(call: Call[Project, SuggestionQuery, None]) -> list[LeafSuggestion]:
+    """Names of leaves below an ancestor, for the autocompletion of a string attribute.
+
+    The ancestor is the path of a leaf, the project's label included, such as `My_Project.Honda`.
+    """
+    return leaves_service.suggest(call.project, call.path["ancestor"], call.query.query, call.query.min_level)

@@ -87,8 +87,7 @@ class DeleteMedia(Delete):
         query = clearing.on(Kind.STATE, numbers)
         closed = set(view_queries.ids(view, query, UNRESTRICTED)).difference(view_queries.ids(view, query, scope))
         if clearing.with_nothing_else(view, sorted(closed), numbers):
-            message = "This would also delete states on which your permission is too low."
-            raise Forbidden(message)
+            raise Forbidden("This would also delete states on which your permission is too low.")
 
     def do(self, left: list[int], most: int) -> tuple[int, bool]:
         """Delete the media of one part, or some of their annotations."""

@@ -162,8 +162,7 @@ def _check_all(edited: BulkChange, how: Rewrite, numbers: list[int], scope: Scop
 def check_count(numbers: list[int], count: int | None) -> None:
     """Raise BadInput if the number of matches differs from the caller's `count`."""
     if count is not None and len(numbers) != count:
-        message = f"count: expected {count} media, {len(numbers)} match; nothing was changed."
-        raise BadInput(message)
+        raise BadInput(f"count: expected {count} media, {len(numbers)} match; nothing was changed.")
 
 
 def _files(current: Media, body: MediaUpdate) -> dict[str, Any]:
@@ -224,5 +223,4 @@ def _members(found: Iterable[Media]) -> list[int]:
 
 def _check_members(project: int, numbers: list[int], name: str) -> None:
     if numbers and len(find_existing(Kind.MEDIA, project, numbers)) != len(numbers):
-        message = f"{name}: every id must be one media of project {project}, and none twice."
-        raise BadInput(message)
+        raise BadInput(f"{name}: every id must be one media of project {project}, and none twice.")

@@ -52,8 +52,7 @@ def clone(scope: Scope, source: Project, parameters: MediaQuery, spec: CloneMedi
     query = filters.parse(Kind.MEDIA, parameters)
     chosen = view_queries.ids(view_queries.current(source.id), query, scope)
     if len(chosen) > MOST_CLONED:
-        message = f"{len(chosen)} media match; at most {MOST_CLONED} are cloned at once. Use start and stop."
-        raise BadInput(message)
+        raise BadInput(f"{len(chosen)} media match; at most {MOST_CLONED} are cloned at once. Use start and stop.")
     if not chosen:
         return []
     section = _section(scope, project.id, definitions, spec)
@@ -87,8 +86,7 @@ def of(scope: Scope, found: Media) -> list[int]:
     """
     type_ = records.definitions(found.project).types(Kind.MEDIA).get(found.type)
     if isinstance(type_, MediaType) and type_.dtype in _OTHERS:
-        message = f"Media {found.id} is {type_.dtype}: it shows others, and has no files to share."
-        raise BadInput(message)
+        raise BadInput(f"Media {found.id} is {type_.dtype}: it shows others, and has no files to share.")
     shared = _find_shared(found.media_files)
     keys = owners.authorize(found, shared)
     folders = {(owner[0], owner[2]) for key in keys if (owner := key_forms.owner_of(key))}
@@ -133,8 +131,7 @@ def _type(definitions: Definitions, number: int) -> MediaType:
         number = min(types)
     elif number not in types:
         records.get(MEDIA_TYPE, max(number, 1))
-        message = f"dest_type: project {definitions.project} has no media type {number}."
-        raise BadInput(message)
+        raise BadInput(f"dest_type: project {definitions.project} has no media type {number}.")
     return media_service.type_of(definitions, number)
 
 

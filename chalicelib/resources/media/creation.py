@@ -132,15 +132,13 @@ def new_media(writer: Writer, project: Project, definitions: Definitions, number
 def _check_type(definitions: Definitions, spec: MediaSpec) -> MediaType:
     for name in sorted(spec.required_later):
         if getattr(spec, name) is None:
-            message = f"'{name}' is a required property."
-            raise BadInput("Request body validation error", message)
+            raise BadInput("Request body validation error", f"'{name}' is a required property.")
     if spec.type == -1:
         return guess_type(media_service.types_of(definitions), spec.name or "", has_file=bool(spec.url))
     if spec.type < 1 or spec.type not in definitions.types(Kind.MEDIA):
         if spec.type >= 1:
             records.get(MEDIA_TYPE, spec.type)
-        message = f"type: project {definitions.project} has no media type {spec.type}."
-        raise BadInput(message)
+        raise BadInput(f"type: project {definitions.project} has no media type {spec.type}.")
     return media_service.type_of(definitions, spec.type)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -21,7 +20,7 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Id, Resource
 from chalicelib.core.responses import MessageResponse
 from chalicelib.http.addresses import entity
-from chalicelib.http.operation import Call, Operation
+from chalicelib.http.operation import Call, Operations
 from chalicelib.resources.entities.service import Writer
 from chalicelib.resources.media import files as media_files
 
@@ -113,7 +112,7 @@ class OneAuxiliaryQuery(AuxiliaryRoleQuery, kw_only=True):
     index: Index
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class FileResource:
     """One kind of file in the API.
 
@@ -158,109 +157,55 @@ class FileResource:
         return MessageResponse(message=f"Media file of media {call.target.id} deleted!")
 
 
-def file_operations(resource: FileResource) -> Iterable[Operation]:
+def file_operations(resource: FileResource) -> Operations:
     """The operations of one kind of file."""
-    word, noun = resource.word, resource.noun
+    word, noun, struct = resource.word, resource.noun, resource.struct
     many, one = f"/rest/{word}Files/{{id}}", f"/rest/{word}File/{{id}}"
-    yield Operation(
-        id=f"Get{word}FileList",
-        method="GET",
-        path=many,
+    made = Operations(tag=TAG, addresses=ONE, query=resource.one)
+    made.get(
+        many,
+        f"Get{word}FileList",
         summary=f"The {noun} files of a media in one role.",
         needs=Permission.VIEW,
-        addresses=ONE,
         query=resource.many,
-        returns=list[resource.struct],  # type: ignore[name-defined]
-        handler=resource.list,
-        tag=TAG,
-    )
-    yield Operation(
-        id=f"Create{word}File",
-        method="POST",
-        path=many,
+        returns=list[struct],  # type: ignore[valid-type]
+    )(resource.list)
+    made.post(
+        many,
+        f"Create{word}File",
         summary=f"Add the record of an uploaded {noun} file to a media.",
         details="Its key must be one that GetUploadInfo gave for this media.",
         needs=Permission.TRANSFER,
-        addresses=ONE,
         query=resource.new,
-        body=resource.struct,
-        returns=MessageResponse,
-        handler=resource.create,
-        tag=TAG,
+        body=struct,
+    )(resource.create)
+    made.get(one, f"Get{word}File", summary=f"One {noun} file of a media.", needs=Permission.VIEW, returns=struct)(
+        resource.get
     )
-    yield Operation(
-        id=f"Get{word}File",
-        method="GET",
-        path=one,
-        summary=f"One {noun} file of a media.",
-        needs=Permission.VIEW,
-        addresses=ONE,
-        query=resource.one,
-        returns=resource.struct,
-        handler=resource.get,
-        tag=TAG,
-    )
-    yield Operation(
-        id=f"Update{word}File",
-        method="PATCH",
-        path=one,
+    made.patch(
+        one,
+        f"Update{word}File",
         summary=f"Replace the record of one {noun} file of a media, wholly.",
         needs=Permission.TRANSFER,
-        addresses=ONE,
-        query=resource.one,
-        body=resource.struct,
-        returns=MessageResponse,
-        handler=resource.update,
-        tag=TAG,
-    )
-    yield Operation(
-        id=f"Delete{word}File",
-        method="DELETE",
-        path=one,
+        body=struct,
+    )(resource.update)
+    made.delete(
+        one,
+        f"Delete{word}File",
         summary=f"Remove the record of one {noun} file of a media.",
         needs=Permission.TRANSFER,
-        addresses=ONE,
-        query=resource.one,
-        returns=MessageResponse,
-        handler=resource.delete,
-        tag=TAG,
-    )
+    )(resource.delete)
+    return made
 
 
 OPERATIONS = tuple(
     operation
     for resource in (
+        FileResource("Video", "video", VideoDefinition, VideoRoleQuery, NewVideoQuery, OneVideoQuery),
+        FileResource("Image", "image", ImageDefinition, ImageRoleQuery, NewImageQuery, OneImageQuery),
+        FileResource("Audio", "audio", AudioDefinition, AudioRoleQuery, NewAudioQuery, OneAudioQuery),
         FileResource(
-            word="Video",
-            noun="video",
-            struct=VideoDefinition,
-            many=VideoRoleQuery,
-            new=NewVideoQuery,
-            one=OneVideoQuery,
-        ),
-        FileResource(
-            word="Image",
-            noun="image",
-            struct=ImageDefinition,
-            many=ImageRoleQuery,
-            new=NewImageQuery,
-            one=OneImageQuery,
-        ),
-        FileResource(
-            word="Audio",
-            noun="audio",
-            struct=AudioDefinition,
-            many=AudioRoleQuery,
-            new=NewAudioQuery,
-            one=OneAudioQuery,
-        ),
-        FileResource(
-            word="Auxiliary",
-            noun="attached",
-            struct=AuxiliaryFileDefinition,
-            many=AuxiliaryRoleQuery,
-            new=NewAuxiliaryQuery,
-            one=OneAuxiliaryQuery,
+            "Auxiliary", "attached", AuxiliaryFileDefinition, AuxiliaryRoleQuery, NewAuxiliaryQuery, OneAuxiliaryQuery
         ),
     )
     for operation in file_operations(resource)

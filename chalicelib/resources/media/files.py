@@ -89,11 +89,9 @@ def _edit(writer: Writer, media: int, role: str, how: Callable[[Entries], Entrie
 
 def _check_index(index: int, entries: Entries, role: str) -> None:
     if index >= len(entries):
-        message = f"index: {index} is not there; {role} has {len(entries)} files."
-        raise BadInput(message)
+        raise BadInput(f"index: {index} is not there; {role} has {len(entries)} files.")
 
 
 def _check_present(media: int, role: str, entries: Entries) -> None:
     if not entries:
-        message = f"Media {media} has no files of the role {role}."
-        raise NotFound(message)
+        raise NotFound(f"Media {media} has no files of the role {role}.")

@@ -18,7 +18,7 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource, answer
 from chalicelib.core.responses import CreateListResponse, CreateResponse, MessageResponse
 from chalicelib.http.addresses import WITHIN_PROJECT, entity
-from chalicelib.http.operation import Call, Documents, NoQuery, OneOf, Operation
+from chalicelib.http.operation import Call, Documents, NoQuery, OneOf, Operations
 from chalicelib.query.parsers.bodies import MediaIdQuery
 from chalicelib.query.parsers.media_bodies import MediaBulkUpdate
 from chalicelib.query.parsers.parameters import MediaQuery
@@ -33,7 +33,7 @@ from chalicelib.resources.media.moving import MoveVideoSpec
 from chalicelib.resources.media.schemas import MediaSpec, MediaUpdate
 from chalicelib.resources.media.service import project_with
 
-TAG = "Media"
+OPERATIONS = Operations(tag="Media")
 ONE = entity(Kind.MEDIA)
 _DAYS = 604_800
 
@@ -70,8 +70,20 @@ class OneMediaQuery(Resource, kw_only=True):
     no_cache: NoCache = None
 
 
+@OPERATIONS.get(
+    "/rest/Medias/{project}",
+    "GetMediaList",
+    needs=Permission.VIEW,
+    addresses=WITHIN_PROJECT,
+    returns=list[Media],
+    by_ids=MediaIdQuery,
+)
 def list_media(call: Call[Project, MediaListQuery, Any]) -> Documents | int:
-    """List all media that match, with presigned URLs on request."""
+    """The media that match.
+
+    Ordered by name and id unless sorted. Archived media are left out unless `archive_lifecycle` asks for them or media
+    are named by id.
+    """
     seconds, fields = call.query.presigned, call.query.fields
     if seconds is None:
         return list_matches(Kind.MEDIA, call)
@@ -96,13 +108,28 @@ def list_media(call: Call[Project, MediaListQuery, Any]) -> Documents | int:
     return replace(found, documents=map(msgspec.json.encode, signed))
 
 
+@OPERATIONS.get(
+    "/rest/MediaCount/{project}", "GetMediaCount", needs=Permission.VIEW, addresses=WITHIN_PROJECT, by_ids=MediaIdQuery
+)
 def count_media(call: Call[Project, MediaQuery, Any]) -> int:
     """How many media match."""
     return count_matches(Kind.MEDIA, call)
 
 
+@OPERATIONS.post(
+    "/rest/Medias/{project}",
+    "CreateMediaList",
+    needs=Permission.TRANSFER,
+    addresses=WITHIN_PROJECT,
+    body=OneOf(options=(list[MediaSpec], MediaSpec)),
+    returns=OneOf(options=(CreateListResponse, CreateResponse)),
+)
 def create_media(call: Call[Project, NoQuery, MediaSpec | list[MediaSpec]]) -> CreateListResponse | CreateResponse:
-    """Make one media or several images."""
+    """Make one media, or up to 500 images: all or none.
+
+    Images are fetched from `url` by a queue function; `media_files` shows when they are there. Of a video only the
+    record is made: to have one processed, use Transcode.
+    """
     specs = call.body if isinstance(call.body, list) else [call.body]
     writer = Writer.of(call)
     created = media_creation.create_with_files(writer, call.target, specs)
@@ -118,18 +145,27 @@ def _takes_one(headers: Mapping[str, str]) -> bool:
     return headers.get("user-agent", "").startswith("OpenAPI-Generator/1.0.")
 
 
+@OPERATIONS.patch("/rest/Medias/{project}", "UpdateMediaList", needs=Permission.EDIT, addresses=WITHIN_PROJECT)
 def update_media_list(call: Call[Project, MediaBulkQuery, MediaBulkUpdate]) -> MessageResponse:
-    """Change all media that match."""
+    """Change all media that match; they must be of one type.
+
+    With `count`, nothing is changed unless that many match.
+    """
     count = media_changes.update_many(Writer.of(call), call.query, call.body, call.query.count)
     return MessageResponse(message=f"Successfully patched {count} medias!")
 
 
+@OPERATIONS.delete("/rest/Medias/{project}", "DeleteMediaList", needs=Permission.EDIT, addresses=WITHIN_PROJECT)
 def delete_media_list(call: Call[Project, MediaBulkQuery, MediaIdQuery | None]) -> MessageResponse:
-    """Delete all media that match."""
+    """Delete all media that match, with their localizations and the states that lose all media.
+
+    Without any filter, all of the project. With `count`, nothing is deleted unless that many match.
+    """
     count = media_deletion.delete_many(Writer.of(call), call.query, call.body, call.query.count)
     return MessageResponse(message=f"Successfully deleted {count} medias!")
 
 
+@OPERATIONS.get("/rest/Media/{id}", "GetMedia", needs=Permission.VIEW, addresses=ONE)
 def get_media(call: Call[Media, OneMediaQuery, None]) -> Media:
     """One media."""
     if call.query.presigned is None:
@@ -139,171 +175,31 @@ def get_media(call: Call[Media, OneMediaQuery, None]) -> Media:
     )
 
 
+@OPERATIONS.patch("/rest/Media/{id}", "UpdateMedia", needs=Permission.EDIT, addresses=ONE)
 def update_media(call: Call[Media, NoQuery, MediaUpdate]) -> MessageResponse:
-    """Change one media."""
+    """Change one media: the members given, and no others.
+
+    `primary_section` and the attribute `tator_user_sections` follow each other. Of `media_files`, the roles given
+    replace those there were. `archive_state` changes only where that leads somewhere.
+    """
     project = project_with(call.project)
     media_changes.update(Writer.of(call), project, call.target.id, call.body)
     return MessageResponse(message=f"Media {call.target.id} successfully updated!")
 
 
+@OPERATIONS.delete("/rest/Media/{id}", "DeleteMedia", needs=Permission.EDIT, addresses=ONE)
 def delete_media(call: Call[Media, NoQuery, None]) -> MessageResponse:
-    """Delete one media."""
+    """Delete one media, with its localizations and the states that lose their last media."""
     media_deletion.delete(Writer.of(call), [call.target.id])
     return MessageResponse(message=f"Media {call.target.id} successfully deleted!")
 
 
+@OPERATIONS.post("/rest/MoveVideo/{id}", "MoveVideo", needs=Permission.TRANSFER, addresses=ONE, legacy=True)
 def move_video(call: Call[Media, NoQuery, MoveVideoSpec]) -> CreateResponse:
-    """Move uploaded files to one media."""
+    """Copy uploaded files to one media and add their records.
+
+    For clients that transcode themselves. Newer ones upload to the media (GetUploadInfo with `media_id`) and add the
+    records with CreateVideoFile and its like.
+    """
     count = media_moving.move(Writer.of(call), call.target, call.body.media_files)
     return CreateResponse(message=f"Moved {count} files to media {call.target.id}.", id=call.target.id)
-
-
-OPERATIONS = (
-    Operation(
-        id="MoveVideo",
-        method="POST",
-        path="/rest/MoveVideo/{id}",
-        summary="Copy uploaded files to one media and add their records.",
-        details="For clients that transcode themselves. Newer ones upload to the media (GetUploadInfo with `media_id`) "
-        "and add the records with CreateVideoFile and its like.",
-        needs=Permission.TRANSFER,
-        addresses=ONE,
-        body=MoveVideoSpec,
-        returns=CreateResponse,
-        handler=move_video,
-        tag=TAG,
-        legacy=True,
-    ),
-    Operation(
-        id="GetMediaList",
-        method="GET",
-        path="/rest/Medias/{project}",
-        summary="The media that match.",
-        details="Ordered by name and id unless sorted. Archived media are left out unless `archive_lifecycle` asks for "
-        "them or media are named by id.",
-        needs=Permission.VIEW,
-        addresses=WITHIN_PROJECT,
-        query=MediaListQuery,
-        returns=list[Media],
-        handler=list_media,
-        tag=TAG,
-    ),
-    Operation(
-        id="GetMediaListById",
-        method="PUT",
-        path="/rest/Medias/{project}",
-        summary="The media that match, chosen by ids or an object search in the body.",
-        needs=Permission.VIEW,
-        addresses=WITHIN_PROJECT,
-        query=MediaListQuery,
-        body=MediaIdQuery,
-        returns=list[Media],
-        handler=list_media,
-        tag=TAG,
-    ),
-    Operation(
-        id="CreateMediaList",
-        method="POST",
-        path="/rest/Medias/{project}",
-        summary="Make one media, or up to 500 images: all or none.",
-        details="Images are fetched from `url` by a queue function; `media_files` shows when they are there. Of a "
-        "video only the record is made: to have one processed, use Transcode.",
-        needs=Permission.TRANSFER,
-        addresses=WITHIN_PROJECT,
-        body=OneOf(options=(list[MediaSpec], MediaSpec)),
-        returns=OneOf(options=(CreateListResponse, CreateResponse)),
-        handler=create_media,
-        tag=TAG,
-    ),
-    Operation(
-        id="UpdateMediaList",
-        method="PATCH",
-        path="/rest/Medias/{project}",
-        summary="Change all media that match; they must be of one type.",
-        details="With `count`, nothing is changed unless that many match.",
-        needs=Permission.EDIT,
-        addresses=WITHIN_PROJECT,
-        query=MediaBulkQuery,
-        body=MediaBulkUpdate,
-        returns=MessageResponse,
-        handler=update_media_list,
-        tag=TAG,
-    ),
-    Operation(
-        id="DeleteMediaList",
-        method="DELETE",
-        path="/rest/Medias/{project}",
-        summary="Delete all media that match, with their localizations and the states that lose all media.",
-        details="Without any filter, all of the project. With `count`, nothing is deleted unless that many match.",
-        needs=Permission.EDIT,
-        addresses=WITHIN_PROJECT,
-        query=MediaBulkQuery,
-        body=MediaIdQuery,
-        body_required=False,
-        returns=MessageResponse,
-        handler=delete_media_list,
-        tag=TAG,
-    ),
-    Operation(
-        id="GetMediaCount",
-        method="GET",
-        path="/rest/MediaCount/{project}",
-        summary="How many media match.",
-        needs=Permission.VIEW,
-        addresses=WITHIN_PROJECT,
-        query=MediaQuery,
-        returns=int,
-        handler=count_media,
-        tag=TAG,
-    ),
-    Operation(
-        id="GetMediaCountById",
-        method="PUT",
-        path="/rest/MediaCount/{project}",
-        summary="How many media match, chosen by ids or an object search in the body.",
-        needs=Permission.VIEW,
-        addresses=WITHIN_PROJECT,
-        query=MediaQuery,
-        body=MediaIdQuery,
-        returns=int,
-        handler=count_media,
-        tag=TAG,
-    ),
-    Operation(
-        id="GetMedia",
-        method="GET",
-        path="/rest/Media/{id}",
-        summary="One media.",
-        needs=Permission.VIEW,
-        addresses=ONE,
-        query=OneMediaQuery,
-        returns=Media,
-        handler=get_media,
-        tag=TAG,
-    ),
-    Operation(
-        id="UpdateMedia",
-        method="PATCH",
-        path="/rest/Media/{id}",
-        summary="Change one media: the members given, and no others.",
-        details="`primary_section` and the attribute `tator_user_sections` follow each other. Of `media_files`, the "
-        "roles given replace those there were. `archive_state` changes only where that leads somewhere.",
-        needs=Permission.EDIT,
-        addresses=ONE,
-        body=MediaUpdate,
-        returns=MessageResponse,
-        handler=update_media,
-        tag=TAG,
-    ),
-    Operation(
-        id="DeleteMedia",
-        method="DELETE",
-        path="/rest/Media/{id}",
-        summary="Delete one media, with its localizations and the states that lose their last media.",
-        needs=Permission.EDIT,
-        addresses=ONE,
-        returns=MessageResponse,
-        handler=delete_media,
-        tag=TAG,
-    ),
-)

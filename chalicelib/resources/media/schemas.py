@@ -136,8 +136,7 @@ def guess_type(types: Mapping[int, MediaType], name: str, *, has_file: bool = Fa
     extension = "." + name.rpartition(".")[2].lower()
     mime = _MIME.get(extension) or mimetypes.guess_type(name)[0]
     if mime is None:
-        message = f"type: -1 needs a name that tells what the file is; {name!r} does not."
-        raise BadInput(message)
+        raise BadInput(f"type: -1 needs a name that tells what the file is; {name!r} does not.")
     wanted = "image" if mime.startswith("image") else "video"
     ordered = [types[number] for number in sorted(types)]
     fitting = next((found for found in ordered if found.dtype == wanted), None)
@@ -195,8 +194,7 @@ def with_job(media: Media, uid: str) -> Media:
 def _refuse(media: Media, files: MediaFiles, what: str, others: tuple[str, ...]) -> None:
     present = [name for name in others if getattr(files, name)]
     if present:
-        message = f"{what}: media {media.id} has {' and '.join(present)} already; it cannot be {what} as well."
-        raise BadInput(message)
+        raise BadInput(f"{what}: media {media.id} has {' and '.join(present)} already; it cannot be {what} as well.")
 
 
 def with_tag(attributes: Mapping[str, Any] | None, stored: object = None) -> dict[str, Any] | None:
@@ -214,8 +212,7 @@ def with_tag(attributes: Mapping[str, Any] | None, stored: object = None) -> dic
     new = [tag for tag in tags if tag != stored]
     if any(tag != new[0] for tag in new):
         names = " and ".join((TAG_ATTRIBUTE, *TAG_NAMES))
-        message = f"attributes: {names} are two names of one attribute, and have two values. Send one of them."
-        raise BadInput(message)
+        raise BadInput(f"attributes: {names} are two names of one attribute, and have two values. Send one of them.")
     return given | {TAG_ATTRIBUTE: (new or tags)[0]} if tags else given
 
 

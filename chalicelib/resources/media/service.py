@@ -38,8 +38,7 @@ def type_of(definitions: Definitions, number: int) -> MediaType:
     """
     found = definitions.types(Kind.MEDIA).get(number)
     if not isinstance(found, MediaType):
-        message = f"type: project {definitions.project} has no media type {number}."
-        raise BadInput(message)
+        raise BadInput(f"type: project {definitions.project} has no media type {number}.")
     return found
 
 
@@ -52,8 +51,7 @@ def folder(definitions: Definitions, number: int, name: str) -> Section:
     """The folder with an id. Raises BadInput, naming the member that gave the id, if it does not exist."""
     found = definitions.sections.get(number)
     if found is None or found.dtype != "folder":
-        message = f"{name}: project {definitions.project} has no folder {number}."
-        raise BadInput(message)
+        raise BadInput(f"{name}: project {definitions.project} has no folder {number}.")
     return found
 
 
@@ -69,8 +67,7 @@ def master_section(definitions: Definitions, folder: int | None, given: int | No
     if given == NO_SECTION:
         return None
     if given not in definitions.sections:
-        message = f"master_section: project {definitions.project} has no section {given}."
-        raise BadInput(message)
+        raise BadInput(f"master_section: project {definitions.project} has no section {given}.")
     return given
 
 
@@ -153,8 +150,7 @@ def check_file(project: Project, media: int, role: str, entry: Any) -> None:
     is_video = isinstance(entry, VideoDefinition)
     if key_forms.is_url(entry.path):
         if not getattr(entry, "reference_only", None):
-            message = f"path: {role} takes a URL only for videos and images with reference_only."
-            raise BadInput(message)
+            raise BadInput(f"path: {role} takes a URL only for videos and images with reference_only.")
         entry.path = origins.normalize(entry.path, "path")
     else:
         _authorize(project, media, entry.path)

@@ -207,8 +207,7 @@ def choose(media: Media, quality: int | None) -> Stream | OriginalVideo:
     """
     files = media.media_files
     if files and (files.ids or files.live or files.concat):
-        message = f"Media {media.id} shows other media; ask for the frames of those."
-        raise BadInput(message)
+        raise BadInput(f"Media {media.id} shows other media; ask for the frames of those.")
     streaming = (files.streaming if files else None) or []
     places = locate(media.project, media.id, (path for entry in streaming for path in _paths(entry)))
     usable = [
@@ -219,8 +218,7 @@ def choose(media: Media, quality: int | None) -> Stream | OriginalVideo:
     if not usable and (original := _where_it_lies(media)):
         return original
     if not usable:
-        message = f"Media {media.id} has no streaming file{' with a segment file' if streaming else ''} yet."
-        raise BadInput(message)
+        raise BadInput(f"Media {media.id} has no streaming file{' with a segment file' if streaming else ''} yet.")
     if quality is None:
         return max(usable, key=lambda entry: entry.resolution[0])
     return min(usable, key=lambda entry: abs(entry.resolution[0] - quality))

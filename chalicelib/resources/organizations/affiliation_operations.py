@@ -12,7 +12,6 @@ from chalicelib.core.models.accounts import (
     Organization,
 )
 from chalicelib.core.permissions import Permission
-from chalicelib.http.addresses import ORGANIZATION_ADDRESS, record_of_organization
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery
 from chalicelib.resources.email import notifications
@@ -41,13 +40,8 @@ def make_affiliation(call: Call[Organization, NoQuery, AffiliationSpec]) -> Affi
 
 OPERATIONS = record_operations(
     RecordResource(
-        word="Affiliation",
-        plural="Affiliations",
         kind=AFFILIATION,
         tag="Organizations",
-        parent=ORGANIZATION_ADDRESS,
-        variable="organization",
-        one=record_of_organization(AFFILIATION),
         read=Permission.MEMBER,
         write=Permission.ADMIN,
         spec=AffiliationSpec,

@@ -24,7 +24,7 @@ from chalicelib.core.resource import Resource, given
 from chalicelib.core.responses import CreateResponse, MessageResponse
 from chalicelib.errors import BadInput, Forbidden
 from chalicelib.http.addresses import ORGANIZATION_ADDRESS, ORGANIZATION_BY_ID
-from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.organizations import service as organizations_service
 from chalicelib.resources.uploads import service as uploads_service
 from chalicelib.resources.uploads import thumbs
@@ -34,7 +34,7 @@ from chalicelib.storage import outbound
 from chalicelib.storage.dynamodb import ids, records
 from chalicelib.storage.dynamodb.transactions import Transaction
 
-TAG = "Organizations"
+OPERATIONS = Operations(tag="Organizations")
 
 
 class OrganizationUploadQuery(Resource, kw_only=True):
@@ -44,14 +44,19 @@ class OrganizationUploadQuery(Resource, kw_only=True):
     num_parts: Annotated[int, Meta(ge=1, le=MOST_PARTS, description="Parts of the upload.")] = 1
 
 
+@OPERATIONS.get("/rest/Organizations", "GetOrganizationList", needs=Permission.SIGNED_IN)
 def list_organizations(call: Call[None, NoQuery, None]) -> list[Organization]:
-    """The caller's organizations, by name."""
+    """The organizations the caller belongs to, by name."""
     found = sorted(_organizations_of(call.caller), key=lambda organization: organization.name.casefold())
     return thumbs.show_organizations(call.caller.id, found)
 
 
+@OPERATIONS.post("/rest/Organizations", "CreateOrganization", needs=Permission.SIGNED_IN)
 def create_organization(call: Call[None, NoQuery, OrganizationSpec]) -> CreateResponse:
-    """Make an organization with the caller as its administrator."""
+    """Make an organization, with the caller as its administrator.
+
+    For staff, or for anyone where the deployment allows it.
+    """
     if not call.caller.is_staff and not settings().anyone_may_create_organizations:
         raise Forbidden
     if call.body.thumb is not None:
@@ -74,13 +79,15 @@ def create_organization(call: Call[None, NoQuery, OrganizationSpec]) -> CreateRe
     return CreateResponse(message=f"Organization {organization.name} created!", id=organization.id)
 
 
+@OPERATIONS.get("/rest/Organization/{id}", "GetOrganization", needs=Permission.MEMBER, addresses=ORGANIZATION_BY_ID)
 def get_organization(call: Call[Organization, NoQuery, None]) -> Organization:
     """One organization, with the caller's place in it."""
     return thumbs.show_organizations(call.caller.id, [_seen(call.target, call.level)])[0]
 
 
+@OPERATIONS.patch("/rest/Organization/{id}", "UpdateOrganization", needs=Permission.ADMIN, addresses=ORGANIZATION_BY_ID)
 def update_organization(call: Call[Organization, NoQuery, OrganizationUpdate]) -> MessageResponse:
-    """Change the members given."""
+    """Change an organization."""
     change = given(call.body)
     if not change:
         raise BadInput("Nothing to change: give name, default_membership_permission, thumb or allowed_origins.")
@@ -98,14 +105,26 @@ def update_organization(call: Call[Organization, NoQuery, OrganizationUpdate]) -
     return MessageResponse(message=f"Organization {call.target.id} updated successfully!")
 
 
+@OPERATIONS.delete(
+    "/rest/Organization/{id}", "DeleteOrganization", needs=Permission.ADMIN, addresses=ORGANIZATION_BY_ID
+)
 def delete_organization(call: Call[Organization, NoQuery, None]) -> MessageResponse:
-    """Remove an organization that owns no projects any more, with all that belongs to it."""
+    """Delete an organization that owns no projects any more, with all that belongs to it."""
     organizations_service.delete_organization(call.target, call.caller.id)
     return MessageResponse(message=f"Organization {call.target.id} deleted successfully!")
 
 
+@OPERATIONS.get(
+    "/rest/OrganizationUploadInfo/{organization}",
+    "GetOrganizationUploadInfo",
+    needs=Permission.MEMBER,
+    addresses=ORGANIZATION_ADDRESS,
+)
 def get_upload_info(call: Call[Organization, OrganizationUploadQuery, None]) -> UploadInfo:
-    """A new key of the organization, and URLs to put the parts of its object to."""
+    """Where to upload a file of an organization, such as its picture: a key and a URL for each part.
+
+    With several parts, finish with CompleteUpload in any project of the organization.
+    """
     key = object_keys.organization_key(call.organization, str(uuid.uuid4()))
     upload, urls = uploads_service.begin(key, call.query.num_parts, call.query.expiration)
     return UploadInfo(urls=urls, key=key.path, upload_id=upload)
@@ -142,76 +161,3 @@ def _refuse_same_name(caller: Caller, name: str) -> None:
 
 def _name_taken() -> BadInput:
     return BadInput("name: you already belong to an organization of this name.")
-
-
-OPERATIONS = (
-    Operation(
-        id="GetOrganizationList",
-        method="GET",
-        path="/rest/Organizations",
-        summary="The organizations the caller belongs to.",
-        needs=Permission.SIGNED_IN,
-        returns=list[Organization],
-        handler=list_organizations,
-        tag=TAG,
-    ),
-    Operation(
-        id="CreateOrganization",
-        method="POST",
-        path="/rest/Organizations",
-        summary="Make an organization, with the caller as its administrator.",
-        details="For staff, or for anyone where the deployment allows it.",
-        needs=Permission.SIGNED_IN,
-        body=OrganizationSpec,
-        returns=CreateResponse,
-        handler=create_organization,
-        tag=TAG,
-    ),
-    Operation(
-        id="GetOrganization",
-        method="GET",
-        path="/rest/Organization/{id}",
-        summary="One organization.",
-        needs=Permission.MEMBER,
-        addresses=ORGANIZATION_BY_ID,
-        returns=Organization,
-        handler=get_organization,
-        tag=TAG,
-    ),
-    Operation(
-        id="UpdateOrganization",
-        method="PATCH",
-        path="/rest/Organization/{id}",
-        summary="Change an organization.",
-        needs=Permission.ADMIN,
-        addresses=ORGANIZATION_BY_ID,
-        body=OrganizationUpdate,
-        returns=MessageResponse,
-        handler=update_organization,
-        tag=TAG,
-    ),
-    Operation(
-        id="DeleteOrganization",
-        method="DELETE",
-        path="/rest/Organization/{id}",
-        summary="Delete an organization that owns no projects.",
-        needs=Permission.ADMIN,
-        addresses=ORGANIZATION_BY_ID,
-        returns=MessageResponse,
-        handler=delete_organization,
-        tag=TAG,
-    ),
-    Operation(
-        id="GetOrganizationUploadInfo",
-        method="GET",
-        path="/rest/OrganizationUploadInfo/{organization}",
-        summary="Where to upload a file of an organization, such as its picture: a key and a URL for each part.",
-        details="With several parts, finish with CompleteUpload in any project of the organization.",
-        needs=Permission.MEMBER,
-        addresses=ORGANIZATION_ADDRESS,
-        query=OrganizationUploadQuery,
-        returns=UploadInfo,
-        handler=get_upload_info,
-        tag=TAG,
-    ),
-)

@@ -18,10 +18,13 @@ from chalicelib.core.resource import Resource
 from chalicelib.core.web import origins
 from chalicelib.errors import BadInput, Forbidden, NotFound, Unauthenticated
 from chalicelib.http.addresses import plain
-from chalicelib.http.operation import Answer, Call, Operation
+from chalicelib.http.operation import Answer, Call, Operations
 from chalicelib.resources.uploads import fetching
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.objects import objects, owners
+
+OPERATIONS = Operations(tag="Media")
+
 
 SECONDS = 86_400
 _OF_DTYPE = {"video": "streaming", "image": "image"}
@@ -37,8 +40,24 @@ class PermalinkQuery(Resource, kw_only=True):
     quality: Annotated[int, Meta(ge=0, description="Wanted height in pixels: the nearest there is.")] = 720
 
 
+def _maybe(path: dict[str, Any]) -> Media | None:
+    try:
+        media: Media = entities.get(Kind.MEDIA, path["id"])
+    except NotFound:
+        return None
+    return media
+
+
+@OPERATIONS.get(
+    "/rest/Permalink/{id}", "GetPermalink", needs=Permission.ANYONE, addresses=plain(_maybe, id=int), status=301
+)
 def get_permalink(call: Call[Media | None, PermalinkQuery, None]) -> Answer:
-    """Redirect to the file, for members, and for everyone where the project is open to all."""
+    """Redirect to a file of a media.
+
+    For members of its project, and for everyone where the user called anonymous is one. The answer is a redirect to a
+    URL that is valid for 24 hours. A file that lies elsewhere is redirected to where its origin is one that the
+    deployment or the organization lists; elsewhere it is 404.
+    """
     media = call.target
     if media is None or not _may_see(call.scope, media):
         if not call.caller.signed_in:
@@ -46,15 +65,13 @@ def get_permalink(call: Call[Media | None, PermalinkQuery, None]) -> Answer:
         raise NotFound.of("Media", call.path["id"])
     path = _choose(media, call.query)
     if path is None:
-        message = f"Media {media.id} has no file of the element {call.query.element}."
-        raise NotFound(message)
+        raise NotFound(f"Media {media.id} has no file of the element {call.query.element}.")
     if key_forms.is_url(path):
         location = _redirectable(media, path)
     else:
         key = owners.authorize(media, [path]).get(path)
         if key is None:
-            message = f"Media {media.id} names a file that is not its own: {path!r}."
-            raise NotFound(message)
+            raise NotFound(f"Media {media.id} names a file that is not its own: {path!r}.")
         location = objects.presign_get(key, SECONDS)
     # the permalink is permanent, the URL that it redirects to is not
     return Answer(status=301, headers={"Location": location, "Cache-Control": "no-store"})
@@ -91,30 +108,3 @@ def _choose(media: Media, query: PermalinkQuery) -> str | None:
     if isinstance(entries[0], VideoDefinition | ImageDefinition):
         entries = sorted(entries, key=lambda entry: abs(entry.resolution[0] - query.quality))
     return str(entries[0].path)
-
-
-def _maybe(path: dict[str, Any]) -> Media | None:
-    try:
-        media: Media = entities.get(Kind.MEDIA, path["id"])
-    except NotFound:
-        return None
-    return media
-
-
-OPERATIONS = (
-    Operation(
-        id="GetPermalink",
-        method="GET",
-        path="/rest/Permalink/{id}",
-        summary="Redirect to a file of a media.",
-        details="For members of its project, and for everyone where the user called anonymous is one. The answer is a "
-        "redirect to a URL that is valid for 24 hours. A file that lies elsewhere is redirected to where its origin is "
-        "one that the deployment or the organization lists; elsewhere it is 404.",
-        needs=Permission.ANYONE,
-        addresses=plain(_maybe, id=int),
-        query=PermalinkQuery,
-        status=301,
-        handler=get_permalink,
-        tag="Media",
-    ),
-)

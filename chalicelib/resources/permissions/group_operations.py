@@ -9,7 +9,6 @@ from chalicelib.access.groups import GROUP, Group, GroupSpec, GroupUpdateSpec
 from chalicelib.core.models.accounts import USER, Organization
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Id, Resource
-from chalicelib.http.addresses import ORGANIZATION_ADDRESS, record_of_organization
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery
 from chalicelib.storage.dynamodb import ids, records
@@ -55,13 +54,8 @@ def _check_users(members: Iterable[int]) -> None:
 
 OPERATIONS = record_operations(
     RecordResource(
-        word="Group",
-        plural="Groups",
         kind=GROUP,
         tag="Organizations",
-        parent=ORGANIZATION_ADDRESS,
-        variable="organization",
-        one=record_of_organization(GROUP),
         read=Permission.MEMBER,
         write=Permission.ADMIN,
         query=GroupQuery,

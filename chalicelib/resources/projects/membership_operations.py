@@ -10,7 +10,6 @@ from chalicelib.core.models.accounts import MEMBERSHIP, USER, Membership, Member
 from chalicelib.core.models.definitions import VERSION
 from chalicelib.core.permissions import Permission
 from chalicelib.errors import BadInput, NotFound
-from chalicelib.http.addresses import PROJECT, record_of_project
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery
 from chalicelib.resources.email import notifications
@@ -64,12 +63,8 @@ def _check_version(project: int, version: int | None) -> None:
 
 OPERATIONS = record_operations(
     RecordResource(
-        word="Membership",
-        plural="Memberships",
         kind=MEMBERSHIP,
         tag="Memberships",
-        parent=PROJECT,
-        one=record_of_project(MEMBERSHIP),
         read=Permission.VIEW,
         write=Permission.FULL,
         spec=MembershipSpec,

@@ -17,14 +17,14 @@ from chalicelib.core.resource import Id, Resource, Uuid, answer, given
 from chalicelib.core.responses import CreateResponse, MessageResponse
 from chalicelib.errors import BadInput, Forbidden
 from chalicelib.http.addresses import PROJECT_BY_ID
-from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.projects import counts as projects_counts
 from chalicelib.resources.projects import service as projects_service
 from chalicelib.resources.uploads import thumbs
 from chalicelib.storage.dynamodb import records
 
-TAG = "Projects"
+OPERATIONS = Operations(tag="Projects")
 
 
 class ProjectQuery(Resource, kw_only=True):
@@ -41,6 +41,7 @@ class ProjectChanged(Resource, kw_only=True):
     object: Project
 
 
+@OPERATIONS.get("/rest/Projects", "GetProjectList", needs=Permission.SIGNED_IN)
 def list_projects(call: Call[None, ProjectQuery, None]) -> list[Project]:
     """The projects the caller is a member of, by id."""
     wanted = call.query
@@ -64,8 +65,13 @@ def list_projects(call: Call[None, ProjectQuery, None]) -> list[Project]:
     return thumbs.show_projects(call.caller.id, shown)
 
 
+@OPERATIONS.post("/rest/Projects", "CreateProject", needs=Permission.SIGNED_IN)
 def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateResponse:
-    """Create a project in an organization that the caller administers."""
+    """Make a project in an organization that the caller administers.
+
+    It has a version called Baseline at once, and a membership for every user of the organization where the organization
+    gives one by default.
+    """
     level = authentication.organization_level(call.caller, call.body.organization)
     if level < Level.FULL:
         raise Forbidden
@@ -81,14 +87,18 @@ def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateRespons
     )
 
 
+@OPERATIONS.get("/rest/Project/{id}", "GetProject", needs=Permission.VIEW, addresses=PROJECT_BY_ID)
 def get_project(call: Call[Project, NoQuery, None]) -> Project:
     """One project."""
     project = _seen(projects_counts.within(projects_counts.refresh(call.target), call.scope), call.caller, call.level)
     return thumbs.show_projects(call.caller.id, [project])[0]
 
 
+@OPERATIONS.patch(
+    "/rest/Project/{id}", "UpdateProject", needs=Permission.FULL, addresses=PROJECT_BY_ID, schema_answer=MessageResponse
+)
 def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChanged:
-    """Change the given members."""
+    """Change a project."""
     change = given(call.body)
     if not change:
         raise BadInput("No recognized keys in request!")
@@ -112,8 +122,9 @@ def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChange
     return ProjectChanged(message=f"Project {changed.id} updated successfully!", object=seen)
 
 
+@OPERATIONS.delete("/rest/Project/{id}", "DeleteProject", needs=Permission.FULL, addresses=PROJECT_BY_ID)
 def delete_project(call: Call[Project, NoQuery, None]) -> MessageResponse:
-    """Delete a project with its contents: only its creator may."""
+    """Delete a project with all its media and annotations; for its creator."""
     if call.target.created_by != call.caller.id:
         raise Forbidden("Only the owner of a project may delete it.")
     projects_service.delete_project(call.target)
@@ -147,67 +158,3 @@ def _seen(project: Project, caller: Caller, level: Level, members: Iterable[User
         permission="Creator" if project.created_by == caller.id else name_of_level(Permission.VIEW, level),
         usernames=[user.display_name for user in names],
     )
-
-
-OPERATIONS = (
-    Operation(
-        id="GetProjectList",
-        method="GET",
-        path="/rest/Projects",
-        summary="The projects the caller is a member of.",
-        needs=Permission.SIGNED_IN,
-        query=ProjectQuery,
-        returns=list[Project],
-        handler=list_projects,
-        tag=TAG,
-    ),
-    Operation(
-        id="CreateProject",
-        method="POST",
-        path="/rest/Projects",
-        summary="Make a project in an organization that the caller administers.",
-        details="It has a version called Baseline at once, and a membership for every user of the organization where "
-        "the organization gives one by default.",
-        needs=Permission.SIGNED_IN,
-        query=ProjectQuery,
-        body=ProjectSpec,
-        returns=CreateResponse,
-        handler=create_project,
-        tag=TAG,
-    ),
-    Operation(
-        id="GetProject",
-        method="GET",
-        path="/rest/Project/{id}",
-        summary="One project.",
-        needs=Permission.VIEW,
-        addresses=PROJECT_BY_ID,
-        returns=Project,
-        handler=get_project,
-        tag=TAG,
-    ),
-    Operation(
-        id="UpdateProject",
-        method="PATCH",
-        path="/rest/Project/{id}",
-        summary="Change a project.",
-        needs=Permission.FULL,
-        addresses=PROJECT_BY_ID,
-        body=ProjectUpdate,
-        returns=ProjectChanged,
-        schema_answer=MessageResponse,
-        handler=update_project,
-        tag=TAG,
-    ),
-    Operation(
-        id="DeleteProject",
-        method="DELETE",
-        path="/rest/Project/{id}",
-        summary="Delete a project with all its media and annotations; for its creator.",
-        needs=Permission.FULL,
-        addresses=PROJECT_BY_ID,
-        returns=MessageResponse,
-        handler=delete_project,
-        tag=TAG,
-    ),
-)

@@ -10,9 +10,12 @@ from chalicelib.core.models.accounts import Project
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.http.addresses import WITHIN_PROJECT
-from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.entities.service import Writer
 from chalicelib.resources.restores import service as restores_service
+
+OPERATIONS = Operations(tag="Change logs")
+
 
 MOST_CHANGES = 100
 
@@ -37,30 +40,16 @@ class RestoreResponse(Resource, kw_only=True):
     restored: Annotated[dict[str, int], Meta(description="The number of entities of each kind, and of sections.")]
 
 
+@OPERATIONS.post("/rest/Restore/{project}", "Restore", needs=Permission.EDIT, addresses=WITHIN_PROJECT, status=200)
 def restore(call: Call[Project, NoQuery, RestoreSpec]) -> RestoreResponse:
-    """Undo deletions."""
+    """Undo the deletion of media, localizations, states, leaves and sections.
+
+    A media comes back with the annotations that were deleted with it, a leaf with those below it (which needs Full
+    Control), a section with its media. Deleted entities are kept for 30 days: 410 where they were purged, or where
+    their type or version was deleted. 409 where a change deleted nothing that is still deleted, or where what it
+    deleted was replaced since. All of the changes are checked before the first is undone; each part is a commit of its
+    own, of at most 97 entities.
+    """
     restored = restores_service.restore(Writer.of(call), call.body.changes)
     count = sum(restored.values())
     return RestoreResponse(message=f"Restored {count} of what was deleted.", restored=restored)
-
-
-OPERATIONS = (
-    Operation(
-        id="Restore",
-        method="POST",
-        path="/rest/Restore/{project}",
-        summary="Undo the deletion of media, localizations, states, leaves and sections.",
-        details="A media comes back with the annotations that were deleted with it, a leaf with those below it (which "
-        "needs Full Control), a section with its media. Deleted "
-        "entities are kept for 30 days: 410 where they were purged, or where their type or version was deleted. 409 "
-        "where a change deleted nothing that is still deleted, or where what it deleted was replaced since. All of the "
-        "changes are checked before the first is undone; each part is a commit of its own, of at most 97 entities.",
-        needs=Permission.EDIT,
-        addresses=WITHIN_PROJECT,
-        body=RestoreSpec,
-        returns=RestoreResponse,
-        status=200,
-        handler=restore,
-        tag="Change logs",
-    ),
-)

@@ -195,8 +195,7 @@ def _add_rows(plan: _Plan, writer: Writer, deleted: dict[Kind, set[int]]) -> Non
 def _check_levels(writer: Writer, kind: Kind, numbers: set[int]) -> None:
     needed = LEVEL_TO_CHANGE[kind]
     if writer.level < needed or numbers - writer.scope.at(needed).visible_ids(writer.project, kind, numbers):
-        message = f"You may not restore these {kind} entities: your permission on some of them is too low."
-        raise Forbidden(message)
+        raise Forbidden(f"You may not restore these {kind} entities: your permission on some of them is too low.")
 
 
 def _restorable(plan: _Plan, writer: Writer, kind: Kind, numbers: set[int], definitions: Definitions) -> set[int]:
@@ -211,11 +210,9 @@ def _restorable(plan: _Plan, writer: Writer, kind: Kind, numbers: set[int], defi
         if not is_kept(row):
             raise _purge_error(kind, [number])
         if row.is_hidden or entity.type not in definitions.types(kind):
-            message = f"The {kind} {number} cannot be restored: its type or version was deleted."
-            raise Gone(message)
+            raise Gone(f"The {kind} {number} cannot be restored: its type or version was deleted.")
         if kind.is_annotation and entity.version not in definitions.versions:
-            message = f"The {kind} {number} cannot be restored: its version was deleted."
-            raise Gone(message)
+            raise Gone(f"The {kind} {number} cannot be restored: its version was deleted.")
         found.add(number)
     rows = {number: buried[number].stored.entity for number in found}
     if kind.is_annotation:
@@ -253,8 +250,7 @@ def _check_marks(plan: _Plan, writer: Writer, kind: Kind, rows: dict[int, Any]) 
         taken = {row.entity.mark for row in others}
         for row in elements[element]:
             if row.mark in taken:
-                message = f"The {kind} {row.id} cannot be restored: its element was changed since."
-                raise Conflict(message)
+                raise Conflict(f"The {kind} {row.id} cannot be restored: its element was changed since.")
             other = plan.marks.setdefault((kind, element, row.mark), row.id)
             if other != row.id:
                 message = f"The {kind} entities {other} and {row.id} cannot both be restored: one replaced the other."
@@ -283,8 +279,7 @@ def _add_section(plan: _Plan, writer: Writer, commit: Commit, number: int, secti
         raise Forbidden
     oldest = timestamp(datetime.now(UTC) - timedelta(seconds=settings().deleted_retention))
     if commit.at <= oldest:
-        message = f"The section {number} cannot be restored: it was deleted too long ago."
-        raise Gone(message)
+        raise Gone(f"The section {number} cannot be restored: it was deleted too long ago.")
     media = {
         each
         for part in _parts(plan, commit)

@@ -16,9 +16,9 @@ from chalicelib.core.resource import Resource, Uuid, given
 from chalicelib.core.responses import MessageResponse
 from chalicelib.core.values.attribute_values import merge
 from chalicelib.errors import BadInput
-from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT, record_of_project
+from chalicelib.http.addresses import WITHIN_PROJECT
 from chalicelib.http.crud import RecordResource, record_operations
-from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.query.check import check_saved_search
 from chalicelib.resources.sections import bulk as sections_bulk
 from chalicelib.resources.sections import search as sections_search
@@ -27,6 +27,7 @@ from chalicelib.resources.sections.lquery import LabelPattern
 from chalicelib.storage.dynamodb import records
 
 TAG = "Sections"
+OPERATIONS = Operations(tag=TAG)
 _SEARCHES = {"object_search", "related_search", "lucene_string"}
 
 
@@ -95,8 +96,25 @@ def remove_section(call: Call[Section, NoQuery, None]) -> None:
     sections_service.delete(call.scope, call.project, [call.target])
 
 
+OPERATIONS += record_operations(
+    SectionResource(
+        kind=SECTION,
+        tag=TAG,
+        read=Permission.VIEW,
+        write=Permission.EDIT,
+        query=SectionQuery,
+        spec=SectionSpec,
+        update=SectionUpdate,
+        listed=list_sections,
+        made=make_section,
+        removed=remove_section,
+    )
+)
+
+
+@OPERATIONS.patch("/rest/Sections/{project}", "UpdateSectionList", needs=Permission.EDIT, addresses=WITHIN_PROJECT)
 def change_sections(call: Call[Project, SectionQuery, SectionBulkUpdate]) -> MessageResponse:
-    """Replace the path prefix of all sections that match."""
+    """Replace the beginning of the paths of all sections that match."""
     swap = call.body.path_substitution
     if swap is None:
         raise BadInput("Nothing to change: give path_substitution.")
@@ -104,8 +122,9 @@ def change_sections(call: Call[Project, SectionQuery, SectionBulkUpdate]) -> Mes
     return MessageResponse(message=f"Successfully updated {done} sections!")
 
 
+@OPERATIONS.delete("/rest/Sections/{project}", "DestroySectionListApi", needs=Permission.EDIT, addresses=WITHIN_PROJECT)
 def delete_sections(call: Call[Project, SectionQuery, None]) -> MessageResponse:
-    """Delete all sections that match."""
+    """Remove all sections that match; their media stay."""
     done = sections_service.delete(call.scope, call.project, _find_sections(call))
     return MessageResponse(message=f"Successfully deleted {done} sections!")
 
@@ -129,50 +148,3 @@ def _find_sections(call: Call[Project, SectionQuery, Any]) -> list[Section]:
     if wanted.encoded_search is not None:
         found = sections_search.find(call.target.attribute_types, found, wanted.encoded_search)
     return call.scope.only(SECTION.name, found)
-
-
-OPERATIONS = (
-    *record_operations(
-        SectionResource(
-            word="Section",
-            plural="Sections",
-            kind=SECTION,
-            tag=TAG,
-            parent=PROJECT,
-            one=record_of_project(SECTION),
-            read=Permission.VIEW,
-            write=Permission.EDIT,
-            query=SectionQuery,
-            spec=SectionSpec,
-            update=SectionUpdate,
-            listed=list_sections,
-            made=make_section,
-            removed=remove_section,
-        )
-    ),
-    Operation(
-        id="UpdateSectionList",
-        method="PATCH",
-        path="/rest/Sections/{project}",
-        summary="Replace the beginning of the paths of all sections that match.",
-        needs=Permission.EDIT,
-        addresses=WITHIN_PROJECT,
-        query=SectionQuery,
-        body=SectionBulkUpdate,
-        returns=MessageResponse,
-        handler=change_sections,
-        tag=TAG,
-    ),
-    Operation(
-        id="DestroySectionListApi",
-        method="DELETE",
-        path="/rest/Sections/{project}",
-        summary="Remove all sections that match; their media stay.",
-        needs=Permission.EDIT,
-        addresses=WITHIN_PROJECT,
-        query=SectionQuery,
-        returns=MessageResponse,
-        handler=delete_sections,
-        tag=TAG,
-    ),
-)

@@ -12,11 +12,11 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.core.responses import CreateResponse, MessageResponse
 from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT, record_of_project
-from chalicelib.http.operation import Answer, Call, Found, NoQuery, Operation
+from chalicelib.http.operation import Answer, Call, Found, NoQuery, Operations
 from chalicelib.resources.temporary_files import service as temporary_files_service
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE, TemporaryFile, TemporaryFileSpec
 
-TAG = "Temporary files"
+OPERATIONS = Operations(tag="Temporary files")
 
 
 class ExpiredQuery(Resource, kw_only=True):
@@ -39,29 +39,38 @@ ONE = replace(record_of_project(TEMPORARY_FILE), locate=_by_id)
 BY_NAME = replace(ONE, locate=_by_name, variables={"project": int, "name": str})
 
 
+@OPERATIONS.get(
+    "/rest/TemporaryFiles/{project}", "GetTemporaryFileList", needs=Permission.VIEW, addresses=WITHIN_PROJECT
+)
 def list_temporary_files(call: Call[Project, ExpiredQuery, None]) -> list[TemporaryFile]:
-    """The temporary files of the project."""
+    """The temporary files of a project."""
     found = temporary_files_service.list_files(call.project, expired=call.query.expired > 0)
     return call.scope.only(TEMPORARY_FILE.name, found)
 
 
+@OPERATIONS.post("/rest/TemporaryFiles/{project}", "CreateTemporaryFile", needs=Permission.EDIT, addresses=PROJECT)
 def create_temporary_file(call: Call[Project, NoQuery, TemporaryFileSpec]) -> CreateResponse:
-    """Fetch a URL and store it temporarily."""
+    """Fetch an upload or a URL from an allowed origin, and keep it for up to 24 hours."""
     file = temporary_files_service.create(call.scope, call.project, call.body)
     return CreateResponse(message=f"Temporary file {file.name} created!", id=file.id)
 
 
+@OPERATIONS.delete(
+    "/rest/TemporaryFiles/{project}", "DeleteTemporaryFileList", needs=Permission.EDIT, addresses=WITHIN_PROJECT
+)
 def delete_temporary_files(call: Call[Project, ExpiredQuery, None]) -> MessageResponse:
-    """Delete the temporary files of the project."""
+    """Delete all temporary files of a project, or those whose time is over."""
     count = temporary_files_service.remove_all(call.project, call.scope, only_expired=call.query.expired > 0)
     return MessageResponse(message=f"Deleted {count} temporary files of project {call.project}!")
 
 
+@OPERATIONS.get("/rest/TemporaryFile/{id}", "GetTemporaryFile", needs=Permission.VIEW, addresses=ONE)
 def get_temporary_file(call: Call[TemporaryFile, NoQuery, None]) -> TemporaryFile:
     """One temporary file."""
     return call.target
 
 
+@OPERATIONS.delete("/rest/TemporaryFile/{id}", "DeleteTemporaryFile", needs=Permission.EDIT, addresses=ONE)
 def delete_temporary_file(call: Call[TemporaryFile, NoQuery, None]) -> MessageResponse:
     """Delete one temporary file."""
     temporary_files_service.remove(call.target)
@@ -72,79 +81,3 @@ def download(call: Call[TemporaryFile, NoQuery, None]) -> Answer:
     """Redirect to the object of the file."""
     location = temporary_files_service.download_url(call.target)
     return Answer(status=302, headers={"Location": location, "Cache-Control": "no-store"})
-
-
-OPERATIONS = (
-    Operation(
-        id="GetTemporaryFileList",
-        method="GET",
-        path="/rest/TemporaryFiles/{project}",
-        summary="The temporary files of a project.",
-        needs=Permission.VIEW,
-        addresses=WITHIN_PROJECT,
-        query=ExpiredQuery,
-        returns=list[TemporaryFile],
-        handler=list_temporary_files,
-        tag=TAG,
-    ),
-    Operation(
-        id="CreateTemporaryFile",
-        method="POST",
-        path="/rest/TemporaryFiles/{project}",
-        summary="Fetch an upload or a URL from an allowed origin, and keep it for up to 24 hours.",
-        needs=Permission.EDIT,
-        addresses=PROJECT,
-        body=TemporaryFileSpec,
-        returns=CreateResponse,
-        handler=create_temporary_file,
-        tag=TAG,
-    ),
-    Operation(
-        id="DeleteTemporaryFileList",
-        method="DELETE",
-        path="/rest/TemporaryFiles/{project}",
-        summary="Delete all temporary files of a project, or those whose time is over.",
-        needs=Permission.EDIT,
-        addresses=WITHIN_PROJECT,
-        query=ExpiredQuery,
-        returns=MessageResponse,
-        handler=delete_temporary_files,
-        tag=TAG,
-    ),
-    Operation(
-        id="GetTemporaryFile",
-        method="GET",
-        path="/rest/TemporaryFile/{id}",
-        summary="One temporary file.",
-        needs=Permission.VIEW,
-        addresses=ONE,
-        returns=TemporaryFile,
-        handler=get_temporary_file,
-        tag=TAG,
-    ),
-    Operation(
-        id="DeleteTemporaryFile",
-        method="DELETE",
-        path="/rest/TemporaryFile/{id}",
-        summary="Delete one temporary file.",
-        needs=Permission.EDIT,
-        addresses=ONE,
-        returns=MessageResponse,
-        handler=delete_temporary_file,
-        tag=TAG,
-    ),
-)
-
-PAGES = (
-    Operation(
-        id="DownloadTemporaryFile",
-        method="GET",
-        path="/media/{project}/{name}",
-        summary="A temporary file itself: leads to where it may be read for an hour.",
-        needs=Permission.VIEW,
-        addresses=BY_NAME,
-        handler=download,
-        tag=TAG,
-    ),
-)
-"""Served beside the API: the target of `path` in a temporary file."""

@@ -47,8 +47,7 @@ def create(scope: Scope, project: int, spec: TemporaryFileSpec) -> TemporaryFile
             if (owner := key_forms.owner_of(source.path)) and owner[1] == Kind.MEDIA:
                 file.media = owner[2]
         except NotFound:
-            message = f"url: there is no object {source.path}."
-            raise BadInput(message) from None
+            raise BadInput(f"url: there is no object {source.path}.") from None
     return records.create(TEMPORARY_FILE, file)
 
 

@@ -11,12 +11,12 @@ from typing import Any
 from chalicelib.core.permissions import Permission
 from chalicelib.core.responses import MessageResponse
 from chalicelib.http.addresses import by_body
-from chalicelib.http.operation import Call, Found, NoQuery, Operation
+from chalicelib.http.operation import Call, Found, NoQuery, Operations
 from chalicelib.resources.types import attributes as types_attributes
 from chalicelib.resources.types.attribute_schemas import AttributeTypeDelete, AttributeTypeSpec, AttributeTypeUpdate
 from chalicelib.resources.types.attributes import Home
 
-TAG = "Types"
+OPERATIONS = Operations(tag="Types")
 PATH = "/rest/AttributeType/{id}"
 
 
@@ -28,24 +28,39 @@ def _locate(path: dict[str, Any], body: Any) -> Found[Home]:
 ADDRESS = by_body("type", _locate)
 
 
+@OPERATIONS.post(PATH, "CreateAttributeType", needs=Permission.FULL, addresses=ADDRESS)
 def create_attribute_type(call: Call[Home, NoQuery, AttributeTypeSpec]) -> MessageResponse:
-    """Add an attribute; existing entities get its default."""
+    """Add an attribute to a type.
+
+    Where it has a default, that becomes the value of everything of the type.
+    """
     types_attributes.add(call.target, call.body.addition, call.caller.id)
     return MessageResponse(message=f"New attribute type '{call.body.addition.name}' added")
 
 
+@OPERATIONS.patch(PATH, "UpdateAttributeType", needs=Permission.FULL, addresses=ADDRESS)
 def update_attribute_type(call: Call[Home, NoQuery, AttributeTypeUpdate]) -> MessageResponse:
-    """Change the given members."""
+    """Rename or change an attribute of a type.
+
+    Values go along: under the new name, and from int to float and back. No other dtypes but enum and string become each
+    other. The removal of a choice that entities have, bounds that their values break, and `required` where they have
+    none are refused with their number, unless `force` is true.
+    """
     return _change(call, whole=False)
 
 
+@OPERATIONS.put(PATH, "ReplaceAttributeType", needs=Permission.FULL, addresses=ADDRESS)
 def replace_attribute_type(call: Call[Home, NoQuery, AttributeTypeUpdate]) -> MessageResponse:
-    """Replace the definition by the body; members that the body lacks are removed."""
+    """Replace the definition of an attribute of a type.
+
+    As a change, but members that are not given disappear.
+    """
     return _change(call, whole=True)
 
 
+@OPERATIONS.delete(PATH, "DeleteAttributeType", needs=Permission.FULL, addresses=ADDRESS)
 def delete_attribute_type(call: Call[Home, NoQuery, AttributeTypeDelete]) -> MessageResponse:
-    """Remove an attribute with all its values."""
+    """Remove an attribute from a type, with all its values."""
     types_attributes.remove(call.target, call.body.name, call.caller.id)
     return MessageResponse(message=f"Attribute '{call.body.name}' deleted")
 
@@ -62,60 +77,3 @@ def _change(call: Call[Home, NoQuery, AttributeTypeUpdate], *, whole: bool) -> M
         force=body.force,
     )
     return MessageResponse(message=said)
-
-
-OPERATIONS = (
-    Operation(
-        id="CreateAttributeType",
-        method="POST",
-        path=PATH,
-        summary="Add an attribute to a type.",
-        details="Where it has a default, that becomes the value of everything of the type.",
-        needs=Permission.FULL,
-        addresses=ADDRESS,
-        body=AttributeTypeSpec,
-        returns=MessageResponse,
-        handler=create_attribute_type,
-        tag=TAG,
-    ),
-    Operation(
-        id="UpdateAttributeType",
-        method="PATCH",
-        path=PATH,
-        summary="Rename or change an attribute of a type.",
-        details="Values go along: under the new name, and from int to float and back. No other dtypes but enum and "
-        "string become each other. The removal of a choice that entities have, bounds that their values break, and "
-        "`required` where they have none are refused with their number, unless `force` is true.",
-        needs=Permission.FULL,
-        addresses=ADDRESS,
-        body=AttributeTypeUpdate,
-        returns=MessageResponse,
-        handler=update_attribute_type,
-        tag=TAG,
-    ),
-    Operation(
-        id="ReplaceAttributeType",
-        method="PUT",
-        path=PATH,
-        summary="Replace the definition of an attribute of a type.",
-        details="As a change, but members that are not given disappear.",
-        needs=Permission.FULL,
-        addresses=ADDRESS,
-        body=AttributeTypeUpdate,
-        returns=MessageResponse,
-        handler=replace_attribute_type,
-        tag=TAG,
-    ),
-    Operation(
-        id="DeleteAttributeType",
-        method="DELETE",
-        path=PATH,
-        summary="Remove an attribute from a type, with all its values.",
-        needs=Permission.FULL,
-        addresses=ADDRESS,
-        body=AttributeTypeDelete,
-        returns=MessageResponse,
-        handler=delete_attribute_type,
-        tag=TAG,
-    ),
-)

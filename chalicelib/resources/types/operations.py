@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +29,7 @@ from chalicelib.core.responses import CreateResponse, MessageResponse
 from chalicelib.core.values.attribute_values import check_definitions
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.http.addresses import PROJECT, record_of_project
-from chalicelib.http.operation import Call, NoQuery, Operation
+from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.types import archive_keys, definitions, retirement
 from chalicelib.resources.types import attributes as types_attributes
 from chalicelib.storage.dynamodb import entities, ids, records
@@ -105,59 +104,31 @@ class TypeResource:
         title = f"{self.kind.capitalize()} type"
         return MessageResponse(message=f"{title} {number} (and {gone} instances) deleted successfully!")
 
-    def operations(self) -> tuple[Operation, ...]:
+    def operations(self) -> Operations:
         """The five operations of this kind of type."""
-        struct, record = TYPE_RECORD[self.kind].struct, TYPE_RECORD[self.kind]
-        plural, noun = f"{self.word}s", f"{self.kind} type"
-        one = record_of_project(record)
-
-        def operation(verb: str, method: str, handler: Callable[..., Any], **more: Any) -> Operation:
-            listing = verb == "List"
-            return Operation(
-                id=f"Get{self.word}List" if listing else f"{verb}{self.word}",
-                method=method,
-                path=f"/rest/{plural}/{{project}}" if verb in ("List", "Create") else f"/rest/{self.word}/{{id}}",
-                addresses=PROJECT if verb in ("List", "Create") else one,
-                needs=Permission.VIEW if method == "GET" else Permission.FULL,
-                handler=handler,
-                tag=TAG,
-                **more,
-            )
-
-        return (
-            operation(
-                "List",
-                "GET",
-                self.list,
-                summary=f"The {noun}s of a project.",
-                query=self.query,
-                returns=list[struct],  # type: ignore[valid-type]
-            ),
-            operation(
-                "Create",
-                "POST",
-                self.create,
-                summary=f"Make a {noun}.",
-                body=self.spec,
-                returns=CreateResponse,
-            ),
-            operation("Get", "GET", self.get, summary=f"One {noun}.", returns=struct),
-            operation(
-                "Update",
-                "PATCH",
-                self.change,
-                summary=f"Change a {noun}, its attributes and dtype apart.",
-                body=self.update,
-                returns=MessageResponse,
-            ),
-            operation(
-                "Delete",
-                "DELETE",
-                self.delete,
-                summary=f"Delete a {noun} with everything of it, at once; the message counts that.",
-                returns=MessageResponse,
-            ),
-        )
+        record, noun = TYPE_RECORD[self.kind], f"{self.kind} type"
+        struct, many, one = record.struct, f"/rest/{self.word}s/{{project}}", f"/rest/{self.word}/{{id}}"
+        made = Operations(tag=TAG, addresses=record_of_project(record), needs=Permission.FULL)
+        made.get(
+            many,
+            f"Get{self.word}List",
+            summary=f"The {noun}s of a project.",
+            needs=Permission.VIEW,
+            addresses=PROJECT,
+            query=self.query,
+            returns=list[struct],  # type: ignore[valid-type]
+        )(self.list)
+        made.post(many, f"Create{self.word}", summary=f"Make a {noun}.", addresses=PROJECT, body=self.spec)(self.create)
+        made.get(one, f"Get{self.word}", summary=f"One {noun}.", needs=Permission.VIEW, returns=struct)(self.get)
+        made.patch(
+            one, f"Update{self.word}", summary=f"Change a {noun}, its attributes and dtype apart.", body=self.update
+        )(self.change)
+        made.delete(
+            one,
+            f"Delete{self.word}",
+            summary=f"Delete a {noun} with everything of it, at once; the message counts that.",
+        )(self.delete)
+        return made
 
 
 def _check(project: int, members: dict[str, Any]) -> dict[str, Any]:

@@ -169,8 +169,7 @@ class ObjectSource:
     def __init__(self, key: ObjectKey) -> None:
         found = objects.head(key)
         if found is None:
-            message = f"url: there is no object {key.path}."
-            raise BadInput(message)
+            raise BadInput(f"url: there is no object {key.path}.")
         self.key = key
         self.size, self.etag = found
 
@@ -345,8 +344,7 @@ def _is_listed(address: Address, organization: int | None) -> bool:
 
 def _check_size(size: int, most: int) -> None:
     if size > most:
-        message = f"url: the file has more than {most} bytes."
-        raise TooLarge(message)
+        raise TooLarge(f"url: the file has more than {most} bytes.")
 
 
 def _unfetchable(url: str, why: str) -> LimnError:

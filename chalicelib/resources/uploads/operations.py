@@ -12,12 +12,12 @@ from chalicelib.core.resource import ONE_LINE, Id, Resource
 from chalicelib.core.responses import MessageResponse
 from chalicelib.errors import BadInput
 from chalicelib.http.addresses import WITHIN_PROJECT
-from chalicelib.http.operation import Call, Operation
+from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.uploads import service as uploads_service
 from chalicelib.storage.objects import objects
 
-TAG = "Uploads"
+OPERATIONS = Operations(tag="Uploads")
 DAY = 86_400
 WEEK = 604_800
 MOST_PARTS = 10_000
@@ -82,8 +82,12 @@ class DownloadInfo(Resource, kw_only=True):
     url: str
 
 
+@OPERATIONS.get("/rest/UploadInfo/{project}", "GetUploadInfo", needs=Permission.TRANSFER, addresses=WITHIN_PROJECT)
 def get_upload_info(call: Call[Project, UploadInfoQuery, None]) -> UploadInfo:
-    """A new key and a URL for each part."""
+    """Where to upload a file: a key and a presigned URL for each of its parts.
+
+    With several parts, finish with CompleteUpload. The key is given on to whatever uses the file.
+    """
     query = call.query
     if query.bucket_id is not None and query.media_id is None:
         raise BadInput("bucket_id: it may only be given together with media_id.")
@@ -97,8 +101,14 @@ def get_upload_info(call: Call[Project, UploadInfoQuery, None]) -> UploadInfo:
     return UploadInfo(urls=urls, key=key.path, upload_id=upload)
 
 
-def complete_upload(call: Call[Project, Resource, UploadCompletionSpec]) -> MessageResponse:
-    """Combine the parts into one object."""
+@OPERATIONS.post(
+    "/rest/UploadCompletion/{project}",
+    "CompleteUpload",
+    needs=Permission.TRANSFER,
+    addresses=WITHIN_PROJECT,
+)
+def complete_upload(call: Call[Project, NoQuery, UploadCompletionSpec]) -> MessageResponse:
+    """Finish an upload of several parts."""
     body = call.body
     key = uploads_service.authorize_completion(body.key, call.target, call.scope)
     buckets_service.check_key(call.target, body.key, body.bucket_id)
@@ -107,51 +117,12 @@ def complete_upload(call: Call[Project, Resource, UploadCompletionSpec]) -> Mess
     return MessageResponse(message=f"Upload of {body.key} completed successfully!")
 
 
+@OPERATIONS.post("/rest/DownloadInfo/{project}", "GetDownloadInfo", needs=Permission.TRANSFER, addresses=WITHIN_PROJECT)
 def get_download_info(call: Call[Project, DownloadInfoQuery, DownloadInfoSpec]) -> list[DownloadInfo]:
-    """A URL for each key, in the given order."""
+    """Where objects of a project may be downloaded: a presigned URL for each key.
+
+    Whether the objects exist is not checked. A URL that the caller got before is given again while it is good for
+    another hour. The URLs are in the order of the keys.
+    """
     urls = uploads_service.download_urls(call.scope, call.target, call.body.keys, call.query.expiration)
     return [DownloadInfo(key=key, url=url) for key, url in zip(call.body.keys, urls, strict=True)]
-
-
-OPERATIONS = (
-    Operation(
-        id="GetUploadInfo",
-        method="GET",
-        path="/rest/UploadInfo/{project}",
-        summary="Where to upload a file: a key and a presigned URL for each of its parts.",
-        details="With several parts, finish with CompleteUpload. The key is given on to whatever uses the file.",
-        needs=Permission.TRANSFER,
-        addresses=WITHIN_PROJECT,
-        query=UploadInfoQuery,
-        returns=UploadInfo,
-        handler=get_upload_info,
-        tag=TAG,
-    ),
-    Operation(
-        id="CompleteUpload",
-        method="POST",
-        path="/rest/UploadCompletion/{project}",
-        summary="Finish an upload of several parts.",
-        needs=Permission.TRANSFER,
-        addresses=WITHIN_PROJECT,
-        body=UploadCompletionSpec,
-        returns=MessageResponse,
-        handler=complete_upload,
-        tag=TAG,
-    ),
-    Operation(
-        id="GetDownloadInfo",
-        method="POST",
-        path="/rest/DownloadInfo/{project}",
-        summary="Where objects of a project may be downloaded: a presigned URL for each key.",
-        details="Whether the objects exist is not checked. A URL that the caller got before is given again while it is "
-        "good for another hour.",
-        needs=Permission.TRANSFER,
-        addresses=WITHIN_PROJECT,
-        query=DownloadInfoQuery,
-        body=DownloadInfoSpec,
-        returns=list[DownloadInfo],
-        handler=get_download_info,
-        tag=TAG,
-    ),
-)

@@ -105,8 +105,7 @@ def _check_in(scope: Scope, project: Project, kind: Kind, number: int, name: str
     except NotFound:
         found = None
     if found is None or found.project != project.id:
-        message = f"{name}: there is no {kind} {number} in project {project.id}."
-        raise BadInput(message)
+        raise BadInput(f"{name}: there is no {kind} {number} in project {project.id}.")
     scope.check(kind, [found])
 
 
@@ -132,8 +131,7 @@ def authorize_completion(path: str, project: Project, scope: Scope) -> ObjectKey
     if owner is not None:
         _check_in(scope, project, Kind(owner[1]), owner[2], "key")
     elif key_forms.uploader_of(path) != caller.id:
-        message = f"key: {path!r} is not an upload of yours."
-        raise Forbidden(message)
+        raise Forbidden(f"key: {path!r} is not an upload of yours.")
     return key
 
 
@@ -162,5 +160,4 @@ def _check_folder(scope: Scope, project: int, kind: Kind, number: int, wanted: s
     for row in scope.only(kind.value, rows):
         closed -= wanted if row.id == number else object_cleanup.object_keys_of(row)
     if closed:
-        message = f"key: {min(closed).path!r} belongs to a {kind} that is closed to you."
-        raise Forbidden(message)
+        raise Forbidden(f"key: {min(closed).path!r} belongs to a {kind} that is closed to you.")

@@ -55,8 +55,7 @@ def create(project: Project, user: int, length: int, filename: str | None, metad
 def check_alive(upload: Upload) -> None:
     """Raise Gone if an upload was ended or has expired."""
     if upload.is_gone or upload.until <= now():
-        message = f"The upload {upload.id} is over: it was ended, or took too long."
-        raise Gone(message)
+        raise Gone(f"The upload {upload.id} is over: it was ended, or took too long.")
 
 
 def append(upload: Upload, offset: int, body: bytes) -> Upload:
@@ -69,11 +68,9 @@ def append(upload: Upload, offset: int, body: bytes) -> Upload:
     """
     check_alive(upload)
     if offset != upload.offset:
-        message = f"Upload-Offset: the upload goes on at {upload.offset}, not at {offset}."
-        raise Conflict(message)
+        raise Conflict(f"Upload-Offset: the upload goes on at {upload.offset}, not at {offset}.")
     if offset + len(body) > upload.length:
-        message = f"The upload has {upload.length} bytes; {offset} and {len(body)} are more."
-        raise BadInput(message)
+        raise BadInput(f"The upload has {upload.length} bytes; {offset} and {len(body)} are more.")
     if upload.waiting >= tus.SMALLEST_PART:
         upload = _part(upload)  # an earlier request crashed here; this bounds the waiting bytes
     if body:
@@ -141,8 +138,7 @@ def key_of(number: str) -> tuple[int, ObjectKey] | None:
     if upload.is_gone:
         return None
     if not upload.is_finished:
-        message = f"url: the upload {number} is not finished: {upload.offset} of {upload.length} bytes are there."
-        raise BadInput(message)
+        raise BadInput(f"url: the upload {number} is not finished: {upload.offset} of {upload.length} bytes are there.")
     return upload.project, object_of(upload)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import format_datetime
 from typing import Any
@@ -22,13 +21,12 @@ from chalicelib.core.web import tus
 from chalicelib.core.web.tus import Upload
 from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound
 from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT
-from chalicelib.http.operation import Answer, Call, Found, NoQuery, Operation, ReadsNothingAhead
+from chalicelib.http.operation import Address, Answer, Call, Found, NoQuery, Operations
 from chalicelib.resources.uploads import tus as uploads_tus
 from chalicelib.settings import settings
 from chalicelib.storage.objects import objects
 from chalicelib.storage.objects import tus_uploads as rows
 
-TAG = "Resumable uploads"
 LIMIT = f"max-size={tus.LARGEST}, max-append-size={tus.LARGEST_CHUNK}"
 """Header of the draft standard for resumable uploads; tus 1.0 has none for the size of a chunk."""
 ALWAYS = {
@@ -51,43 +49,53 @@ _PREFLIGHT = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class _OneUpload(ReadsNothingAhead):
-    """`/files/{id}`: an upload of the caller, or any upload of a project that the caller has full control of.
+def _find(path: dict[str, Any]) -> Found[Upload]:
+    upload = rows.get(path["id"])
+    return Found(thing=upload, project=upload.project)
 
-    For other users it does not exist: an upload is continued, read and ended by its creator, as long as the creator may
-    upload to the project.
+
+def _level(scope: Scope, found: Found[Upload]) -> Level:
+    """The caller's level in the project, if the upload is the caller's or that level is full control.
+
+    For other users the upload does not exist: it is continued, read and ended by its creator, as long as the creator
+    may upload to the project.
     """
-
-    what: str = "upload"
-    variables: dict[str, type] = field(default_factory=lambda: {"id": str})
-
-    def find(self, path: dict[str, Any], body: Any = None) -> Found[Upload]:  # noqa: ARG002 the path says it
-        """The upload, or NotFound."""
-        upload = rows.get(path["id"])
-        return Found(thing=upload, project=upload.project)
-
-    def level(self, scope: Scope, found: Found[Upload]) -> Level:
-        """The caller's level in the project, if the upload is the caller's or that level is full control."""
-        level = WITHIN_PROJECT.level(scope, found)
-        is_own = found.thing.user == scope.caller.id
-        return level if is_own or PROJECT.level(scope, _project_of(found)) >= Level.FULL else Level.NONE
+    level = WITHIN_PROJECT.level(scope, found)
+    is_own = found.thing.user == scope.caller.id
+    return level if is_own or PROJECT.level(scope, _project_of(found)) >= Level.FULL else Level.NONE
 
 
 def _project_of(found: Found[Upload]) -> Found[Any]:
     return PROJECT.find({"project": found.project})
 
 
-ONE = _OneUpload()
+FILES = "/files"
+FILE = FILES + "/{id}"
+PAGES = Operations(
+    tag="Resumable uploads",
+    needs=Permission.TRANSFER,
+    addresses=Address(what="upload", locate=_find, level=_level, variables={"id": str}),
+    returns="*/*",
+    always=ALWAYS,
+)
 
 
+@PAGES.declare("OPTIONS", FILE, "GetTusUploadOptions", needs=Permission.ANYONE, addresses=None)
+@PAGES.declare("OPTIONS", FILES, "GetTusOptions", needs=Permission.ANYONE, addresses=None)
 def capabilities(_: Call[None, NoQuery, None]) -> Answer:
-    """The supported protocol; browsers ask for it before each request."""
+    """What of tus is spoken here.
+
+    Browsers ask for it before each request.
+    """
     return Answer(status=204, headers=_PREFLIGHT)
 
 
+@PAGES.post(FILES, "CreateTusUpload", body_required=False, needs=Permission.SIGNED_IN, addresses=None)
 def create(call: Call[None, NoQuery, bytes]) -> Answer:
-    """Create an upload, with its first bytes if the request has a body."""
+    """Begin a resumable upload, with its first bytes if the request has a body.
+
+    Upload-Metadata names the `project`, unless the caller may upload to one only, and the `filename` if there is one.
+    """
     headers = call.headers
     tus.check_version(headers)
     metadata = tus.metadata_of(headers)
@@ -107,8 +115,9 @@ def create(call: Call[None, NoQuery, bytes]) -> Answer:
     return Answer(status=201, headers={"Location": f"{settings().public_url}{FILES}/{upload.id}", **_progress(upload)})
 
 
+@PAGES.declare("HEAD", FILE, "GetTusUpload")
 def progress(call: Call[Upload, NoQuery, None]) -> Answer:
-    """The offset of an upload; completes one that lacks only its last step."""
+    """How far a resumable upload is; completes one that lacks only its last step."""
     tus.check_version(call.headers)
     upload = call.target
     uploads_tus.check_alive(upload)
@@ -120,8 +129,9 @@ def progress(call: Call[Upload, NoQuery, None]) -> Answer:
     return Answer(status=200, headers={**more, **_progress(upload)})
 
 
+@PAGES.patch(FILE, "AppendToTusUpload", body_required=False)
 def append(call: Call[Upload, NoQuery, bytes]) -> Answer:
-    """Append bytes."""
+    """Go on with a resumable upload: at most 4 MiB in one request."""
     headers = call.headers
     tus.check_version(headers)
     tus.check_chunk(headers, call.body)
@@ -129,28 +139,40 @@ def append(call: Call[Upload, NoQuery, bytes]) -> Answer:
     return Answer(status=204, headers=_progress(upload))
 
 
+@PAGES.delete(FILE, "EndTusUpload")
 def end(call: Call[Upload, NoQuery, None]) -> Answer:
-    """End an upload."""
+    """Give a resumable upload up, or remove a finished one."""
     tus.check_version(call.headers)
     uploads_tus.end(call.target)
     return Answer(status=204)
 
 
+_OVERRIDES: dict[str, Callable[[Call[Upload, NoQuery, Any]], Answer]] = {
+    "PATCH": append,
+    "HEAD": progress,
+    "DELETE": end,
+}
+
+
+@PAGES.post(FILE, "OverrideTusMethod", body_required=False)
 def overridden(call: Call[Upload, NoQuery, bytes]) -> Answer:
-    """Method override for clients that can only GET and POST."""
+    """PATCH, HEAD or DELETE of a resumable upload, as X-HTTP-Method-Override says.
+
+    For clients that can only GET and POST.
+    """
     method = call.headers.get("x-http-method-override", "").upper()
     if method not in _OVERRIDES:
         raise BadInput(f"X-HTTP-Method-Override: it must be one of {', '.join(_OVERRIDES)}.")
     return _OVERRIDES[method](call)
 
 
+@PAGES.get(FILE, "DownloadTusUpload")
 def download(call: Call[Upload, NoQuery, None]) -> Answer:
-    """Redirect to the object of a finished upload."""
+    """A finished upload itself: leads to where it may be read for an hour."""
     uploads_tus.check_alive(call.target)
     upload = uploads_tus.finish(call.target)
     if not upload.is_finished:
-        message = f"The upload is not finished: {upload.offset} of {upload.length} bytes are there."
-        raise Conflict(message)
+        raise Conflict(f"The upload is not finished: {upload.offset} of {upload.length} bytes are there.")
     return Answer(status=302, headers={"Location": objects.presign_get(uploads_tus.object_of(upload), 3600)})
 
 
@@ -177,62 +199,3 @@ def _check_may(scope: Scope, found: Found[Any]) -> None:
 def _progress(upload: Upload) -> dict[str, str]:
     ends = format_datetime(datetime.fromisoformat(upload.until), usegmt=True)
     return {"Upload-Offset": str(upload.offset), "Upload-Expires": ends}
-
-
-FILES = "/files"
-_OVERRIDES: dict[str, Callable[[Call[Upload, NoQuery, Any]], Answer]] = {
-    "PATCH": append,
-    "HEAD": progress,
-    "DELETE": end,
-}
-
-
-def _page(name: str, method: str, handler: Callable[..., Answer], summary: str, **more: Any) -> Operation:
-    """The operations of one upload; `more` holds the differences."""
-    asked: dict[str, Any] = {"path": FILES + "/{id}", "needs": Permission.TRANSFER, "addresses": ONE, **more}
-    return Operation(
-        id=name, method=method, handler=handler, summary=summary, returns="*/*", always=ALWAYS, tag=TAG, **asked
-    )
-
-
-_ANYBODY: dict[str, Any] = {"needs": Permission.ANYONE, "addresses": None}
-_BYTES: dict[str, Any] = {"body": bytes, "body_required": False}
-_SPOKEN = "What of tus is spoken here."
-
-PAGES = (
-    _page("GetTusOptions", "OPTIONS", capabilities, _SPOKEN, path=FILES, **_ANYBODY),
-    _page(
-        "CreateTusUpload",
-        "POST",
-        create,
-        "Begin a resumable upload; Upload-Metadata names the `project`, unless the caller may upload to one only, and "
-        "the `filename` if there is one.",
-        path=FILES,
-        needs=Permission.SIGNED_IN,
-        addresses=None,
-        **_BYTES,
-    ),
-    _page("GetTusUploadOptions", "OPTIONS", capabilities, _SPOKEN, **_ANYBODY),
-    _page("GetTusUpload", "HEAD", progress, "How far a resumable upload is."),
-    _page(
-        "AppendToTusUpload",
-        "PATCH",
-        append,
-        "Go on with a resumable upload: at most 4 MiB in one request.",
-        **_BYTES,
-    ),
-    _page("EndTusUpload", "DELETE", end, "Give a resumable upload up, or remove a finished one."),
-    _page(
-        "OverrideTusMethod",
-        "POST",
-        overridden,
-        "PATCH, HEAD or DELETE of a resumable upload, as X-HTTP-Method-Override says.",
-        **_BYTES,
-    ),
-    _page(
-        "DownloadTusUpload",
-        "GET",
-        download,
-        "A finished upload itself: leads to where it may be read for an hour.",
-    ),
-)

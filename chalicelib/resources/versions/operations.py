@@ -12,7 +12,6 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.core.time.retry import CONFLICTS
 from chalicelib.errors import BadInput, Conflict, NotFound
-from chalicelib.http.addresses import PROJECT, record_of_project
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery
 from chalicelib.resources.types import retirement
@@ -95,8 +94,7 @@ def _check_ancestors(known: dict[int, Version], number: int, bases: list[int]) -
     while waiting:
         base = waiting.pop()
         if base == number:
-            message = f"bases: version {number} cannot be based on itself, nor on a version that is based on it."
-            raise BadInput(message)
+            raise BadInput(f"bases: version {number} cannot be based on itself, nor on a version that is based on it.")
         if base not in seen and base in known:
             seen.add(base)
             waiting.extend(known[base].bases)
@@ -104,12 +102,8 @@ def _check_ancestors(known: dict[int, Version], number: int, bases: list[int]) -
 
 OPERATIONS = record_operations(
     RecordResource(
-        word="Version",
-        plural="Versions",
         kind=VERSION,
         tag="Versions",
-        parent=PROJECT,
-        one=record_of_project(VERSION),
         read=Permission.VIEW,
         write=Permission.EDIT,
         query=VersionQuery,

@@ -6,14 +6,12 @@ from typing import Any
 
 from chalicelib.core.models.accounts import Project
 from chalicelib.core.permissions import Permission
-from chalicelib.http.addresses import PROJECT, record_of_project
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery
 from chalicelib.resources.jobs.operations import token_of
 from chalicelib.resources.webhooks import rules
 from chalicelib.resources.webhooks.operations import TAG
 from chalicelib.resources.webhooks.schemas import RULE, Rule, RuleSpec, RuleUpdate
-from chalicelib.storage.dynamodb import records
 
 
 def make_rule(call: Call[Project, NoQuery, RuleSpec]) -> Rule:
@@ -28,17 +26,12 @@ def change_rule(call: Call[Rule, NoQuery, RuleUpdate], members: dict[str, Any]) 
 
 OPERATIONS = record_operations(
     RecordResource(
-        word="TriggerRule",
-        plural="TriggerRules",
         kind=RULE,
         tag=TAG,
-        parent=PROJECT,
-        one=record_of_project(RULE),
         read=Permission.VIEW,
         write=Permission.FULL,
         spec=RuleSpec,
         update=RuleUpdate,
-        listed=lambda call: records.list_children(RULE, call.project),
         made=make_rule,
         changed=change_rule,
         removed=lambda call: rules.remove(call.target),

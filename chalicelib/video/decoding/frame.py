@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +12,7 @@ from msgspec import Struct
 
 from chalicelib.errors import BadInput
 from chalicelib.video.decoding import colour, samples
-from chalicelib.video.decoding.decode import START, DamagedPacketError, decode, frames_of, packets_from
+from chalicelib.video.decoding.decode import START, THREADS, DamagedPacketError, decode, frames_of, packets_from
 from chalicelib.video.decoding.upright import Upright
 from chalicelib.video.files.opening import opened, refusing, video_stream
 from chalicelib.video.files.source import BytesSource, Source, SourceFile
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 _FULL_RANGE = 2
+_MOST_LINES_AT_ONCE = 2304
+"""Height of videos of which fragments are decoded side by side: each decoder holds up to 17 pictures."""
 
 
 class Original(Struct, frozen=True):
@@ -68,14 +72,49 @@ def images(source: Source, selection: Selection | Frames) -> Iterator[tuple[int,
         yield from original_images(source, selection)
         return
     header = source.read(0, selection.header)
+    fragments = _fragments(source, selection)
+    track = samples.track_of(header)
+    is_sparse = len(selection.wanted) > 1 and all(len(numbers) == 1 for _, numbers in selection.wanted)
+    if is_sparse and track and track.height <= _MOST_LINES_AT_ONCE:
+        yield from _side_by_side(header, fragments)
+        return
+    for fragment, span, numbers in fragments:
+        yield from _shown(header, fragment, span, numbers, samples.THREADS)
+
+
+def _fragments(source: Source, selection: Selection) -> Iterator[tuple[bytes, Span, tuple[int, ...]]]:
+    """Each fragment of a selection, its span and the frames wanted of it."""
     for group in selection.reads():
         start = group[0][0].start
         data = source.read(start, group[-1][0].stop - start)
         for span, numbers in group:
-            fragment = data[span.start - start : span.stop - start]
-            for number, picture in _pictures(header, fragment, span, numbers[-1]):
-                if number in numbers:
-                    yield number, to_image(picture)
+            yield data[span.start - start : span.stop - start], span, numbers
+
+
+def _side_by_side(
+    header: bytes, fragments: Iterable[tuple[bytes, Span, tuple[int, ...]]]
+) -> Iterator[tuple[int, Image]]:
+    """The pictures of fragments of which one picture each is wanted: a thread for each fragment, and few at a time.
+
+    Two decoders of one thread each never wait for each other, as two threads of one decoder do.
+    """
+    running: deque[Future[list[tuple[int, Image]]]] = deque()
+    with ThreadPoolExecutor(THREADS) as threads:
+        for fragment, span, numbers in fragments:
+            running.append(threads.submit(lambda *given: list(_shown(*given)), header, fragment, span, numbers, 1))
+            if len(running) > THREADS:
+                yield from running.popleft().result()
+        while running:
+            yield from running.popleft().result()
+
+
+def _shown(
+    header: bytes, fragment: bytes, span: Span, numbers: tuple[int, ...], threads: int
+) -> Iterator[tuple[int, Image]]:
+    """The pictures of one fragment that are wanted."""
+    for number, picture in _pictures(header, fragment, span, numbers[-1], threads):
+        if number in numbers:
+            yield number, to_image(picture)
 
 
 def pictures(
@@ -85,30 +124,33 @@ def pictures(
     header = rendition_source.read(0, segments.header_size(info))
     for span in segments.spans_of(info, first_frame, last_frame):
         data = rendition_source.read(span.start, span.stop - span.start)
-        for number, picture in _pictures(header, data, span, last_frame):
+        for number, picture in _pictures(header, data, span, last_frame, samples.THREADS):
             if number >= first_frame:
                 yield number, picture
 
 
-def _pictures(header: bytes, data: bytes, span: Span, last_frame: int) -> Iterator[tuple[int, VideoFrame]]:
+def _pictures(
+    header: bytes, data: bytes, span: Span, last_frame: int, threads: int
+) -> Iterator[tuple[int, VideoFrame]]:
     """The pictures of one fragment up to `last_frame`; a fragment decodes without its neighbours."""
     last = min(last_frame, span.last_frame)
     number = span.first_frame - 1
-    for number, picture in enumerate(_decoded(header, data, last + 1 - span.first_frame), span.first_frame):
+    decoded = _decoded(header, data, last + 1 - span.first_frame, threads)
+    for number, picture in enumerate(decoded, span.first_frame):
         yield number, picture
     if number < last:
         message = f"Frame {last} is missing from the rendition."
         raise BadInput(message)
 
 
-def _decoded(header: bytes, data: bytes, count: int) -> Iterator[VideoFrame]:
+def _decoded(header: bytes, data: bytes, count: int, threads: int) -> Iterator[VideoFrame]:
     """The first pictures of a fragment: without a demuxer if it is plain, else with FFmpeg's."""
     track = samples.track_of(header)
     found = samples.packets(track, data) if track else None
     done = 0
     if track and found:
         try:
-            for picture in islice(samples.pictures(track, found[:count]), count):
+            for picture in islice(samples.pictures(track, found[:count], threads), count):
                 yield picture
                 done += 1
         except DamagedPacketError:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 from msgspec import Struct
 
 from chalicelib.errors import BadInput
-from chalicelib.video.decoding.decode import THREADS, DamagedPacketError
+from chalicelib.video.decoding.decode import DamagedPacketError
 from chalicelib.video.files.opening import DECODING
 from chalicelib.video.mp4 import boxes
 
@@ -25,6 +25,8 @@ _SAMPLE_ENTRY = 78
 _HEIGHT = 26
 """Offset of the picture's height in the sample entry."""
 _THREADED_HEIGHT = 480
+THREADS = 3
+"""Threads of one decoder: they wait for each other's pictures, so that two do not keep two processors at work."""
 _CODECS = {
     "avc1": ("h264", "avcC"),
     "avc3": ("h264", "avcC"),
@@ -86,8 +88,8 @@ def packets(track: Track, data: bytes) -> list[bytes] | None:
     return found
 
 
-def pictures(track: Track, samples: Sequence[bytes]) -> Iterator[VideoFrame]:
-    """The pictures of samples that begin with a keyframe, in order.
+def pictures(track: Track, samples: Sequence[bytes], threads: int = THREADS) -> Iterator[VideoFrame]:
+    """The pictures of samples that begin with a keyframe, in order, decoded by up to `threads` threads.
 
     Raises:
         DamagedPacketError: a sample cannot be decoded.
@@ -99,7 +101,7 @@ def pictures(track: Track, samples: Sequence[bytes]) -> Iterator[VideoFrame]:
     context.options = dict(DECODING)
     context.thread_type = "AUTO"
     # Threads take longer to start than a small picture takes to decode.
-    context.thread_count = min(THREADS, len(samples)) if track.height >= _THREADED_HEIGHT else 1
+    context.thread_count = min(threads, len(samples)) if track.height >= _THREADED_HEIGHT else 1
     try:
         for sample in samples:
             yield from context.decode(av.Packet(sample))

@@ -154,7 +154,8 @@ def encode_still(image: Image, form: Literal["png", "jpg", "gif"]) -> bytes:
     """One picture as a file."""
     out = io.BytesIO()
     if form == "jpg":
-        image.convert("RGB").save(out, "JPEG", quality=JPEG_QUALITY, subsampling=JPEG_SUBSAMPLING)
+        plain = image if image.mode == "RGB" else image.convert("RGB")
+        plain.save(out, "JPEG", quality=JPEG_QUALITY, subsampling=JPEG_SUBSAMPLING)
     elif form == "gif":
         image.save(out, "GIF")
     elif image.mode == "RGB":

@@ -2,9 +2,9 @@
 
 Decoders are written in C for speed, and a file may crash them: a 7.1 PCM track in a .mov corrupts the heap in FFmpeg's
 demuxer. Code that parses bytes from callers therefore runs in a child that a server process
-(`video.process.fork_server`) forks for one task, which costs a few milliseconds. The child has no credentials; the
-parent reads the bytes of a source and sends them. A child that crashes, hangs or grows too large becomes a BadInput
-with a readable message.
+(`video.process.fork_server`) forks for one task. The child has no credentials; the parent reads the bytes of a source
+and sends them. A child that crashes, hangs or grows too large becomes a BadInput with a readable message. For tasks
+within a request the server keeps a few children forked ahead.
 
 `run` and `run_all` return the result of a task on media, `stream` the parts that a task on an archive yields. Each of
 the two has a server of its own, so that an import does not load FFmpeg.
@@ -38,9 +38,16 @@ from chalicelib.video.process.fork_server import LARGEST_READ, RANGE, Task
 T = TypeVar("T")
 
 GIGABYTE = 1024**3
+AHEAD = 2
+"""Children that are kept forked ahead, some 20 MB each: one for this request, one for the next."""
 _GRACE = 10.0
 _ERRORS: dict[str, type[LimnError]] = {error.__name__: error for error in (BadInput, TooLarge, NotFound)}
 _ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "TMPDIR", "TZ", "LANG", "HOME", "OPENBLAS_CORETYPE")
+_OWN_ENVIRONMENT = {
+    "SVT_LOG": "1",
+    # Pages of 2 MB where the system has them: pictures take some 4,000 small ones, each with a fault of its own.
+    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
+}
 _WORDS = {
     signal.SIGALRM: "Working on the file takes longer than allowed.",
     signal.SIGXCPU: "Working on the file takes longer than allowed.",
@@ -52,20 +59,21 @@ _WORDS = {
 class Limits(Struct, frozen=True, kw_only=True):
     """Limits of a child: wall-clock seconds (processor time follows), bytes of memory and of one written file.
 
-    `nice` above 0 lets other processes go first.
+    `nice` above 0 lets other processes go first. `ahead` is true where a child that was forked ahead does the task.
     """
 
     seconds: float = 840.0
     memory: int = 3 * GIGABYTE
     file_size: int = 16 * GIGABYTE
     nice: int = 0
+    ahead: bool = False
 
 
 TRANSCODING = Limits()
 """For queue functions, which end after 15 minutes."""
 UNHURRIED = Limits(nice=10)
 """For the larger renditions, while smaller ones and pictures are waited for."""
-ANSWERING = Limits(seconds=25.0, memory=2 * GIGABYTE)
+ANSWERING = Limits(seconds=25.0, memory=2 * GIGABYTE, ahead=True)
 """For requests, which end after 29 seconds."""
 
 
@@ -128,7 +136,7 @@ def _child(
         file_size=limits.file_size,
         nice=limits.nice,
     )
-    connection, report = server.start_child()
+    connection, report = server.start_child(limits.ahead)
 
     def next_frame() -> tuple[int | None, bytes]:
         try:
@@ -213,22 +221,28 @@ def _memory_here() -> int:
 class _Server:
     """The server process; started on first use, and again after it exits."""
 
-    def __init__(self, tasks: str) -> None:
+    def __init__(self, tasks: str, ahead: int = 0) -> None:
         self._tasks = tasks
         """The module that the server imports."""
+        self._ahead = ahead
+        """The number of children that it keeps forked ahead."""
         self._lock = threading.Lock()
         self._owner = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
 
-    def start_child(self) -> tuple[socket.socket, int]:
-        """A connection to a new child, and a pipe that reports how it ended."""
+    def start_child(self, ahead: bool) -> tuple[socket.socket, int]:
+        """A connection to a child that has no task yet, and a pipe that reports how it ended.
+
+        The child is one that was forked ahead, if there is one and `ahead` is true.
+        """
+        kind = fork_server.READY if ahead else fork_server.ANEW
         for attempt in (1, 2):
             ours, theirs = socket.socketpair()
             report, told = os.pipe()
             try:
                 with self._lock:
-                    socket.send_fds(self._running(), [b"t"], [theirs.fileno(), told])
+                    socket.send_fds(self._running(), [kind], [theirs.fileno(), told])
             except OSError:
                 ours.close()
                 os.close(report)
@@ -264,10 +278,11 @@ class _Server:
             ours, theirs = socket.socketpair()
             environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
             environment["PYTHONPATH"] = os.pathsep.join(path or os.getcwd() for path in sys.path)  # noqa: PTH109
-            environment["SVT_LOG"] = "1"
+            environment |= _OWN_ENVIRONMENT
             with theirs:
                 number = str(theirs.fileno())
-                command = [sys.executable, "-m", "chalicelib.video.process.fork_server", number, self._tasks]
+                arguments = [number, self._tasks, str(self._ahead)]
+                command = [sys.executable, "-m", "chalicelib.video.process.fork_server", *arguments]
                 self._process = subprocess.Popen(  # noqa: S603 - our own module
                     command, pass_fds=[theirs.fileno()], env=environment, stdin=subprocess.DEVNULL
                 )
@@ -275,7 +290,7 @@ class _Server:
         return self._control
 
 
-_media_server = _Server("chalicelib.video.process.tasks")
+_media_server = _Server("chalicelib.video.process.tasks", ahead=AHEAD)
 _archive_server = _Server("chalicelib.formats.readers.tasks")
 atexit.register(_media_server.stop)
 atexit.register(_archive_server.stop)

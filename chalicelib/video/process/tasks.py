@@ -5,8 +5,10 @@ The fork server imports this module, so that a child finds FFmpeg and Pillow loa
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,13 +23,16 @@ from chalicelib.video.decoding.frame import Original
 from chalicelib.video.encoding import archival, clip, encode
 from chalicelib.video.encoding.clip import Clip
 from chalicelib.video.encoding.encode import PieceResult
-from chalicelib.video.files.source import Source
-from chalicelib.video.mp4.segments import SegmentInfo
+from chalicelib.video.files.source import BytesSource, Source
+from chalicelib.video.mp4 import boxes
+from chalicelib.video.mp4.segments import SegmentInfo, Selection, Span
 from chalicelib.video.pictures import drawing, images, render, thumbnails
 from chalicelib.video.pictures.images import ImportedImage
 from chalicelib.video.pictures.thumbnails import Thumbnail
 from chalicelib.video.plan import Piece, Probe, TranscodePlan
 from chalicelib.video.timing import FrameTable
+
+_REHEARSED, _REHEARSED_FRAMES = (1280, 720), 4
 
 
 def warm_up() -> None:
@@ -39,6 +44,32 @@ def warm_up() -> None:
     av.VideoFrame(16, 16, "yuv420p").reformat(format="rgb24")
     for decoder in ("h264", "hevc", "libdav1d"):
         av.CodecContext.create(decoder, "r").open()
+    _rehearsal()
+
+
+def rehearse() -> None:
+    """Draw a frame of a video of this module's own, as a task would."""
+    data, view = _rehearsal()
+    drawing.draw([BytesSource(data)], drawing.Drawing((view,), render.RenderOptions(format="jpg")))
+
+
+@lru_cache(maxsize=1)
+def _rehearsal() -> tuple[bytes, drawing.View]:
+    """A fragmented MP4 of a few frames of 720p, and how its last frame is drawn."""
+    width, height = _REHEARSED
+    out = io.BytesIO()
+    with av.open(out, "w", format="mp4", options={"movflags": "empty_moov+default_base_moof+frag_keyframe"}) as file:
+        stream = file.add_stream("libx264", rate=25, options={"preset": "ultrafast", "bf": "0"})
+        stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
+        for _ in range(_REHEARSED_FRAMES):
+            file.mux(stream.encode(av.VideoFrame(width, height, "yuv420p")))
+        file.mux(stream.encode(None))
+    data = out.getvalue()
+    found = {box.name: box for box in boxes.children(data, 0, len(data))}
+    last = _REHEARSED_FRAMES - 1
+    span = Span(0, _REHEARSED_FRAMES, found["moof"].offset, found["mdat"].end)
+    selection = Selection(found["moov"].end, ((span, (last,)),))
+    return data[: span.stop], drawing.View((width, height), (drawing.Part(0, last),), selection)
 
 
 def probe_video(source: Source) -> tuple[Probe, FrameTable]:
