@@ -41,7 +41,8 @@ def _of(kind: Kind, tree: Tree) -> RowTest | None:
         case Test():
             return _of_column(kind, tree)
         case Not(term):
-            return None if (inner := _of(kind, term)) is None else lambda entity: not inner(entity)
+            inner = _of(kind, term)
+            return None if inner is None else lambda entity: not inner(entity)
         case And(terms) | Or(terms):
             join = all if isinstance(tree, And) else any
             tests = [test for term in terms if (test := _of(kind, term))]

@@ -249,7 +249,7 @@ def edit(
         after = how(before.entity)
         if after is None:
             return before.entity
-        change, moved, doc = Transaction(), _moved(kind, number), _encoder.encode(after)
+        change, moved, doc = Transaction(), _conflict(kind, number), _encoder.encode(after)
         rewrite(change, kind, before, after, doc, moved)
         change.log(
             after.project,
@@ -283,10 +283,10 @@ def rewrite(
         moved: what `run` raises where the row changed since it was read.
     """
     row = EntityRow(_key(kind, after.id), project=after.project, doc=doc, n=before.n + 1)
-    change.put(row, Unmoved(before.n), moved or partial(_moved, kind, after.id))
+    change.put(row, Unmoved(before.n), moved or partial(_conflict, kind, after.id))
 
 
-def _moved(kind: Kind, number: int) -> Conflict:
+def _conflict(kind: Kind, number: int) -> Conflict:
     return Conflict(f"The {kind} {number} was changed by another request at the same time.")
 
 
@@ -307,7 +307,7 @@ def bury(change: Transaction, kind: Kind, before: Stored[Any]) -> None:
     entity = before.entity
     doc = _encoder.encode(entity)
     row = EntityRow(_key(kind, entity.id), project=entity.project, doc=doc, n=before.n + 1, deleted=now())
-    change.put(row, Unmoved(before.n), partial(_moved, kind, entity.id))
+    change.put(row, Unmoved(before.n), partial(_conflict, kind, entity.id))
 
 
 def purge(kind: Kind, numbers: Iterable[int], *, whole: bool = True) -> None:

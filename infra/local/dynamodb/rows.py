@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import base64
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -31,6 +31,8 @@ Found = tuple[bytes, bytes, bytes]
 """A row with its keys as they are stored: partition key, sort key, packed row."""
 Change = tuple["Rows", Key, Key, bytes | None, bytes | None]
 """Rows, partition key, sort key, the row before and the row after (None: absent)."""
+Write = tuple["Rows", Key, Key, bytes | None]
+Keys = list[tuple[bytes, bytes]]
 
 listeners: list[Callable[[list[Change]], None]] = []
 """Called with the changes of each call that was committed; tests follow what is written by it."""
@@ -38,7 +40,7 @@ listeners: list[Callable[[list[Change]], None]] = []
 _copies = itertools.count(1)
 _SELECT = "SELECT pk, sk, doc, crc FROM rows WHERE tab = ? AND "
 _PUT = "INSERT INTO rows VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET doc = excluded.doc, crc = excluded.crc"
-"""REPLACE would remove the row and insert another, which changes two thirds more pages."""
+"""REPLACE removes the row and inserts another, which changes two thirds more pages."""
 _DELETE = "DELETE FROM rows WHERE tab = ? AND pk = ? AND sk = ?"
 _LIMITS = {
     "=": "sk = ?",
@@ -117,15 +119,8 @@ def _binary(value: str | bytes) -> bytes:
     return value if isinstance(value, bytes) else base64.b64decode(value)
 
 
-def put_all(
-    writes: list[tuple[Rows, Key, Key, bytes | None]], keys: Sequence[tuple[bytes, bytes]] | None = None
-) -> None:
-    """Store (or, with None, remove) rows in one transaction, and report them to the listeners.
-
-    Args:
-        writes: the rows with their keys.
-        keys: the keys as they are stored, where the caller has them.
-    """
+def put_all(writes: list[Write], keys: Keys | None = None) -> None:
+    """Store (or, with None, remove) rows in one transaction, and report them; `keys` has their keys as stored."""
     if not listeners:
         _store_all(writes, keys)
         return
@@ -136,9 +131,7 @@ def put_all(
             _changes.note((rows, partition, sort, old, row))
 
 
-def _store_all(
-    writes: list[tuple[Rows, Key, Key, bytes | None]], keys: Sequence[tuple[bytes, bytes]] | None = None
-) -> None:
+def _store_all(writes: list[Write], keys: Keys | None = None) -> None:
     removed, held = [], []
     if keys is None:
         keys = [(encode(partition), encode(sort)) for _, partition, sort, _ in writes]
