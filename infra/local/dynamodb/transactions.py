@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import time
-from typing import Any, NamedTuple
+from typing import Any
 
+import msgspec
 from moto.dynamodb.models import DynamoDBBackend
 
 from infra.local.database import pack
@@ -114,7 +115,7 @@ def remembered(backend: DynamoDBBackend, params: Params) -> tuple[tuple[str, str
     return token, print_
 
 
-class Step(NamedTuple):
+class Step(msgspec.Struct, frozen=True):
     """One action of a transaction, judged: what it writes, and its refusal if its condition failed."""
 
     row: bytes | None
