@@ -28,7 +28,7 @@ from chalicelib.errors import NotFound
 from chalicelib.resources.bucket_sources import service as bucket_sources_service
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.exports import service as exports_service
-from chalicelib.resources.media import archiving
+from chalicelib.resources.media.files import archiving
 from chalicelib.resources.temporary_files import service as temporary_files_service
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
 from chalicelib.resources.uploads import tus, unclaimed

@@ -41,13 +41,16 @@ def _of(kind: Kind, tree: Tree) -> RowTest | None:
         case Test():
             return _of_column(kind, tree)
         case Not(term):
-            inner = _of(kind, term)
-            return None if inner is None else lambda entity: not inner(entity)
+            return None if (inner := _of(kind, term)) is None else _opposite(inner)
         case And(terms) | Or(terms):
             join = all if isinstance(tree, And) else any
             tests = [test for term in terms if (test := _of(kind, term))]
             return (lambda entity: join([test(entity) for test in tests])) if len(tests) == len(terms) else None
     return None
+
+
+def _opposite(test: RowTest) -> RowTest:
+    return lambda entity: not test(entity)
 
 
 def _of_column(kind: Kind, test: Test) -> RowTest | None:

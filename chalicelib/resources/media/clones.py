@@ -24,7 +24,7 @@ from chalicelib.query.parsers import filters
 from chalicelib.query.parsers.parameters import MediaQuery
 from chalicelib.resources.media import service as media_service
 from chalicelib.resources.media.readiness import note_ready
-from chalicelib.resources.media.statistics_schemas import MOST_CLONED, CloneMediaSpec
+from chalicelib.resources.media.schemas import MOST_CLONED, CloneMediaSpec
 from chalicelib.resources.sections import service as sections_service
 from chalicelib.storage.dynamodb import entities, ids, records
 from chalicelib.storage.dynamodb.transactions import Transaction

@@ -12,7 +12,6 @@ from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.models.accounts import Project
 from chalicelib.core.models.entities import Media
 from chalicelib.core.models.media_files import ROLES, MediaFiles
-from chalicelib.core.resource import Resource
 from chalicelib.errors import BadInput
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.entities.service import Writer
@@ -26,12 +25,6 @@ _KEYS = ("path", "segment_info")
 _PLAIN = "application/octet-stream"
 LARGEST = 5 * 1024**3
 """Bytes of the files of one request; they are copied within it."""
-
-
-class MoveVideoSpec(Resource, kw_only=True):
-    """Files by role; `path` and `segment_info` are keys or URLs of uploads of the project."""
-
-    media_files: MediaFiles
 
 
 def move(writer: Writer, media: Media, files: MediaFiles) -> int:
