@@ -31,12 +31,17 @@ Found = tuple[bytes, bytes, bytes]
 """A row with its keys as they are stored: partition key, sort key, packed row."""
 Change = tuple["Rows", Key, Key, bytes | None, bytes | None]
 """Rows, partition key, sort key, the row before and the row after (None: absent)."""
+Write = tuple["Rows", Key, Key, bytes | None]
+Keys = list[tuple[bytes, bytes]]
 
 listeners: list[Callable[[list[Change]], None]] = []
 """Called with the changes of each call that was committed; tests follow what is written by it."""
 
 _copies = itertools.count(1)
 _SELECT = "SELECT pk, sk, doc, crc FROM rows WHERE tab = ? AND "
+_PUT = "INSERT INTO rows VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET doc = excluded.doc, crc = excluded.crc"
+"""REPLACE removes the row and inserts another, which changes two thirds more pages."""
+_DELETE = "DELETE FROM rows WHERE tab = ? AND pk = ? AND sk = ?"
 _LIMITS = {
     "=": "sk = ?",
     "<": "sk < ?",
@@ -114,10 +119,10 @@ def _binary(value: str | bytes) -> bytes:
     return value if isinstance(value, bytes) else base64.b64decode(value)
 
 
-def put_all(writes: list[tuple[Rows, Key, Key, bytes | None]]) -> None:
-    """Store (or, with None, remove) rows in one transaction, and report them to the listeners."""
+def put_all(writes: list[Write], keys: Keys | None = None) -> None:
+    """Store (or, with None, remove) rows in one transaction, and report them; `keys` has their keys as stored."""
     if not listeners:
-        _store_all(writes)
+        _store_all(writes, keys)
         return
     with transaction():
         for rows, partition, sort, row in writes:
@@ -126,15 +131,32 @@ def put_all(writes: list[tuple[Rows, Key, Key, bytes | None]]) -> None:
             _changes.note((rows, partition, sort, old, row))
 
 
-def _store_all(writes: list[tuple[Rows, Key, Key, bytes | None]]) -> None:
+def _store_all(writes: list[Write], keys: Keys | None = None) -> None:
     removed, held = [], []
-    for rows, partition, sort, row in writes:
-        pk, sk = encode(partition), encode(sort)
+    if keys is None:
+        keys = [(encode(partition), encode(sort)) for _, partition, sort, _ in writes]
+    for (rows, _, _, row), (pk, sk) in zip(writes, keys, strict=True):
+        number = rows.number
         if row is None:
-            removed.append((rows.number, pk, sk))
+            removed.append((number, pk, sk))
         else:
-            held.append((rows.number, pk, sk, row, crc32(row, crc32(sk, crc32(pk, rows.number)))))
-    database.current().change_rows(removed, held)
+            held.append((number, pk, sk, row, crc32(row, crc32(sk, crc32(pk, number)))))
+    store = database.current()
+    with store.lock:
+        _write_all(store, removed, held)
+
+
+def _write_all(store: database.Database, removed: list[tuple[Any, ...]], held: list[tuple[Any, ...]]) -> None:
+    for number, pk, sk, *_ in (*removed, *held):
+        store.recent.forget((number, pk, sk))
+    if len(removed) + len(held) == 1:
+        store.write(_DELETE, *removed[0]) if removed else store.write(_PUT, *held[0])
+        return
+    with store.transaction():
+        if removed:
+            store.write_many(_DELETE, removed)
+        if held:
+            store.write_many(_PUT, held)
 
 
 class Rows:
