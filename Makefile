@@ -10,8 +10,9 @@ TESTS ?=
 MINUTES ?= 10
 RANDOM := tests/core tests/formats tests/video/test_plans.py tests/workflows
 BROWSER := tests/console/browser tests/exactness
-# a file of tests runs in one process, which starts sooner than workers do
-WORKERS := $(if $(findstring .py,$(TESTS)),-n 0,-n auto --dist worksteal)
+# a file of tests runs in one process, which starts sooner than workers do; a share of the night runs in its order
+IN_ORDER := --dist loadfile --no-loadscope-reorder
+WORKERS := $(if $(findstring .py,$(TESTS)),-n 0,-n auto $(if $(LIMIT),$(IN_ORDER),--dist worksteal))
 CHECKOV := .venv-checkov/bin/checkov
 export SCALE PROJECTS
 # what failed runs once more, alone: a test that fails twice fails the run, one that a busy machine held up does not
@@ -89,13 +90,13 @@ build/spark/bin/python:
 	@$(PYTHON) -m venv build/spark.new && build/spark.new/bin/pip install --quiet "pyspark>=4.1" || (rm -rf build/spark.new; exit 1)
 	@rm -rf build/spark && mv build/spark.new build/spark
 
-nightly: $(VENV) ## tests too slow for every commit; after `make spark`, that of Spark, too; LIMIT=10 stops after so many minutes
+nightly: $(VENV) ## tests too slow for every commit; after `make spark`, that of Spark, too; LIMIT=10 runs what fits into so many minutes
 	@$(BIN)/python -m pytest $(WORKERS) $(if $(LIMIT),--minutes=$(LIMIT),--hypothesis-profile=random) \
-		-m "nightly and not browser" $(TESTS) || test $$? -eq 5 $(if $(LIMIT),|| $(AGAIN) -m "nightly and not browser" $(TESTS))
-ifndef LIMIT
-	@$(BIN)/python -m pytest $(WORKERS) --hypothesis-profile=night -m "not nightly" $(or $(TESTS),$(RANDOM)) || test $$? -eq 5
-	$(if $(IN_BROWSER),@$(BIN)/python -m pytest -n 0 -rs -m "nightly and browser" $(IN_BROWSER) || test $$? -eq 5)
-endif
+		-m "nightly and not browser" $(TESTS) || test $$? -eq 5 \
+		$(if $(LIMIT),|| $(AGAIN) --minutes=5 -m "nightly and not browser" $(TESTS))
+	$(if $(LIMIT),,@$(BIN)/python -m pytest $(WORKERS) --hypothesis-profile=night -m "not nightly" $(or $(TESTS),$(RANDOM)) || test $$? -eq 5)
+	$(if $(IN_BROWSER),@$(BIN)/python -m pytest -n 0 -rs $(if $(LIMIT),--minutes=4) -m "nightly and browser" $(IN_BROWSER) \
+		|| test $$? -eq 5)
 
 docs: $(VENV) ## docs/reference/ from the declarations, docs/rules.md from the tests
 	@$(BIN)/python -m tests.contract.write_examples >/dev/null

@@ -7,11 +7,9 @@
 from __future__ import annotations
 
 import gc
-import hashlib
 import itertools
 import os
 import sys
-import time
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +26,8 @@ if TYPE_CHECKING:
 
     from tests.service import Api
 
+pytest_plugins = ("tests.night",)
+
 PURE = (
     "core",
     "formats",
@@ -37,6 +37,7 @@ PURE = (
     "access/test_masks.py",
     "resources/sections/test_lquery.py",
     "resources/bulk",
+    "test_night.py",
     "test_prose.py",
     "test_tiers.py",
     "console/browser",  # a stack in a process of its own
@@ -62,35 +63,15 @@ hypothesis.settings.load_profile("commit")
 if os.environ.get("LIMN_STAGE", "local") == "local":  # another where the program of a test has deployed
     os.environ.update(VARIABLES)
 _names = itertools.count(1)
-_began = time.monotonic()
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--minutes", type=float, help="skip the tests that would begin after so many minutes")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begin with the tests that take longest, so that all workers end together. Tests in a browser are slow.
-
-    With `--minutes`, the tests are in the order of a hash of their file instead: which of them are skipped does not
-    follow from their subject.
-    """
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the tests that take longest, so that all workers end together. Tests in a browser are slow."""
     root = Path(__file__).parent
     for item in items:
         if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.slow)
-    if config.getoption("--minutes"):
-        items.sort(key=lambda item: hashlib.sha256(item.path.name.encode()).digest())
-    else:
-        items.sort(key=lambda item: not item.path.relative_to(root).as_posix().startswith(LONGEST))
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip a test that would begin after the minutes of `--minutes`."""
-    minutes = item.config.getoption("--minutes")
-    if minutes and time.monotonic() > _began + 60 * minutes:
-        pytest.skip("the minutes of --minutes are over")
+    items.sort(key=lambda item: not item.path.relative_to(root).as_posix().startswith(LONGEST))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -21,11 +21,12 @@ from chalicelib.core.web.field_selection import shaper
 from chalicelib.errors import Forbidden
 from chalicelib.query.check import check
 from chalicelib.query.cost import check_cost
+from chalicelib.query.row_tests import is_plain
 from chalicelib.query.statistics.aggregates import Aggregate, Statistics, Written, bind
 from chalicelib.query.tree import Query, Tree, both
 from chalicelib.storage.view.cache import looking_ahead
 from chalicelib.storage.view.view import View
-from chalicelib.storage.view.views import current, loaded, look_ahead
+from chalicelib.storage.view.views import behind, current, loaded, look_ahead
 
 __all__ = [
     "View",
@@ -39,6 +40,7 @@ __all__ = [
     "loaded",
     "look_ahead",
     "looking_ahead",
+    "matches",
     "pairs",
     "statistics",
     "tally",
@@ -59,6 +61,19 @@ def ids(view: View, query: Query, scope: Scope) -> list[int]:
         Unavailable: the request's time ended before the query did.
     """
     return view.ids(_check(view, query, scope))
+
+
+def matches(project: int, query: Query, scope: Scope) -> list[tuple[int, int]]:
+    """The ids and types of the matches within a scope as of now, in order. Raises as `ids`.
+
+    What changed lately is not applied to the view where it can be asked beside it: one bulk change follows another.
+    """
+    if not scope.is_restricted and is_plain(query) and (found := behind(project)):
+        view, tail = found
+        if (rows := view.matches_after(_check(view, query, scope), tail)) is not None:
+            return rows
+    view = current(project)
+    return view.matches(_check(view, query, scope))
 
 
 def count(view: View, query: Query, scope: Scope) -> int:

@@ -8,16 +8,23 @@ from __future__ import annotations
 
 import threading
 
-from chalicelib.storage.view.following import follow_written
+from chalicelib.storage.view.following import MANY, SOME, follow_written
+from infra.local.traffic import Traffic
 
-EVERY = 0.2
+EVERY = 0.05
 """Seconds between two looks, each of which costs some microseconds where nothing was written."""
 
 
 class Follower:
     """A thread that follows bulk writes, from `start` to `stop`."""
 
-    def __init__(self) -> None:
+    def __init__(self, traffic: Traffic) -> None:
+        """Do not begin yet.
+
+        Args:
+            traffic: of the process's requests: between them, less is followed at once.
+        """
+        self._traffic = traffic
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -35,4 +42,4 @@ class Follower:
 
     def _work(self) -> None:
         while not self._stopping.wait(EVERY):
-            follow_written()
+            follow_written(SOME if self._traffic.is_idle else MANY)

@@ -51,6 +51,7 @@ class Service:
         self._home, self._host, self._port = home, host, port
         self._gateway = Gateway(app)
         self._gateway.is_operator = _is_operator
+        self._gateway.pages_are_for_operators = os.environ.get("LIMN_PAGES", "") == "operators"
         self._gateway.page("/outbox", self._outbox)
         self._gateway.page(operator_page.PATH, operator_page.OperatorPage(home).serve)
         self._gateway.folder(stored_answers.PREFIX, stored_answers.StoredAnswers(aws.REGION).serve)
@@ -58,7 +59,7 @@ class Service:
         self._s3 = S3Front(aws.signing_keys(), host=host, port=port + 1)
         self._pollers = Pollers(_sources(), region=aws.REGION)
         self._schedule = Schedule(*_timers(), region=aws.REGION, traffic=self._gateway.traffic)
-        self._follower = Follower()
+        self._follower = Follower(self._gateway.traffic)
         self._jobs = LocalQueue(home, runner, jobs.handler, settings().job_files_image) if runner else None
         if runner is not None:
             self._gateway.is_kept_from = partial(is_step, runner, server=port)

@@ -77,6 +77,11 @@ class Traffic:
                 if not self._running:
                     self._condition.notify_all()
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request runs."""
+        return not self._running
+
     def wait_for_requests(self) -> None:
         """Return when no request runs, or after `LONGEST_WAY`."""
         if self._running:

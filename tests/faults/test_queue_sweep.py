@@ -26,7 +26,7 @@ from chalicelib.resources.clips.messages import CutClip
 from chalicelib.resources.email.messages import SendEmail
 from chalicelib.resources.exports.messages import JoinExport, PlanExport, RemoveExport, WritePart
 from chalicelib.resources.imports.messages import CheckImport, RemoveImport, RunImportPart
-from chalicelib.resources.media import archiving
+from chalicelib.resources.media.files import archiving
 from chalicelib.resources.media.messages import ImportImage
 from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.resources.temporary_files import service as temporary_files_service

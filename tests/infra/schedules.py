@@ -17,7 +17,7 @@ from chalicelib.resources.jobs import cleanup
 from chalicelib.resources.jobs.engines import batch, batch_calls
 from chalicelib.resources.jobs.engines.base import EngineUnavailable
 from chalicelib.resources.jobs.runs import RUN, RunNode
-from chalicelib.resources.media import archiving
+from chalicelib.resources.media.files import archiving
 from chalicelib.resources.projects import purging
 from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.resources.uploads import tus

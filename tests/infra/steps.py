@@ -36,6 +36,11 @@ def endless() -> str:
     return f"sleep 3{os.getpid():08d}{next(_numbers):03d}"
 
 
+def brief() -> str:
+    """A command that sleeps for a hundredth of a second; no other test has it."""
+    return f"sleep 0.01{os.getpid():08d}{next(_numbers):03d}"
+
+
 def processes(start: str) -> list[str]:
     """The commands of processes that begin so."""
     found = []

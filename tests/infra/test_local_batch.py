@@ -255,6 +255,7 @@ class TestChoice:
             assert choose(host, tmp_path, {"LIMN_JOBS": "process"}).name == "process"
 
 
+SLEEP = endless()
 FAKE_DOCKER = """#!/bin/sh
 echo "$*" >> {log}
 case "$1" in
@@ -265,7 +266,7 @@ esac
 case "$*" in
   *missing:1*) echo "Unable to find image 'missing:1' locally"; exit 125 ;;
   *nosuch*) exit 127 ;;
-  *endless*) echo $$ > {log}.pid; exec sleep 341 ;;
+  *endless*) echo $$ > {log}.pid; exec {sleep} ;;
 esac
 for last; do :; done
 for part; do case "$part" in */files/v0:/out) echo made > "${{part%%:*}}/result" ;; esac; done
@@ -280,7 +281,7 @@ class TestContainers:
         folder = tmp_path / "bin"
         folder.mkdir()
         log = tmp_path / "docker.log"
-        (folder / "docker").write_text(FAKE_DOCKER.format(log=log))
+        (folder / "docker").write_text(FAKE_DOCKER.format(log=log, sleep=SLEEP))
         (folder / "docker").chmod(0o755)
         monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
         return log
@@ -322,9 +323,9 @@ class TestContainers:
         found = rig(Containers("docker", "me"))
         job = found.submit(found.define(), command=["endless"])
         found.scheduler.start()
-        wait_until(lambda: processes("sleep 341"))
+        wait_until(lambda: processes(SLEEP))
         found.calls.terminate_job(jobId=job, reason="enough")
-        assert not processes("sleep 341")
+        assert not processes(SLEEP)
         told = docker.read_text()
         assert "ps --all --quiet --filter label=limn.stack=me" in told
         assert "rm --force left-over" in told

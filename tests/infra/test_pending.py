@@ -16,6 +16,7 @@ from infra.local.integrity import CannotStore, checksum
 
 @pytest.fixture
 def store(tmp_path, monkeypatch):
+    monkeypatch.setattr(sqlite_file, "CHECKPOINT_SECONDS", 600)  # that thread commits what waits, too
     made = Database(tmp_path / "live")
     monkeypatch.setattr(database, "_current", [made])
     yield made

@@ -11,7 +11,7 @@ from chalicelib.core.resource import timestamp
 from chalicelib.errors import Conflict
 from chalicelib.maintenance import compaction, upkeep
 from chalicelib.resources.entities import object_cleanup
-from chalicelib.resources.media import archiving
+from chalicelib.resources.media.files import archiving
 from chalicelib.resources.temporary_files import service as temporary_files_service
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
 from chalicelib.resources.uploads import tus

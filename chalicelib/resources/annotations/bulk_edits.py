@@ -27,13 +27,13 @@ from chalicelib.query.parsers.parameters import ListQuery
 from chalicelib.query.tree import Query, Test, negated
 from chalicelib.resources.annotations import bulk as annotations_bulk
 from chalicelib.resources.bulk import service as bulk_service
-from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.entities.bulk import rewrite_attributes
 from chalicelib.resources.entities.service import ATTRIBUTE_CHANGES, Writer, author, check_change, type_of, uuid_text
 from chalicelib.storage.dynamodb import entities
 
 BulkUpdate = LocalizationBulkUpdate | StateBulkUpdate
 BulkDelete = LocalizationBulkDelete | StateBulkDelete
+ONE_TYPE = "type: the matches are of several types; all that are changed together must be of one."
 
 
 def find_ids(view: view_queries.View, query: Query, scope: Scope, count: int | None) -> list[int]:
@@ -43,9 +43,26 @@ def find_ids(view: view_queries.View, query: Query, scope: Scope, count: int | N
         BadInput: their number differs from the caller's `count`.
     """
     found = view_queries.ids(view, query, scope)
-    if count is not None and len(found) != count:
-        raise BadInput(f"count: {count} were expected, {len(found)} match; nothing was changed.")
+    check_count(len(found), count)
     return found
+
+
+def find_matches(writer: Writer, query: Query, count: int | None) -> list[tuple[int, int]]:
+    """The ids and types of the annotations that a query finds. Raises as `find_ids`."""
+    found = view_queries.matches(writer.project, query, writer.scope)
+    check_count(len(found), count)
+    return found
+
+
+def check_count(number: int, count: int | None) -> None:
+    """Raise BadInput if the number of matches differs from the caller's `count`."""
+    if count is not None and number != count:
+        raise BadInput(f"count: {count} were expected, {number} match; nothing was changed.")
+
+
+def first_of(kind: Kind, numbers: Sequence[int]) -> Any:
+    """The first match that still exists; None if none of the first few does."""
+    return next((row.entity for row in entities.many(kind, numbers[:5]).values()), None)
 
 
 def first_of_one_type(kind: Kind, view: view_queries.View, query: Query, numbers: Sequence[int]) -> Any:
@@ -54,12 +71,12 @@ def first_of_one_type(kind: Kind, view: view_queries.View, query: Query, numbers
     Raises:
         BadInput: not all matches have its type.
     """
-    first = next((row.entity for row in entities.many(kind, numbers[:5]).values()), None)
+    first = first_of(kind, numbers)
     if first is None or query.type is not None:
         return first
     others = all_rows(kind, Test("id", Op.IN, tuple(numbers)), negated(Test("type", Op.EQ, first.type)))
     if view_queries.count(view, others, UNRESTRICTED):
-        raise BadInput("type: the matches are of several types; all that are changed together must be of one.")
+        raise BadInput(ONE_TYPE)
     return first
 
 
@@ -80,25 +97,18 @@ def update(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkUpdate, 
     query = filters.parse(kind, parameters, body)
     if kind is Kind.LOCALIZATION and (body.ids or body.user_elemental_id):
         query = replace(query, show_all_marks=True)
-    view = view_queries.current(writer.project)
-    if body.new_version is not None and body.new_version not in view.definitions.versions:
-        raise BadInput(f"new_version: the project has no version {body.new_version}.")
-    numbers = find_ids(view, query, writer.scope, count)
-    first = first_of_one_type(kind, view, query, numbers)
+    if body.new_version is not None:
+        versions = view_queries.current(writer.project).definitions.versions
+        if body.new_version not in versions:
+            raise BadInput(f"new_version: the project has no version {body.new_version}.")
+    found = find_matches(writer, query, count)
+    numbers = [number for number, _ in found]
+    first = first_of(kind, numbers)
     if first is None:
         return 0
-    change = BulkChange(
-        kind=kind,
-        project=writer.project,
-        user=writer.user,
-        verb="edit",
-        numbers=numbers,
-        type=first.type,
-        attributes=body.attributes,
-        reset=body.reset_attributes,
-        nulls=body.null_attributes,
-        fixed=_common_members(writer, body, name),
-    )
+    if query.type is None and any(type_ != first.type for _, type_ in found):
+        raise BadInput(ONE_TYPE)
+    change = writer.bulk_change(kind, "edit", numbers, body, type=first.type, fixed=_common_members(writer, body, name))
     changed = rewrite_attributes(change, type_of(kind, writer.project, change.type))
     change.logged = differences(first, changed(first))
     if body.new_version is not None and writer.scope.is_restricted:
@@ -118,20 +128,18 @@ def delete(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkDelete |
     Returns:
         the number of matches.
     """
-    view = view_queries.current(writer.project)
-    numbers = find_ids(view, filters.parse(kind, parameters, body), writer.scope, count)
-    stale = Test("latest", Op.EQ, value=False)
-    earlier = all_rows(kind, Test("id", Op.IN, tuple(numbers)), stale)
-    if body and body.pedantic and view_queries.count(view, earlier, UNRESTRICTED):
-        raise BadInput("pedantic: some of the matches are earlier marks; only the latest may be addressed.")
+    numbers = [number for number, _ in find_matches(writer, filters.parse(kind, parameters, body), count)]
+    if body and body.pedantic:
+        stale = Test("latest", Op.EQ, value=False)
+        earlier = all_rows(kind, Test("id", Op.IN, tuple(numbers)), stale)
+        if view_queries.count(view_queries.current(writer.project), earlier, UNRESTRICTED):
+            raise BadInput("pedantic: some of the matches are earlier marks; only the latest may be addressed.")
     prune = bool(body and body.prune)
     bulk_service.run(
-        BulkChange(
-            kind=kind,
-            project=writer.project,
-            user=writer.user,
-            verb="prune" if prune else "tombstone",
-            numbers=numbers,
+        writer.bulk_change(
+            kind,
+            "prune" if prune else "tombstone",
+            numbers,
             fixed={"variant_deleted": True, **writer.authorship()},
             children=None if kind is not Kind.STATE else "prune" if prune else "tombstone",
         ),

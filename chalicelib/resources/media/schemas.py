@@ -1,4 +1,4 @@
-"""Bodies that create and change media, and the pure rules for them."""
+"""Bodies and answers of media, and the pure rules for them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from chalicelib.core.models.definitions import MediaType
 from chalicelib.core.models.entities import ArchiveState, Attributes, Dimensions, Media
@@ -20,6 +20,9 @@ TAG_NAMES = Media.also_attributes
 JOBS_ATTRIBUTE = "_tator_import_workflow"
 """The attribute of a media that names the jobs that made its files."""
 
+Count = Annotated[int, Meta(ge=0)]
+MOST_CLONED = 500
+"""Maximum number of media in one request."""
 Url = Annotated[str, Meta(max_length=2048)]
 GroupId = Annotated[str, Meta(max_length=36)]
 MediaName = Annotated[str, Meta(min_length=1, max_length=256, pattern=ONE_LINE)]
@@ -118,6 +121,55 @@ class MediaUpdate(Dimensions, kw_only=True):
     concat: list[ConcatDefinition] | None = None
     live: LiveUpdateDefinition | None = None
     archive_state: Literal["to_archive", "to_live"] | None = None
+
+
+class MoveVideoSpec(Resource, kw_only=True):
+    """Files by role; `path` and `segment_info` are keys or URLs of uploads of the project."""
+
+    media_files: MediaFiles
+
+
+class MediaNext(Struct, kw_only=True):
+    """The next media; −1 for the last."""
+
+    next: int
+
+
+class MediaPrev(Struct, kw_only=True):
+    """The previous media; −1 for the first."""
+
+    prev: int
+
+
+class MediaStats(Struct, kw_only=True):
+    """Sums over media."""
+
+    count: Count
+    duration: Annotated[float, Meta(ge=0, description="Seconds of video.")]
+    total_size: Annotated[int, Meta(ge=0, description="Bytes of all files except audio.")]
+    download_size: Annotated[
+        int,
+        Meta(ge=0, description="Bytes of one file of each media: archival, else streaming, else image."),
+    ]
+
+
+class CloneMediaSpec(Resource, kw_only=True):
+    """The destination of clones."""
+
+    dest_project: Id
+    dest_type: Annotated[
+        Annotated[int, Meta(ge=-1)],
+        Meta(description="A media type of that project; −1 for its first."),
+    ]
+    dest_section: Annotated[str | None, Meta(description="The name of a folder, created if it does not exist.")] = None
+    dest_section_id: Id | None = None
+
+
+class GetClonedMediaResponse(Struct, kw_only=True):
+    """The media that share files with one media, including itself and the original."""
+
+    message: str
+    ids: list[int]
 
 
 def guess_type(types: Mapping[int, MediaType], name: str, *, has_file: bool = False) -> MediaType:

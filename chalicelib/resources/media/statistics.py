@@ -12,7 +12,7 @@ from chalicelib.query.parsers import filters
 from chalicelib.query.parsers.parameters import MediaQuery
 from chalicelib.query.statistics.aggregates import Written
 from chalicelib.query.tree import AfterMedia, Query, both
-from chalicelib.resources.media.statistics_schemas import MediaStats
+from chalicelib.resources.media.schemas import MediaStats
 
 NONE = -1
 _SUMS = ("count", "sum::$duration", "sum::$total_size", "sum::$download_size")

@@ -77,6 +77,8 @@ class Transaction:
         self._edits: list[Edit] = []
         self._past: list[Change] = []
         self._notes: list[Note] = []
+        self.rooms: dict[tuple[str, str], int] = {}
+        """For how many more records there is room, by what is counted: what `limits.hold` found."""
 
     def put(self, row: Row, condition: Condition | None = None, otherwise: LimnError | None = None) -> None:
         """Put a whole row. `run` raises `otherwise` (or Conflict) where the condition does not hold.

@@ -20,6 +20,7 @@ from chalicelib.errors import Unavailable
 from chalicelib.settings import settings
 from chalicelib.storage.view.database.engine import engine, trim
 from chalicelib.storage.view.locks import Shared
+from chalicelib.storage.view.tails import Tail, Tails
 from chalicelib.storage.view.view import Gap, View
 
 ReadAfter = Callable[[int, int], Iterable[Commit]]
@@ -111,6 +112,7 @@ class Views:
         self._lock = threading.Lock()
         self._views: OrderedDict[int, View] = OrderedDict()
         self._refreshes: dict[int, Shared] = {}
+        self._tails = Tails(read_after)
 
     def current(self, project: int) -> View:
         """The project's view, with every commit made before this call."""
@@ -118,10 +120,25 @@ class Views:
             shared = self._refreshes.setdefault(project, Shared())
         ahead = self._take_ahead(project)
         shared.run(lambda is_alone: self._refresh(project, ahead if is_alone else None))
+        self._tails.drop(project)
         with self._lock:
             view = self._views.get(project)
         # Evicted meanwhile: only where views are many and memory is short.
         return view if view is not None else self.current(project)
+
+    def behind(self, project: int) -> tuple[View, Tail] | None:
+        """The project's view as it is, and what changed since up to now; None where the view has to follow."""
+        with self._lock:
+            view = self._views.get(project)
+            if view is None or view.is_broken or view.age > LIFETIME or view.lost:
+                return None
+            self._views.move_to_end(project)
+        seq, ahead = view.seq, self._take_ahead(project)
+        commits = ahead.commits.result() if ahead is not None and ahead.seq == seq else None
+        if commits is not None and len(commits) == COMMITS_AT_ONCE:
+            return None
+        tail = self._tails.read(project, seq, commits)
+        return None if tail is None else (view, tail)
 
     def follow(self, project: int) -> None:
         """Apply the new commits to the project's view before someone reads it, in steps between which queries run."""

@@ -2,7 +2,7 @@
 
 The first query after an import would apply all of it, 20 µs of processor time a row. A process that lives on between
 requests, as that of the local stack does, applies what it writes soon after it was written: `follow_written`, called
-a few times a second. A step is short, and queries come before it.
+some times a second. A step is short, and queries come before it. Where no request runs, less is worth it.
 """
 
 from __future__ import annotations
@@ -17,11 +17,17 @@ from chalicelib.storage.view.state import Gap
 _logger = logging.getLogger("limn.following")
 MANY = 1_000
 """Changes of a project that are not left to its next query, which takes 25 ms for as many."""
+SOME = 100
+"""The same while no request runs."""
 
 
-def follow_written() -> list[int]:
-    """Bring the views of the projects to which this process wrote many changes up to date; returns these projects."""
-    found = log.take_written(MANY)
+def follow_written(least: int = MANY) -> list[int]:
+    """Bring the views of the projects to which this process wrote at least so many changes up to date.
+
+    Returns:
+        these projects.
+    """
+    found = log.take_written(least)
     for project in found:
         try:
             views.follow(project)

@@ -25,6 +25,7 @@ from chalicelib.core.log.commits import Change, Commit
 from chalicelib.core.log.commits_read import note_commit
 from chalicelib.core.models.definitions import Definitions
 from chalicelib.query import sql
+from chalicelib.query.row_tests import row_test
 from chalicelib.query.statistics import aggregate_sql
 from chalicelib.query.statistics.aggregates import Aggregate, Statistics
 from chalicelib.query.tree import Query
@@ -36,6 +37,7 @@ from chalicelib.storage.view.held_lists import HeldLists
 from chalicelib.storage.view.locks import Gate
 from chalicelib.storage.view.rows import DOCUMENT, create_table, revise, with_all_names, with_incident
 from chalicelib.storage.view.state import Gap, State
+from chalicelib.storage.view.tails import Tail
 from chalicelib.storage.view.vector_column import VectorColumn
 from chalicelib.storage.view.vector_search import matrices as view_matrices
 from chalicelib.storage.view.vector_search import vectors as view_vectors
@@ -132,6 +134,29 @@ class View:
         """The ids that a checked query selects, each with the value of a column, in order."""
         with self._gate.reading():
             return [(row[0], row[-1]) for row in self._rows_of(query, column)]
+
+    def matches(self, query: Query) -> list[tuple[int, int]]:
+        """The ids and types that a checked query selects, in order."""
+        with self._gate.reading():
+            note_commit(self.seq)
+            return [(row[0], row[-1]) for row in self._rows_of(query, "type")]
+
+    def matches_after(self, query: Query, tail: Tail) -> list[tuple[int, int]] | None:
+        """The ids and types that a checked query selects as of the end of a tail, in order.
+
+        Returns:
+            None where one entity alone does not decide the query, or the view does not end where the tail begins.
+        """
+        is_match = row_test(query)
+        with self._gate.reading():
+            if is_match is None or tail.after != self.seq:
+                return None
+            rows = self._rows_of(query, "type")
+        note_commit(tail.seq)
+        changed = tail.changed.get(query.kind, {})
+        found = [(row[0], row[-1]) for row in rows if row[0] not in changed]
+        more = [(each.id, each.type) for each in changed.values() if each is not None and is_match(each)]
+        return sorted(found + more) if more else found
 
     def documents(self, query: Query) -> list[bytes]:
         """The JSON documents that a checked query selects, in order, as responses show them."""

@@ -8,7 +8,7 @@ import requests
 
 from chalicelib.core.kinds import Kind
 from chalicelib.resources.clips import service as clips_service
-from chalicelib.resources.media import archiving
+from chalicelib.resources.media.files import archiving
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities
 from tests import objects

@@ -1,0 +1,1 @@
+"""Files of media: their records, uploads that are moved to them, the archive."""
