@@ -31,7 +31,7 @@ LONGEST_PAUSE = 0.2
 """Seconds of a pause."""
 LONGEST_PAUSES = 5.0
 """Seconds of all pauses of a request, which has 29."""
-SWITCH, SHORT_SWITCH = 0.005, 0.001
+SWITCH, SHORT_SWITCH = 0.005, 0.0005
 """Seconds after which Python's lock is asked of the thread that holds it; otherwise, and while long requests run."""
 
 
