@@ -34,6 +34,7 @@ from infra.local.documents import Documents
 from infra.local.integrity import CannotStore, Damaged
 from infra.local.pending import Key, Pending, PendingRow
 from infra.local.recent import Recent
+from infra.local.rounds import Rounds
 
 NAME = "limn.sqlite"
 RESERVE = 4 * 1024 * 1024
@@ -69,8 +70,8 @@ class Database:
         self._depth = 0
         self._pending = Pending()
         self._thread = _Thread()
-        self._commits = self._durable = 0
-        self._syncing = threading.Lock()
+        self._commits = 0
+        self._rounds = Rounds(self._synchronize)
         self._wal = self._mark = -1
         self._written = threading.Event()
         self._checkpoints: sqlite_file.Checkpoints | None = None
@@ -215,23 +216,8 @@ class Database:
         Raises:
             CannotStore: the disk did not take it.
         """
-        wanted = self._commits
-        if self._wal < 0 or self._durable >= wanted:
-            return
-        with self._syncing:
-            if self._durable >= wanted:
-                return
-            with self.lock:
-                number = self._number + 1
-                self._commit_pending(documents.PUT, self.state.row("acknowledged", number))
-                self._number, reached = number, self._commits
-            try:
-                os.fdatasync(self._wal)
-                integrity.write_acknowledged(self._mark, number)
-            except OSError as failure:
-                self.failure = str(failure)
-                raise CannotStore(f"{self._log_path()}: {failure}") from failure
-            self._durable = reached
+        if self._wal >= 0:
+            self._rounds.wait_for(self._commits)
 
     def problem(self) -> str:
         """Why nothing can be stored at the moment; empty where all is well. Tries again where the last write failed."""
@@ -288,6 +274,19 @@ class Database:
 
     def _log_path(self) -> Path:
         return Path(f"{self.path}-wal")
+
+    def _synchronize(self) -> int:
+        with self.lock:
+            number = self._number + 1
+            self._commit_pending(documents.PUT, self.state.row("acknowledged", number))
+            self._number, reached = number, self._commits
+        try:
+            os.fdatasync(self._wal)
+            integrity.write_acknowledged(self._mark, number)
+        except OSError as failure:
+            self.failure = str(failure)
+            raise CannotStore(f"{self._log_path()}: {failure}") from failure
+        return reached
 
     def _hold(self, removed: Sequence[Key], put: Sequence[PendingRow]) -> None:
         if self.failure or len(self._pending) >= pending.MOST:

@@ -1,9 +1,12 @@
-"""Background work that shares a process with requests, and makes way for them.
+"""Long work that shares a process with requests, and makes way for them.
 
     with giving_way(wait):    the local stack, around a function that a schedule calls
     make_way()                long work, between two pieces of some milliseconds
 
-On AWS the schedules have containers of their own, and `make_way` does nothing.
+    with taking_turns(wait):  the local stack, around a request that writes
+    end_turn()                before each of its transactions: a bulk write has many, and lets short requests go first
+
+On AWS the schedules and each request have containers of their own, and both functions do nothing.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 _WAIT: ContextVar[Callable[[], None] | None] = ContextVar("make_way", default=None)
+_TURN: ContextVar[Callable[[], None] | None] = ContextVar("end_turn", default=None)
 
 
 @contextmanager
@@ -28,4 +32,20 @@ def giving_way(wait: Callable[[], None]) -> Iterator[None]:
 def make_way() -> None:
     """Let the requests of this process go first, where there are any. Hold no lock that a request needs."""
     if (wait := _WAIT.get()) is not None:
+        wait()
+
+
+@contextmanager
+def taking_turns(wait: Callable[[], None]) -> Iterator[None]:
+    """Inside, `end_turn` of this thread calls `wait`, which returns soon."""
+    token = _TURN.set(wait)
+    try:
+        yield
+    finally:
+        _TURN.reset(token)
+
+
+def end_turn() -> None:
+    """Let short requests of this process go first, if this one has worked for long. Hold no lock that they need."""
+    if (wait := _TURN.get()) is not None:
         wait()

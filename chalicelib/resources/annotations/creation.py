@@ -97,6 +97,11 @@ def _own_version(writer: Writer) -> int | None:
     return found.default_version if found else None
 
 
+_FIRSTS = 10_000
+_firsts: dict[int, int] = {}
+"""By project, the version that had the number 0. No other has it, so it is the first where its row is still there."""
+
+
 class _Creation:
     """One attempt at a creation."""
 
@@ -118,10 +123,11 @@ class _Creation:
         self._default = 0
 
     def _named_versions(self) -> set[int]:
-        """The versions that the specs name, and the writer's own where one names none."""
+        """The versions that the specs name, and the writer's own where one names none, or what was the first one."""
         versions = {spec.version for spec in self._specs}
         if None in versions:
-            versions.add(_own_version(self._writer))
+            own = _own_version(self._writer)
+            versions.add(_firsts.get(self._writer.project) if own is None else own)
         return {number for number in versions if number is not None}
 
     def _read_ahead(self, types: Collection[int], versions: Collection[int]) -> None:
@@ -177,13 +183,20 @@ class _Creation:
             self._default = self._find_default()
 
     def _find_default(self) -> int:
-        """The version of the specs that name none; all versions are read only where the writer has no own."""
-        own = _own_version(self._writer)
+        """The version of the specs that name none; all versions are read only where neither known one is there."""
+        project, own = self._writer.project, _own_version(self._writer)
         if own is not None and own in self._versions:
             return own
-        return default_version(
-            self._writer, {version.id: version for version in records.list_children(VERSION, self._writer.project)}
-        )
+        first: Version | None = self._versions.get(_firsts.get(project))
+        if first is not None and first.number == 0:
+            return first.id
+        found = {version.id: version for version in records.list_children(VERSION, project)}
+        number = default_version(self._writer, found)
+        if number in found and found[number].number == 0:
+            if len(_firsts) >= _FIRSTS:
+                _firsts.clear()
+            _firsts[project] = number
+        return number
 
     def _check_media(self) -> None:
         wanted = {number for spec in self._specs for number in _media_of(spec)}

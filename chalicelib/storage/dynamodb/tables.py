@@ -25,6 +25,7 @@ from pynamodb.constants import NUMBER
 from pynamodb.expressions.condition import Condition
 from pynamodb.models import Model
 
+from chalicelib.core.time.background import end_turn
 from chalicelib.core.time.retry import BUSY
 from chalicelib.errors import Unavailable
 from chalicelib.settings import settings
@@ -347,6 +348,7 @@ def write_batch(items: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[s
     Raises:
         Unavailable: DynamoDB does not answer; some rows may be written.
     """
+    end_turn()
     connection()
     answer = _connection.call("BatchWriteItem", RequestItems=items)
     left: dict[str, list[dict[str, Any]]] = answer.get("UnprocessedItems", {})

@@ -19,6 +19,7 @@ from pynamodb.expressions.update import Action
 
 from chalicelib import errors
 from chalicelib.core.log.commits import Change, Edit, Note
+from chalicelib.core.time.background import end_turn
 from chalicelib.core.time.retry import LOG
 from chalicelib.errors import BadInput, Conflict, LimnError, Unavailable
 from chalicelib.storage.dynamodb import ahead
@@ -158,7 +159,8 @@ class Transaction:
             Unavailable: DynamoDB failed every attempt; nothing was written.
         """
         ahead.forget()
-        if self._bytes > LARGEST_BYTES:
+        end_turn()
+        if sum(len(getattr(step.row, "doc", None) or b"") for step in self._steps) > LARGEST_BYTES:
             raise TooLarge("These are too large to be changed together; change fewer at once.")
         self._steps.sort(key=lambda step: _ORDER[step.verb])
         if not self._is_logged:

@@ -130,6 +130,23 @@ class TestDeleting:
         layers.api.delete(f"Version/{base}")
         assert layers.one(number)["bases"] == [other]
 
+    def test_annotations_without_a_version_go_to_the_first_that_is_left(self, layers):
+        api, project, second = layers.api, layers.project, layers.make()
+        media_type = api.made(f"MediaTypes/{project}", {"name": "v", "dtype": "video"})
+        box = api.made(f"LocalizationTypes/{project}", {"name": "b", "dtype": "box", "media_types": [media_type]})
+        media = api.made(f"Medias/{project}", {"type": media_type, "name": "a.mp4", "md5": ""})
+
+        def version():
+            (made,) = api.made(f"Localizations/{project}", {"media_id": media, "type": box, "frame": 0})
+            return api.get(f"Localization/{made}").json["version"]
+
+        first = layers.listed()[0]["id"]
+        assert [version(), version()] == [first, first]
+        api.delete(f"Version/{first}")
+        assert [version(), version()] == [second, second]
+        api.delete(f"Version/{second}")
+        assert version() == version() == layers.listed()[0]["id"]
+
     def test_a_project_without_any_begins_again_at_0(self, layers):
         layers.api.delete(f"Version/{layers.listed()[0]['id']}")
         assert layers.listed() == []
