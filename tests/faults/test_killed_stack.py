@@ -58,6 +58,16 @@ class Client:
             with error:
                 return error.code, json.loads(error.read())
 
+    def insist(self, method, path, body=None):
+        """Ask again after a 429 or 503, as a client does: a busy machine may not answer in the time of a request."""
+        for _ in range(20):
+            status, said = self.ask(method, path, body)
+            if status not in (429, 503):
+                break
+            time.sleep(1)
+        assert status < 300, (status, said)
+        return said
+
     def work(self, statuses):
         """Create, edit in bulk and upload, one after the other, until a connection breaks or a write is refused."""
         number = len(self.edited)
@@ -85,16 +95,15 @@ class Client:
 
     def check(self):
         """Everything that was acknowledged is there, whole."""
-        found = self.ask("GET", f"Localizations/{self.project}?type={self.type}")[1]
+        found = self.insist("GET", f"Localizations/{self.project}?type={self.type}")
         values = {each["id"]: each["attributes"]["n"] for each in found}
         assert set(self.boxes) <= set(values)
         for number, ids in self.edited.items():
             assert {values[each] for each in ids} == {number}
         box = {"media_id": self.media, "type": self.type, "frame": 0}
-        made = self.ask("POST", f"Localizations/{self.project}", [box])
-        assert made[0] == 201
-        assert made[1]["id"][0] not in values
-        self.boxes += made[1]["id"]
+        made = self.insist("POST", f"Localizations/{self.project}", [box])["id"]
+        assert made[0] not in values
+        self.boxes += made
         return len(values)
 
 

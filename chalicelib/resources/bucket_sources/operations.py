@@ -44,9 +44,10 @@ def change_source(call: Call[BucketSource, NoQuery, BucketSourceUpdate]) -> Mess
         bucket_sources_service.check_administers(call.caller, project_of(call.target.project).organization)
     if members:
         bucket_sources_service.check_members(records.definitions(call.target.project), members)
+    if is_wanted is False:
         records.edit(BUCKET_SOURCE, number, lambda current: msgspec.structs.replace(current, **members))
-    if is_wanted is not False:
-        bucket_sources_service.begin(number)
+    else:
+        bucket_sources_service.begin(number, **members)
     return MessageResponse(message=f"Bucket source {number} updated successfully!")
 
 

@@ -106,8 +106,10 @@ def check_members(definitions: Definitions, members: dict[str, Any]) -> None:
         media_service.folder(definitions, members["section"], "section")
 
 
-def begin(number: int) -> None:
-    """Begin a listing of a source, in place of one that runs. A crash before the end is left to `sweep`.
+def begin(number: int, **members: Any) -> None:
+    """Change members of a source and begin a listing, in place of one that runs, in one write.
+
+    A crash between the write and the message is left to `sweep`.
 
     Raises:
         NotFound: there is no such source.
@@ -115,7 +117,8 @@ def begin(number: int) -> None:
     run, moment = uuid.uuid4().hex, now()
 
     def how(current: BucketSource) -> BucketSource:
-        return msgspec.structs.replace(current, run=run, status="listing", message="", progress_datetime=moment)
+        begun = {**members, "run": run, "status": "listing", "message": "", "progress_datetime": moment}
+        return msgspec.structs.replace(current, **begun)
 
     records.edit(BUCKET_SOURCE, number, how)
     send(settings().source_queue_url, ListObjects(source=number, run=run, began=moment))

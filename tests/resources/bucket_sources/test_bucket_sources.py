@@ -21,6 +21,7 @@ from chalicelib.resources.bucket_sources.schemas import BUCKET_SOURCE
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.objects import objects
+from tests.faults.crashes import crasher
 from tests.resources.media.samples import box_type, frame_shown, media_type, picture, video
 from tests.service import join, new_user
 
@@ -154,6 +155,13 @@ class TestWhatLies:
         assert api.patch(f"BucketSource/{number}", {"pattern": "*"}).status == 200
         api.drain()
         assert set(media_of(api, project)) == {"one.mp4", "two.JPG"}
+
+    def test_a_change_and_the_begin_of_its_listing_are_one_write(self, api, project, spec, lake):
+        number = register(api, project, spec)
+        with crasher() as hook:
+            assert api.patch(f"BucketSource/{number}", {"pattern": "dive/*"}).status == 200
+        assert hook.calls.count("dynamodb.PutItem") == 1
+        assert api.get(f"BucketSource/{number}").json["status"] == "listing"
 
     def test_files_of_the_service_in_the_bucket_are_no_media(self, api, project, spec, lake):
         lake.put(f"survey/720_AbCdEfGhIj@{lake.number}.jpg", picture())
