@@ -57,7 +57,9 @@ def _of_column(kind: Kind, test: Test) -> RowTest | None:
     column = BY_NAME[kind].get(test.column)
     if column is None:
         return None
-    value_of, holds, wanted = column.value, TESTS[test.op], test.value
+    value_of, holds = column.value, TESTS[test.op]
+    # a request may name 100,000 ids, and there may be thousands of entities
+    wanted = frozenset(test.value) if test.op in (Op.IN, Op.OVERLAPS) else test.value
 
     def is_true(entity: Any) -> bool:
         value = value_of(entity)

@@ -11,14 +11,15 @@ import pytest
 from chalicelib.access import view_queries
 from chalicelib.core.kinds import Kind
 from chalicelib.core.log.commits import Commit
-from chalicelib.query import check, parse
+from chalicelib.query import check, parse, tree
 from chalicelib.query.check import VISIBLE
-from chalicelib.query.row_tests import is_plain
+from chalicelib.query.operators import Op
+from chalicelib.query.row_tests import is_plain, row_test
 from chalicelib.query.tree import Query
 from chalicelib.storage.view import tails
 from chalicelib.storage.view.tails import Tail
 from chalicelib.storage.view.view import View
-from tests.query.query_rig import box
+from tests.query.query_rig import box, state
 from tests.query.query_worlds import SEEDS, change_of, commit
 from tests.resources.annotations.boxes import settle
 from tests.storage.commits import boxed, typed
@@ -65,6 +66,28 @@ def test_a_view_and_what_changed_after_it_have_the_matches_of_a_view_that_applie
     assert view.matches_after(asked[0], tail) is None
 
 
+def test_many_wanted_ids_are_not_compared_with_each_entity_one_by_one():
+    compared = []
+
+    class Number(int):
+        def __eq__(self, other):
+            compared.append(other)
+            return int(self) == other
+
+        __hash__ = int.__hash__
+
+    wanted = tuple(map(Number, range(1_000, 2_000)))
+    for where, entity in (
+        (tree.Test("id", Op.IN, wanted), box(1)),
+        (tree.Test("media", Op.OVERLAPS, wanted), state(1, media=[2, 3])),
+    ):
+        kind = Kind.LOCALIZATION if where.op is Op.IN else Kind.STATE
+        is_match = row_test(Query(kind=kind, where=where, merge=False))
+        assert is_match is not None
+        assert not is_match(entity)
+    assert len(compared) < 10
+
+
 @pytest.mark.parametrize(
     "wanted",
     [{"attribute": ["n::1"]}, {"sort_by": ["$frame"]}, {"start": 1}, {"stop": 5}, {"section": 1}],
@@ -83,6 +106,13 @@ class TestWhatAViewHasToApply:
 
     def test_more_changes_than_are_worth_it(self, monkeypatch):
         monkeypatch.setattr(tails, "MOST_CHANGES", 3)
+        some = [change_of("localization", box(number)) for number in range(4)]
+        tail = Tail(0, 0).with_commits([commit(1, some[:3])])
+        assert tail is not None
+        assert tail.with_commits([commit(2, some[3:])]) is None
+
+    def test_documents_that_take_more_memory_than_is_worth_it(self, monkeypatch):
+        monkeypatch.setattr(tails, "MOST_BYTES", 3 * len(change_of("localization", box(1)).doc))
         some = [change_of("localization", box(number)) for number in range(4)]
         tail = Tail(0, 0).with_commits([commit(1, some[:3])])
         assert tail is not None

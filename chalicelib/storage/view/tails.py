@@ -23,7 +23,9 @@ from chalicelib.core.log.commits import Commit
 from chalicelib.core.models.entities import STRUCT_OF
 
 MOST_CHANGES = 5_000
-"""Changes up to which a tail is kept: 10 MB. With more, the view has to apply them."""
+"""Changes up to which a tail is kept. With more, the view has to apply them."""
+MOST_BYTES = 4_000_000
+"""The same of their documents: an entity in memory takes several times the bytes of its document."""
 MOST_TAILS = 8
 """Projects with a tail."""
 _decoders = {kind: msgspec.json.Decoder(struct) for kind, struct in STRUCT_OF.items()}
@@ -36,6 +38,8 @@ class Tail:
     after: int
     seq: int
     changed: dict[Kind, dict[int, Any]] = field(default_factory=dict)
+    bytes: int = 0
+    """Of the documents of all changes."""
 
     @property
     def size(self) -> int:
@@ -48,11 +52,14 @@ class Tail:
         Returns:
             None where a view has to apply them: they are too many, definitions changed, or some have expired.
         """
-        seq, left = self.seq, MOST_CHANGES - self.size
+        seq, left, size = self.seq, MOST_CHANGES - self.size, self.bytes
         found: defaultdict[Kind, dict[int, Any]] = defaultdict(dict)
         for commit in commits:
             left -= len(commit.changes)
-            if commit.seq != seq + 1 or left < 0 or any(change.is_definition for change in commit.changes):
+            size += sum(len(change.doc) for change in commit.changes)
+            if commit.seq != seq + 1 or left < 0 or size > MOST_BYTES:
+                return None
+            if any(change.is_definition for change in commit.changes):
                 return None
             for change in commit.changes:
                 kind = Kind(change.kind)
@@ -61,7 +68,7 @@ class Tail:
         if seq == self.seq:
             return self
         changed = self.changed | {kind: {**self.changed.get(kind, {}), **some} for kind, some in found.items()}
-        return replace(self, seq=seq, changed=changed)
+        return replace(self, seq=seq, changed=changed, bytes=size)
 
 
 class Tails:
