@@ -160,7 +160,7 @@ class Transaction:
         """
         ahead.forget()
         end_turn()
-        if sum(len(getattr(step.row, "doc", None) or b"") for step in self._steps) > LARGEST_BYTES:
+        if self._bytes > LARGEST_BYTES:
             raise TooLarge("These are too large to be changed together; change fewer at once.")
         self._steps.sort(key=lambda step: _ORDER[step.verb])
         if not self._is_logged:
