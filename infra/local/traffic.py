@@ -53,6 +53,8 @@ class Traffic:
         self._condition = threading.Condition()
         self._running = 0
         self._short = self._long = 0
+        self.passed = 0
+        """The number of requests that have ended."""
         self._last_write = -QUIET_SECONDS
 
     @contextmanager
@@ -71,6 +73,7 @@ class Traffic:
         finally:
             with self._condition:
                 self._running -= 1
+                self.passed += 1
                 if write is not None:
                     self._last_write = time.monotonic()
                     self._leave(write)
