@@ -7,7 +7,9 @@ of them, before the first of their answers, costs a fraction of one for each cal
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import cache
+from itertools import chain
 
 Key = tuple[int, bytes, bytes]
 """The number of a table, and a key of it as it is stored."""
@@ -15,14 +17,8 @@ PendingRow = tuple[int, bytes, bytes, bytes, int]
 """A row as it is stored: its key, the document and its checksum."""
 MOST = 2_000
 """Rows that wait at most, so that a bulk write does not take memory for all of its rows."""
-_AT_ONCE = (64, 16, 4, 1)
-"""Rows of one statement. Each statement gives up Python's lock, and SQLite needs no Python within it."""
-_PUT = {
-    n: f"INSERT INTO rows VALUES {', '.join(['(?, ?, ?, ?, ?)'] * n)} "  # noqa: S608
-    "ON CONFLICT DO UPDATE SET doc = excluded.doc, crc = excluded.crc"
-    for n in _AT_ONCE
-}
-"""By number of rows. REPLACE would remove the row and insert another, which changes two thirds more pages."""
+_AT_ONCE = 64
+"""Rows of one statement at most. Each statement gives up Python's lock, and SQLite needs no Python within it."""
 _DELETE = "DELETE FROM rows WHERE tab = ? AND pk = ? AND sk = ?"
 
 
@@ -61,14 +57,16 @@ def write(connection: sqlite3.Connection, removed: Iterable[Key], put: Iterable[
     """Remove and put rows in the open transaction of a connection."""
     for key in removed:
         connection.execute(_DELETE, key)
-    for several in _runs(sorted(put)):
-        connection.execute(_PUT[len(several)], [value for row in several for value in row])
+    rows = sorted(put)
+    for start in range(0, len(rows), _AT_ONCE):
+        several = rows[start : start + _AT_ONCE]
+        connection.execute(_put(len(several)), list(chain.from_iterable(several)))
 
 
-def _runs(rows: list[PendingRow]) -> Iterator[list[PendingRow]]:
-    """The rows in runs of a few lengths, since each length is a statement of its own."""
-    place = 0
-    for length in _AT_ONCE:
-        while len(rows) - place >= length:
-            yield rows[place : place + length]
-            place += length
+@cache
+def _put(rows: int) -> str:
+    # REPLACE would remove the row and insert another, which changes two thirds more pages
+    return (
+        f"INSERT INTO rows VALUES {', '.join(['(?, ?, ?, ?, ?)'] * rows)} "  # noqa: S608 -- placeholders
+        "ON CONFLICT DO UPDATE SET doc = excluded.doc, crc = excluded.crc"
+    )

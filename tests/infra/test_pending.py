@@ -60,7 +60,7 @@ def test_several_calls_are_one_commit_with_what_is_noted_of_the_answer(store):
         assert asked == []
         store.sync()
     assert asked.count("COMMIT") == asked.count("BEGIN") == 1
-    assert len(asked) == 4  # four rows in runs of one length, and the number of the answer
+    assert len(asked) == 4  # four rows in one statement, and the number of the answer
 
 
 def test_what_was_answered_is_there_after_a_kill_and_the_rest_is_not_half_there(store, tmp_path):
