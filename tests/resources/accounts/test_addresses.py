@@ -151,6 +151,15 @@ def test_one_reset_ends_the_others(api, nobody, ada, address):
     assert nobody.patch(f"User/{ada.id}", {**new, "reset_token": first}).status == 400
 
 
+def test_a_reset_of_another_user_without_an_address_is_refused(api, nobody, ada):
+    """Resets that older releases mailed hold no address, which would tell them apart."""
+    made = PasswordReset(id=hash_of("a token of older releases"), user=api.user.id, created=time.time())
+    records.create(PASSWORD_RESET, made)
+    change = {"password": "battery staple 8", "reset_token": "a token of older releases"}
+    assert nobody.patch(f"User/{ada.id}", change).status == 400
+    assert nobody.patch(f"User/{api.user.id}", change).status == 200
+
+
 @pytest.mark.parametrize(("who", "status"), [("me", 400), ("api", 200)])
 def test_without_mail_only_staff_changes_an_address(request, ada, address, configured, who, status):
     configured(email_enabled=False)
