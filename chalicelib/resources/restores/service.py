@@ -27,7 +27,6 @@ from chalicelib.core.resource import timestamp
 from chalicelib.core.time import deadline
 from chalicelib.errors import Conflict, Forbidden, Gone, NotFound
 from chalicelib.resources.bulk import service as bulk_service
-from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.entities.service import LEVEL_TO_CHANGE, Writer, rows_of
 from chalicelib.resources.restores import bulk as restores_bulk
 from chalicelib.resources.restores import leaves as restores_leaves
@@ -84,12 +83,10 @@ def restore(writer: Writer, numbers: Sequence[int]) -> dict[str, int]:
     for section, _ in plan.sections.values():
         _recreate(writer, section)
     changes = [
-        BulkChange(
-            kind=Kind.MEDIA,
-            project=writer.project,
-            user=writer.user,
-            verb="relink",
-            numbers=media,
+        writer.bulk_change(
+            Kind.MEDIA,
+            "relink",
+            media,
             section=section.id,
             logged=(
                 {"_primary_section": None, TAG_ATTRIBUTE: ""},
@@ -98,13 +95,8 @@ def restore(writer: Writer, numbers: Sequence[int]) -> dict[str, int]:
         )
         for section, media in plan.sections.values()
     ]
-    changes += [
-        BulkChange(kind=kind, project=writer.project, user=writer.user, verb="restore", numbers=numbers)
-        for kind, numbers in order.items()
-    ]
-    changes.append(
-        BulkChange(kind=Kind.LEAF, project=writer.project, user=writer.user, verb="rebuild_paths", numbers=moved)
-    )
+    changes += [writer.bulk_change(kind, "restore", numbers) for kind, numbers in order.items()]
+    changes.append(writer.bulk_change(Kind.LEAF, "rebuild_paths", moved))
     bulk_service.run(*changes, handlers=restores_bulk.HANDLERS, scope=writer.scope)
     found = {str(kind): len(plan.ids[kind]) for kind in RESTORABLE if plan.ids[kind]}
     return found | ({"section": len(plan.sections)} if plan.sections else {})

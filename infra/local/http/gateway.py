@@ -281,9 +281,10 @@ class _Handler(requests.Handler):
             return
         _clock.begin(self)
         try:
-            client = str(self.client_address[0])
-            reply = self.gateway.ask(self.command, self.path, uncompressed(self.headers, client), body, client)
-            database.current().sync()
+            client, store = str(self.client_address[0]), database.current()
+            with store.committing_later():
+                reply = self.gateway.ask(self.command, self.path, uncompressed(self.headers, client), body, client)
+            store.sync()
         except (CannotStore, Damaged) as failure:
             reply = _refusal(Unavailable(f"Nothing can be stored: {failure}"))
         except Exception:
