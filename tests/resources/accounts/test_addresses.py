@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from chalicelib.access.authentication import hash_of
 from chalicelib.resources.accounts import address_changes
+from chalicelib.resources.accounts.invitations import PASSWORD_RESET, PasswordReset
+from chalicelib.storage.dynamodb import records
 from tests.resources.accounts.mails import link_in, mails_to, newest_mail_to, spec, token_in
 from tests.service import new_user
 
