@@ -225,7 +225,7 @@ GUARDS: dict[str, Guard] = {
         "chalicelib/http/bounds.py",
         "        if len(value) > MAX_ITEMS:",
         "        if False:",
-        "tests/http/test_decoding.py",
+        "tests/http/test_bounds.py",
         "test_free_members_have_bounds_of_size",
     ),
     "cost of queries": Guard(
