@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from msgspec import Meta
-
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.entities import Localization, LocalizationSpec, LocalizationUpdate
 from chalicelib.query.parsers.annotation_bodies import LocalizationBulkDelete, LocalizationBulkUpdate
@@ -13,13 +9,6 @@ from chalicelib.query.parsers.bodies import LocalizationIdQuery
 from chalicelib.query.parsers.parameters import LocalizationQuery
 from chalicelib.resources.annotations.operations import AnnotationResource, annotation_operations
 from chalicelib.resources.annotations.schemas import LocalizationChanged, LocalizationDelete
-
-
-class CountedLocalizationQuery(LocalizationQuery, kw_only=True):
-    """The parameters of bulk changes."""
-
-    count: Annotated[int, Meta(ge=0, description="How many must match; otherwise nothing happens.")] | None = None
-
 
 OPERATIONS = annotation_operations(
     AnnotationResource(
@@ -31,7 +20,6 @@ OPERATIONS = annotation_operations(
         update=LocalizationUpdate,
         changed=LocalizationChanged,
         query=LocalizationQuery,
-        counted=CountedLocalizationQuery,
         id_query=LocalizationIdQuery,
         bulk_update=LocalizationBulkUpdate,
         bulk_delete=LocalizationBulkDelete,

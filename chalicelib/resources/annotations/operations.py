@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
+import msgspec
 from msgspec import Meta
 
 from chalicelib.access import view_queries
@@ -51,7 +52,7 @@ class AnnotationResource:
         kind: localizations or states.
         word: the name in paths, as in `/rest/State/{id}`; `tag` is its group in the documentation.
         stored, spec, update, changed: the Structs of a row, its creation, its change, and the answer to a change.
-        query, counted: the query parameters of lists; the same with `count` for bulk changes.
+        query: the query parameters of lists; bulk changes take `count` as well.
         id_query, bulk_update, bulk_delete, delete: the Structs of the other bodies.
     """
 
@@ -63,7 +64,6 @@ class AnnotationResource:
     update: type[Resource]
     changed: Any
     query: type[Resource]
-    counted: type[Resource]
     id_query: type[Resource]
     bulk_update: type[Resource]
     bulk_delete: type[Resource]
@@ -205,10 +205,14 @@ def by_element(kind: Kind) -> Address[Any]:
     return in_project(kind.value, locate, judged=latest, variables=variables)
 
 
+_COUNT = "count", Annotated[int, Meta(ge=0, description="How many must match; otherwise nothing happens.")] | None, None
+
+
 def annotation_operations(resource: AnnotationResource) -> Operations:
     """The operations of one kind of annotation."""
     word, noun = resource.word, str(resource.kind)
     many, counts = f"/rest/{word}s/{{project}}", f"/rest/{word}Count/{{project}}"
+    counted = msgspec.defstruct(f"Counted{word}Query", [_COUNT], bases=(resource.query,), kw_only=True)
     made = Operations(tag=resource.tag, addresses=WITHIN_PROJECT, needs=Permission.EDIT)
     made.get(
         many,
@@ -234,7 +238,7 @@ def annotation_operations(resource: AnnotationResource) -> Operations:
         f"Update{word}List",
         summary=f"Change all {noun}s that match; they must be of one type.",
         details="With `count`, nothing is changed unless that many match.",
-        query=resource.counted,
+        query=counted,
         body=resource.bulk_update,
     )(resource.update_many)
     made.delete(
@@ -243,7 +247,7 @@ def annotation_operations(resource: AnnotationResource) -> Operations:
         summary=f"Delete all {noun}s that match; without any filter, all of the project.",
         details="They leave tombstones, which `show_deleted` shows, unless pruned. With `count`, nothing is deleted "
         "unless that many match.",
-        query=resource.counted,
+        query=counted,
         body=resource.bulk_delete,
         body_required=False,
     )(resource.delete_many)

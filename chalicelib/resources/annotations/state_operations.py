@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-from msgspec import Meta
+from typing import Any
 
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.entities import State, StateSpec, StateUpdate
@@ -23,12 +21,6 @@ TAG = "States"
 OPERATIONS = Operations(tag=TAG)
 
 
-class CountedStateQuery(StateQuery, kw_only=True):
-    """The parameters of bulk changes."""
-
-    count: Annotated[int, Meta(ge=0, description="How many must match; otherwise nothing happens.")] | None = None
-
-
 OPERATIONS += annotation_operations(
     AnnotationResource(
         kind=Kind.STATE,
@@ -39,7 +31,6 @@ OPERATIONS += annotation_operations(
         update=StateUpdate,
         changed=StateChanged,
         query=StateQuery,
-        counted=CountedStateQuery,
         id_query=StateIdQuery,
         bulk_update=StateBulkUpdate,
         bulk_delete=StateBulkDelete,

@@ -24,12 +24,7 @@ from chalicelib.core.resource import given, now, timestamp
 from chalicelib.errors import BadInput, Forbidden, NotFound
 from chalicelib.queues import send
 from chalicelib.resources.bucket_sources.messages import ListObjects
-from chalicelib.resources.bucket_sources.schemas import (
-    BUCKET_SOURCE,
-    BucketSource,
-    BucketSourceSpec,
-    ExtensionType,
-)
+from chalicelib.resources.bucket_sources.schemas import BUCKET_SOURCE, BucketSource, BucketSourceSpec, ExtensionType
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.media import service as media_service
 from chalicelib.settings import settings

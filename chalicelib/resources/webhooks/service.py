@@ -21,14 +21,7 @@ from chalicelib.resources.events import service as events_service
 from chalicelib.resources.webhooks import delivery, filters, sender, signing
 from chalicelib.resources.webhooks.delivery import PURPOSE, WORD
 from chalicelib.resources.webhooks.messages import DeliverEvents, RedeliverEvent
-from chalicelib.resources.webhooks.schemas import (
-    WEBHOOK,
-    Delivery,
-    DeliveryQuery,
-    RedeliverySpec,
-    Webhook,
-    WebhookSpec,
-)
+from chalicelib.resources.webhooks.schemas import WEBHOOK, Delivery, DeliveryQuery, RedeliverySpec, Webhook, WebhookSpec
 from chalicelib.settings import settings
 from chalicelib.storage import outbound, sealing
 from chalicelib.storage.dynamodb import attempts, ids, records, streams
