@@ -2,54 +2,30 @@
 
 from __future__ import annotations
 
-from chalicelib.errors import NotFound
 from chalicelib.resources.exports import joining
 from chalicelib.resources.exports import steps as exports_steps
 from chalicelib.resources.exports.messages import JoinExport, PlanExport, RemoveExport, WritePart
 from chalicelib.resources.imports import service as imports_service
 from chalicelib.resources.imports import steps as imports_steps
 from chalicelib.resources.imports.messages import CheckImport, RemoveImport, RunImportPart
-from functions.worker import Delivery, Retry, worker
-
-PAUSES = (1.0, 3.0, 8.0, 28.0)
-"""Seconds to wait for a record whose message was sent before: longer than a request."""
+from functions.worker import Delivery, worker
 
 
 def _plan(message: PlanExport, delivery: Delivery) -> None:
     """The message is sent before its record is stored, so that no crash leaves objects without record."""
-    if message.project and not exports_steps.exists(message) and delivery.count <= len(PAUSES):
-        raise Retry(f"there is no {message.what} {message.uid} yet", after=PAUSES[delivery.count - 1])
+    if message.project and not exports_steps.exists(message):
+        delivery.wait_for(f"there is no {message.what} {message.uid} yet")
     exports_steps.plan(message)
-
-
-def _write(message: WritePart, _: Delivery) -> None:
-    exports_steps.write(message)
-
-
-def _remove(message: RemoveExport, _: Delivery) -> None:
-    exports_steps.remove_leftovers(message)
-
-
-def _join(message: JoinExport, delivery: Delivery) -> None:
-    joining.join(message, delivery.seconds_left)
 
 
 def _check(message: CheckImport, delivery: Delivery) -> None:
     """The message is sent before its record is stored, so that no crash can lose it."""
-    try:
+    with delivery.waiting():
         imports_steps.check(message.uid)
-    except NotFound as missing:
-        if delivery.count > len(PAUSES):
-            raise
-        raise Retry(str(missing), after=PAUSES[delivery.count - 1]) from missing
 
 
 def _run_part(message: RunImportPart, _: Delivery) -> None:
     imports_steps.run_part(message.uid, message.part)
-    imports_service.remove_leftovers(message.project, message.uid)
-
-
-def _remove_import(message: RemoveImport, _: Delivery) -> None:
     imports_service.remove_leftovers(message.project, message.uid)
 
 
@@ -67,12 +43,12 @@ def _give_up(
 handler = worker(
     {
         PlanExport: _plan,
-        WritePart: _write,
-        JoinExport: _join,
-        RemoveExport: _remove,
+        WritePart: lambda message, _: exports_steps.write(message),
+        JoinExport: lambda message, delivery: joining.join(message, delivery.seconds_left),
+        RemoveExport: lambda message, _: exports_steps.remove_leftovers(message),
         CheckImport: _check,
         RunImportPart: _run_part,
-        RemoveImport: _remove_import,
+        RemoveImport: lambda message, _: imports_service.remove_leftovers(message.project, message.uid),
     },
     on_poison=_give_up,
 )

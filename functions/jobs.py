@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from aws_lambda_powertools import Logger
-
+from chalicelib.core.time.parts import run_each
 from chalicelib.resources.jobs import cleanup, status_sync
 from chalicelib.resources.jobs.engines import batch_jobs
 from chalicelib.resources.webhooks import rules
@@ -17,7 +16,6 @@ RULE_SECONDS = 20.0
 """Seconds for launching what trigger rules launch."""
 SWEEP_SECONDS = 30.0
 """Seconds for each half of a sweep; the function has 90, and each half may take one call longer."""
-logger = Logger(service="limn")
 
 
 def handler(event: dict[str, Any], _: LambdaContext) -> None:
@@ -27,7 +25,10 @@ def handler(event: dict[str, Any], _: LambdaContext) -> None:
         if uid:
             status_sync.refresh(uid)
         return
-    rules.sweep(RULE_SECONDS)
-    asked, ended = status_sync.sweep(SWEEP_SECONDS), cleanup.sweep(SWEEP_SECONDS)
-    if asked or ended:
-        logger.info("jobs swept", extra={"asked": asked, "ended": ended})
+    run_each(
+        [
+            ("the sweep of trigger rules", lambda: rules.sweep(RULE_SECONDS)),
+            ("the update of jobs", lambda: status_sync.sweep(SWEEP_SECONDS)),
+            ("the removal of jobs", lambda: cleanup.sweep(SWEEP_SECONDS)),
+        ]
+    )

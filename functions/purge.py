@@ -8,22 +8,15 @@ from chalicelib.resources.projects import purging
 from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.resources.types import retirement
 from chalicelib.resources.types.messages import BuryRetired
-from functions.worker import Delivery, worker
+from functions.worker import worker
 
 SPARE = 60.0
 """Seconds kept for the last step and for sending the continuation."""
 
-
-def _purge(message: PurgeProject, delivery: Delivery) -> None:
-    purging.purge(message, delivery.seconds_left() - SPARE)
-
-
-def _finish(message: FinishBulkChange, delivery: Delivery) -> None:
-    bulk_changes.finish(message, delivery.seconds_left() - SPARE)
-
-
-def _bury(message: BuryRetired, delivery: Delivery) -> None:
-    retirement.bury(message, delivery.seconds_left() - SPARE)
-
-
-handler = worker({PurgeProject: _purge, FinishBulkChange: _finish, BuryRetired: _bury})
+handler = worker(
+    {
+        PurgeProject: lambda message, delivery: purging.purge(message, delivery.seconds_left() - SPARE),
+        FinishBulkChange: lambda message, delivery: bulk_changes.finish(message, delivery.seconds_left() - SPARE),
+        BuryRetired: lambda message, delivery: retirement.bury(message, delivery.seconds_left() - SPARE),
+    }
+)

@@ -8,29 +8,17 @@ from chalicelib.resources.bucket_sources import arrivals, indexing, listing
 from chalicelib.resources.bucket_sources.messages import IndexObjects, ListObjects, LookAtObjects
 from chalicelib.resources.bucket_sources.schemas import BUCKET_SOURCE
 from chalicelib.storage.dynamodb import records
-from functions.worker import Delivery, Retry, worker
+from functions.worker import Delivery, worker
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
 
-PAUSES = (1.0, 3.0, 8.0, 28.0)
-"""Seconds to wait for a source whose message was sent before its record was stored: longer than a request."""
-
-
 def _list(message: ListObjects, delivery: Delivery) -> None:
-    is_first = not message.after
-    if is_first and delivery.count <= len(PAUSES) and records.maybe(BUCKET_SOURCE, message.source) is None:
-        raise Retry(f"there is no source {message.source} yet", after=PAUSES[delivery.count - 1])
+    """The first message is sent before the record of its source is stored."""
+    if not message.after and records.maybe(BUCKET_SOURCE, message.source) is None:
+        delivery.wait_for(f"there is no source {message.source} yet")
     listing.list_page(message)
-
-
-def _look_at(message: LookAtObjects, _: Delivery) -> None:
-    listing.look_at(message)
-
-
-def _index(message: IndexObjects, delivery: Delivery) -> None:
-    indexing.index(message, delivery.seconds_left)
 
 
 def _give_up(message: ListObjects | LookAtObjects | IndexObjects, reason: Exception) -> bool:
@@ -41,7 +29,14 @@ def _give_up(message: ListObjects | LookAtObjects | IndexObjects, reason: Except
     return isinstance(message, LookAtObjects)
 
 
-_work = worker({ListObjects: _list, LookAtObjects: _look_at, IndexObjects: _index}, on_poison=_give_up)
+_work = worker(
+    {
+        ListObjects: _list,
+        LookAtObjects: lambda message, _: listing.look_at(message),
+        IndexObjects: lambda message, delivery: indexing.index(message, delivery.seconds_left),
+    },
+    on_poison=_give_up,
+)
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> Any:

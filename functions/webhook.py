@@ -9,7 +9,7 @@ from aws_lambda_powertools import Logger
 from chalicelib.resources.webhooks import delivery
 from chalicelib.resources.webhooks.messages import DeliverEvents, RedeliverEvent
 from chalicelib.storage.log.wakeups import ProjectChanged
-from functions.worker import Delivery, worker
+from functions.worker import worker
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -19,19 +19,18 @@ SPARE = 30.0
 logger = Logger(service="limn")
 
 
-def _wake(message: ProjectChanged, context: Delivery) -> None:
-    delivery.wake(message.project, message.seq, context.seconds_left() - SPARE)
-
-
-def _deliver(message: DeliverEvents, context: Delivery) -> None:
-    delivery.deliver(message.project, message.webhook, context.seconds_left() - SPARE)
-
-
-def _redeliver(message: RedeliverEvent, _: Delivery) -> None:
-    delivery.redeliver(message)
-
-
-_work = worker({ProjectChanged: _wake, DeliverEvents: _deliver, RedeliverEvent: _redeliver}, remembers=False)
+_work = worker(
+    {
+        ProjectChanged: lambda message, context: delivery.wake(
+            message.project, message.seq, context.seconds_left() - SPARE
+        ),
+        DeliverEvents: lambda message, context: delivery.deliver(
+            message.project, message.webhook, context.seconds_left() - SPARE
+        ),
+        RedeliverEvent: lambda message, _: delivery.redeliver(message),
+    },
+    remembers=False,
+)
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> Any:

@@ -20,7 +20,8 @@ from __future__ import annotations
 import os
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -48,6 +49,11 @@ REMEMBERED = 24 * 3600
 FIRST_PAUSE = 2.0
 LONGEST_PAUSE = 900.0
 """Seconds before a failed message is delivered again: the first time, and at most."""
+STORED = (1.0, 3.0, 8.0, 28.0)
+"""Seconds to wait for what a message was sent before, such as its record.
+
+The sum is longer than API Gateway gives a request: after that it is stored or never will be.
+"""
 HOPELESS = (BadInput, Forbidden, NotFound, TooLarge)
 
 KEY_PREFIX = "limn"
@@ -101,6 +107,20 @@ class Delivery:
     def seconds_left(self) -> float:
         """Seconds left in this invocation."""
         return self.context.get_remaining_time_in_millis() / 1000
+
+    def wait_for(self, reason: str) -> None:
+        """Raise Retry where what the message was sent before may still be stored."""
+        if self.count <= len(STORED):
+            raise Retry(reason, after=STORED[self.count - 1])
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Retry what does not find what the message was sent before; after a time NotFound is raised."""
+        try:
+            yield
+        except NotFound as missing:
+            self.wait_for(str(missing))
+            raise
 
     def come_back(self, seconds: float) -> None:
         """Have the message delivered again after a pause instead of after its queue's visibility timeout."""

@@ -20,7 +20,7 @@ export const rules = {
 
 const REASONS = /** @type {Record<string, string>} */ ({
   gone: "the server answered 410 Gone", failing: "no event was accepted for three days", owner_lost_access: "its owner may not register it any more",
-  algorithm_missing: "its algorithm is gone", token_invalid: "the token of its owner was revoked", refused: "the launch was refused",
+  algorithm_missing: "its algorithm is gone", token_invalid: "the token of its owner was revoked", refused: "the launch was refused", query_refused: "its query is refused", error: "it failed for three days",
 });
 
 export const history = {

@@ -6,11 +6,13 @@ package.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from chalicelib.core.kinds import DefinitionKind
+from chalicelib.core.record_limits import Most, limits_of
 
 R = TypeVar("R")
 
@@ -44,6 +46,22 @@ class RecordKind(Generic[R]):
     definition: DefinitionKind | None = None
     identity: str = "id"
 
+    def __post_init__(self) -> None:
+        """Raise AssertionError for a kind that says nothing of its number."""
+        limits_of(self.name)
+        KINDS[self.name] = self
+
+    @property
+    def limits(self) -> tuple[Most, ...]:
+        """How many there may be."""
+        return limits_of(self.name)
+
+    @property
+    def plural(self) -> str:
+        """Its word for several, in sentences: `row protections`."""
+        words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", self.title).lower()
+        return f"{words[:-2]}es" if words.endswith("is") else f"{words}s"
+
     def id_of(self, record: Any) -> Any:
         """The record's id: an integer, or the uid of a job."""
         return getattr(record, self.identity)
@@ -54,3 +72,7 @@ class RecordKind(Generic[R]):
             return self.key(record)
         number = self.id_of(record)
         return padded(number) if isinstance(number, int) else str(number)
+
+
+KINDS: dict[str, RecordKind[Any]] = {}
+"""All kinds that were declared, by name."""

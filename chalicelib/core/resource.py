@@ -71,14 +71,6 @@ class KeepsUnknown(Resource, kw_only=True):
     others: dict[str, Any] = {}
 
 
-class Created(Struct, kw_only=True, omit_defaults=True):
-    """The members of CreateResponse: the new id, and the new object where the operation returns it."""
-
-    message: str
-    id: int | str
-    object: dict[str, Any] | None = None
-
-
 def answer(thing: Resource) -> dict[str, Any]:
     """The members of a record or entity in responses: every one, null where unset, under new and old names."""
     seen = msgspec.structs.asdict(thing)

@@ -30,8 +30,6 @@ Q = TypeVar("Q")
 B = TypeVar("B")
 H = TypeVar("H", bound=Callable[..., Any])
 
-Paths = dict[str, str]
-
 
 class NoQuery(Resource):
     """The operation has no query parameters."""

@@ -151,8 +151,6 @@ def step(project: int, changes: int = 0, *, force: bool = False, end: float = ma
         snapshots.sweep(project)
         follow_end = math.inf if force else time.monotonic() + FOLLOW_SECONDS
         found, folded = _fold(project, manifest, last, follow_end, end)
-        if folded:  # writers may wait for this
-            growth.settle(project, folded)
     is_folded = found is not None and found.seq >= last
     if found:
         _expire(project, found)
@@ -187,7 +185,7 @@ def _fold(
         counted = _Counted(snapshots.follow(view, last, follow_end), since)
         segments = archive.write(project, before, counted)
         is_other = manifest is not None and snapshots.is_other(manifest)
-        found = snapshots.save(view, segments, replace=is_other)
+        found = snapshots.save(view, segments, replace=is_other, folded=counted.growth)
         return found or pointer(project), counted.growth if found else 0
     finally:
         view.close()

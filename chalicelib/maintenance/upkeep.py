@@ -12,11 +12,11 @@ Every step may be interrupted and run again, and two concurrent runs are safe.
 
 from __future__ import annotations
 
-import logging
 import time
 from collections import defaultdict
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import msgspec
 
@@ -24,6 +24,7 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.log.commits import Change, Commit, Edit
 from chalicelib.core.models.accounts import PROJECT
 from chalicelib.core.resource import now, timestamp
+from chalicelib.core.time.parts import Parts
 from chalicelib.errors import NotFound
 from chalicelib.resources.bucket_sources import service as bucket_sources_service
 from chalicelib.resources.entities import object_cleanup
@@ -42,7 +43,6 @@ AGAIN = timedelta(minutes=55)
 SHOWN = timedelta(days=1)
 """Seconds for which an expired temporary file is still listed as expired."""
 _COMMITS_AT_ONCE = 500
-_logger = logging.getLogger("limn.upkeep")
 
 
 class _Moving(msgspec.Struct):
@@ -56,48 +56,44 @@ def run(seconds: float) -> int:
     """Run the due tasks of as many projects as time allows, resuming after the last; returns their number.
 
     Raises:
-        Exception: the last error of a project; the other projects were handled.
+        Exception: the last error; the other parts and projects were handled.
     """
-    end = time.monotonic() + seconds
-    tus.sweep()
-    unclaimed.sweep()
+    end, parts = time.monotonic() + seconds, Parts()
+    parts.run("the sweep of resumable uploads", tus.sweep)
+    parts.run("the sweep of unclaimed uploads", unclaimed.sweep)
     last = ids.last(PROJECT.name)
     start = cursors.position("upkeep")
-    count, failure = 0, None
+    count = 0
     for step in range(last):
         if time.monotonic() > end:
             break
         number = (start + step) % last + 1
-        try:
-            look_after(number)
-        except Exception as caught:
-            _logger.exception("the upkeep of project %d failed", number)
-            failure = caught
+        parts.run(f"the upkeep of project {number}", partial(look_after, number))
         count += 1
         cursors.reach("upkeep", number)
-    if failure:
-        raise failure
+    parts.finish()
     return count
 
 
 def look_after(project: int) -> None:
-    """Run the project's due tasks."""
+    """Run the project's due tasks. Raises the last error of a part; the other parts were run."""
     try:
         if records.get(PROJECT, project).deleted is not None:
             return
     except NotFound:
         return
-    find(project)
-    moment = now()
-    for task in list(scheduled_tasks.until(project, moment)):
-        _do(project, task)
-    object_cleanup.sweep(project)
+    parts = Parts()
+    parts.run("the search for tasks", partial(find, project))
+    for task in list(scheduled_tasks.until(project, now())):
+        parts.run(f"the task {task.name} of project {project}", partial(_do, project, task))
+    parts.run("the removal of objects", partial(object_cleanup.sweep, project))
     past = timestamp(datetime.now(UTC) - SHOWN)
     for file in records.list_children(TEMPORARY_FILE, project):
         if file.eol_datetime <= past:
-            temporary_files_service.remove(file)
-    exports_service.sweep(project)
-    bucket_sources_service.sweep(project)
+            parts.run(f"the removal of temporary file {file.id}", partial(temporary_files_service.remove, file))
+    parts.run("the sweep of exports", partial(exports_service.sweep, project))
+    parts.run("the sweep of bucket sources", partial(bucket_sources_service.sweep, project))
+    parts.finish()
 
 
 def find(project: int) -> None:

@@ -91,29 +91,36 @@ _NAMES = {
 }
 
 
-def check_cost(query: Query, rows_of: RowsOf, aggregate: Aggregate | None = None) -> None:
+def check_cost(
+    query: Query, rows_of: RowsOf, aggregate: Aggregate | None = None, *, budget: float = BUDGET_SECONDS
+) -> None:
     """Refuse a checked query whose estimate exceeds the budget.
 
     Args:
         query: a query as `check.check` returns it.
         rows_of: the number of entities of a kind in the project.
         aggregate: the statistics to compute of its matches.
+        budget: maximum estimate, in seconds.
 
     Raises:
         BadInput: the estimate exceeds the budget; the message names the costliest part.
     """
-    if sum(estimate(query, lambda _: _SMALL_PROJECT, aggregate).values()) <= BUDGET_SECONDS:
+    if sum(estimate(query, lambda _: _SMALL_PROJECT, aggregate).values()) <= budget:
         return
     seconds = estimate(query, rows_of, aggregate)
     total = sum(seconds.values())
-    if total <= BUDGET_SECONDS:
+    if total <= budget:
         return
     part = max(seconds, key=lambda each: seconds[each])
     raise BadInput(
-        f"The query is too expensive: it is estimated at {total:.0f} s of processor time, and at most "
-        f"{BUDGET_SECONDS:.0f} s are allowed. {seconds[part]:.0f} s of it are for {part}: "
+        f"The query is too expensive: it is estimated at {_shown(total)} s of processor time, and at most "
+        f"{_shown(budget)} s are allowed. {_shown(seconds[part])} s of it are for {part}: "
         "use fewer or shorter ones, or split the query into several requests."
     )
+
+
+def _shown(seconds: float) -> str:
+    return f"{seconds:.0f}" if seconds >= 1 else f"{seconds:.1f}"
 
 
 def estimate(query: Query, rows_of: RowsOf, aggregate: Aggregate | None = None) -> dict[str, float]:

@@ -208,8 +208,7 @@ def resolve(address: Address, *, is_inside: bool) -> str:
     try:
         found = socket.getaddrinfo(address.host.strip("[]"), address.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as failure:
-        message = f"{address.host} has no address"
-        raise NoAddressError(message) from failure
+        raise NoAddressError(f"{address.host} has no address") from failure
     numbers = [str(entry[4][0]) for entry in found]
     if not is_inside and not all(origins.is_public(number) for number in numbers):
         raise origins.refusal(address.url.partition("?")[0])

@@ -181,8 +181,7 @@ class TranscodePlan(Struct, frozen=True):
 def check_size(width: int, height: int) -> None:
     """Raise BadInput for a picture of implausible size, or one that does not fit a function's memory."""
     if width < 1 or height < 1:
-        message = f"The picture is {width} x {height} pixels, which cannot be shown."
-        raise BadInput(message)
+        raise BadInput(f"The picture is {width} x {height} pixels, which cannot be shown.")
     if max(width, height) > MAX_SIDE or width * height > MAX_PIXELS:
         message = f"The picture is {width} x {height} pixels; allowed are {MAX_SIDE} on a side and {MAX_PIXELS} in all."
         raise BadInput(message)
@@ -305,8 +304,7 @@ def _asked_height(config: Mapping[str, Any]) -> int:
     """A streaming_config entry's height; 0 stands for the source's own."""
     height = config.get("resolution", 0)
     if not isinstance(height, int) or height < 0:
-        message = f"streaming_config: resolution must be a height in pixels, not {height!r}."
-        raise BadInput(message)
+        raise BadInput(f"streaming_config: resolution must be a height in pixels, not {height!r}.")
     return height
 
 
@@ -319,8 +317,7 @@ def _archival_rendition(video: VideoInfo, entry: int, encode: Mapping[str, Any])
     rendition = _rendition(f"archival_{entry}", video, video.height, vcodec, {**encode, "preset": preset})
     tune = encode.get("tune") or "fastdecode"
     if tune not in _TUNES:
-        message = f"archive_config: tune must be one of {', '.join(_TUNES)}, not {tune!r}."
-        raise BadInput(message)
+        raise BadInput(f"archive_config: tune must be one of {', '.join(_TUNES)}, not {tune!r}.")
     usable = tune if vcodec == "h264" or tune in _HEVC_TUNES else ""
     return msgspec.structs.replace(rendition, tune=usable)
 
@@ -328,25 +325,21 @@ def _archival_rendition(video: VideoInfo, entry: int, encode: Mapping[str, Any])
 def _rendition(name: str, video: VideoInfo, height: int, vcodec: Any, config: Mapping[str, Any]) -> Rendition:
     """One rendition of a height, with the picture's aspect ratio. Raises BadInput if no encoder supports it."""
     if vcodec not in _SMALLEST_SIDE:
-        message = f"vcodec must be one of {', '.join(_SMALLEST_SIDE)}, not {vcodec!r}."
-        raise BadInput(message)
+        raise BadInput(f"vcodec must be one of {', '.join(_SMALLEST_SIDE)}, not {vcodec!r}.")
     crf = config.get("crf")
     crf = 23 if crf is None else crf
     if not isinstance(crf, int) or not 0 <= crf <= _LARGEST_CRF[vcodec]:
-        message = f"crf must be 0 to {_LARGEST_CRF[vcodec]} for {vcodec}, not {crf!r}."
-        raise BadInput(message)
+        raise BadInput(f"crf must be 0 to {_LARGEST_CRF[vcodec]} for {vcodec}, not {crf!r}.")
     smallest = _SMALLEST_SIDE[vcodec]
     even_height = even(Fraction(height), smallest)
     is_small = vcodec == "h264" and even_height <= _SMALL_HEIGHT
     preset = str(config.get("preset") or (_SMALL_PRESET if is_small else _DEFAULT_PRESETS[vcodec]))
     if not (preset in _WORD_PRESETS if vcodec != "av1" else natural(preset) in range(_LARGEST_AV1_PRESET + 1)):
-        message = f"preset {preset!r} is not one that {vcodec} knows."
-        raise BadInput(message)
+        raise BadInput(f"preset {preset!r} is not one that {vcodec} knows.")
     pixel_format = config.get("pixel_format") or "yuv420p"
     allowed = _AV1_PIXEL_FORMATS if vcodec == "av1" else PIXEL_FORMATS
     if pixel_format not in allowed:
-        message = f"pixel_format must be one of {', '.join(allowed)} for {vcodec}, not {pixel_format!r}."
-        raise BadInput(message)
+        raise BadInput(f"pixel_format must be one of {', '.join(allowed)} for {vcodec}, not {pixel_format!r}.")
     width = even(Fraction(video.width * height, video.height), smallest)
     return Rendition(name, width, even_height, vcodec, crf, preset, pixel_format)
 

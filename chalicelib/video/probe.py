@@ -146,8 +146,7 @@ def _patiently(packets: Iterator[Packet[VideoStream]], deadline: float) -> Itera
     try:
         for number, packet in enumerate(packets):
             if number > MAX_FRAMES:
-                message = f"The video has more than {MAX_FRAMES} frames."
-                raise BadInput(message)
+                raise BadInput(f"The video has more than {MAX_FRAMES} frames.")
             if number % 256 == 0 and time.monotonic() > deadline:
                 raise BadInput("Looking through the video takes longer than allowed.")
             yield packet

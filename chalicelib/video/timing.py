@@ -100,8 +100,7 @@ class FrameTable(Struct, frozen=True):
         """Seconds between the first frame and `frame` (0 ≤ frame < count) as presented by the source."""
         times = self.times()
         if not 0 <= frame < self.count:
-            message = f"Frame {frame} does not exist; the video has {self.count} frames."
-            raise BadInput(message)
+            raise BadInput(f"Frame {frame} does not exist; the video has {self.count} frames.")
         return (times[frame] - times[0]) * Fraction(*self.base)
 
     def keyframe_for(self, frame: int) -> Keyframe:
@@ -128,8 +127,7 @@ def build_table(
     if not times:
         raise BadInput("The file holds no video frame.")
     if len(times) > MAX_FRAMES:
-        message = f"The video has {len(times)} frames; at most {MAX_FRAMES} are allowed."
-        raise BadInput(message)
+        raise BadInput(f"The video has {len(times)} frames; at most {MAX_FRAMES} are allowed.")
     rate = average_rate(times, base, nominal_rate, passed=_passed(times, base) if by_position else None)
     keys = [key for key in keyframes if 0 < key.frame < len(times)]
     return FrameTable(

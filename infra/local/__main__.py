@@ -6,6 +6,7 @@ the API on PORT (8000) and S3 on PORT + 1 until Ctrl-C, while pollers run the qu
     PORT=8000     where the API listens
     FRESH=1       start empty
     LIMN_HOME     where `.limn` lies; the current directory otherwise
+    LIMN_PAGES    operators: /outbox and /local/ need an administrator's token on this machine, too
     LIMN_JOBS     what runs the steps of jobs: auto (docker, podman or processes), one of these three, or off
 """
 

@@ -123,8 +123,7 @@ def start(*, region: str = REGION, data: Path | None = None) -> Aws:
             try:
                 _secret_key = _kept_secret(data / SIGNING_KEY)
             except OSError as failure:
-                message = f"{data / SIGNING_KEY}: {failure.strerror}"
-                raise CannotStore(message) from failure
+                raise CannotStore(f"{data / SIGNING_KEY}: {failure.strerror}") from failure
     changed = {**_SETTINGS, "AWS_SECRET_ACCESS_KEY": _secret_key, "AWS_DEFAULT_REGION": region, "AWS_REGION": region}
     before = {name: os.environ.get(name) for name in (*changed, *_REMOVED)}
     for name in _REMOVED:

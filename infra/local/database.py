@@ -1,10 +1,11 @@
 """The one SQLite database that holds the state of the local stack: rows, messages, mail, the index of objects.
 
-Every AWS call that writes is one transaction, committed before the call is answered; calls are committed in the order
-they were made, so a process that dies leaves what a crash between two AWS calls leaves, and nothing else. A commit
-survives the death of the process as it is. Before an answer leaves the machine, `sync` writes the log of the database
-(WAL) through to the disk, once for all that were committed meanwhile, so what was acknowledged survives a loss of
-power.
+Every AWS call that writes is one transaction, and calls are committed in the order they were made, so a process that
+dies leaves what a crash between two AWS calls leaves, and nothing else. The rows that a request writes may wait
+(`committing_later`): they are committed with those of other requests, before anything else is written and before a
+query reads. A commit survives the death of the process as it is. Before an answer leaves the machine, `sync` commits
+and writes the log of the database (WAL) through to the disk, once for all that were made meanwhile, so what was
+acknowledged survives a loss of power.
 
 Other parts of the local stack keep what they want to find after a restart in `Documents`:
 
@@ -23,44 +24,28 @@ import os
 import shutil
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from infra.local import integrity
-from infra.local.integrity import CannotStore, Damaged, checksum
+from infra.local import documents, integrity, pending, sqlite_file
+from infra.local.documents import Documents
+from infra.local.integrity import CannotStore, Damaged
+from infra.local.pending import Key, Pending, PendingRow
 from infra.local.recent import Recent
 
 NAME = "limn.sqlite"
-CHECKPOINT_SECONDS = 2.0
-"""The least time between two transfers of the log into the database."""
 RESERVE = 4 * 1024 * 1024
 """Bytes; where fewer are free on the disk, `problem` says so."""
 PAGE = 100
 """Rows that a walk reads at once."""
-PAGE_SIZE = 8192
-"""Bytes of a page of a new database. In pages of 4096, rows of more than 1,000 bytes take a page of their own each."""
-VERSION = 1
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS rows (
-    tab INTEGER NOT NULL, pk BLOB NOT NULL, sk BLOB NOT NULL, doc BLOB NOT NULL, crc INTEGER NOT NULL,
-    PRIMARY KEY (tab, pk, sk)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS documents (
-    space BLOB NOT NULL, key BLOB NOT NULL, doc BLOB NOT NULL, crc INTEGER NOT NULL, PRIMARY KEY (space, key)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS messages (
-    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, queue TEXT NOT NULL, due REAL NOT NULL, delayed REAL NOT NULL,
-    doc BLOB NOT NULL, crc INTEGER NOT NULL
-);
-CREATE INDEX IF NOT EXISTS messages_due ON messages (queue, due, number);
-"""
-pack = msgspec.msgpack.Encoder().encode
-unpack: Callable[[bytes], Any] = msgspec.msgpack.Decoder().decode
+pack, unpack = documents.pack, documents.unpack
 log = logging.getLogger("limn.local.database")
+
+
+class _Thread(threading.local):
+    commits_later = False
 
 
 class Database:
@@ -82,12 +67,13 @@ class Database:
         self.damage = ""
         """What was found damaged while the stack runs."""
         self._depth = 0
+        self._pending = Pending()
+        self._thread = _Thread()
         self._commits = self._durable = 0
         self._syncing = threading.Lock()
         self._wal = self._mark = -1
-        self._closing = threading.Event()
         self._written = threading.Event()
-        self._checkpointer: threading.Thread | None = None
+        self._checkpoints: sqlite_file.Checkpoints | None = None
         if directory is not None:
             directory.mkdir(parents=True, exist_ok=True)
         acknowledged = 0 if self.path is None else integrity.read_acknowledged(self.path)
@@ -95,7 +81,7 @@ class Database:
         self._number = 0
         try:
             with integrity.keep_log(self._log_path()):
-                self._connection = self._connect()
+                self._connection = sqlite_file.connect(self.path)
                 try:
                     self._open(acknowledged)
                 except BaseException:
@@ -108,22 +94,27 @@ class Database:
             self._mark = os.open(self.path.with_name(integrity.ACKNOWLEDGED), os.O_WRONLY | os.O_CREAT, 0o600)
             integrity.write_acknowledged(self._mark, self._number)
             os.fsync(self._mark)
-            self._checkpointer = threading.Thread(target=self._checkpoint, name="checkpoint", daemon=True)
-            self._checkpointer.start()
+            self._checkpoints = sqlite_file.Checkpoints(self.path, self._written, self.lock, self._commit_late)
 
     # ------------------------------------------------------------------------------------------------------ use
 
     def read(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         """All rows of a query."""
         with self.lock:
-            try:
-                return self._connection.execute(sql, values).fetchall()
-            except sqlite3.DatabaseError as failure:
-                raise self._failed(failure) from failure
+            self._commit_for_reader()
+            return self.read_committed(sql, values)
+
+    def read_committed(self, sql: str, values: Iterable[Any]) -> list[tuple[Any, ...]]:
+        """All rows of a query for rows that do not wait for a commit (`find_waiting`). The lock must be held."""
+        try:
+            return self._connection.execute(sql, tuple(values)).fetchall()
+        except sqlite3.DatabaseError as failure:
+            raise self._failed(failure) from failure
 
     def one(self, sql: str, *values: Any) -> Any:
         """The first row of a query, or None."""
         with self.lock:
+            self._commit_for_reader()
             try:
                 return self._connection.execute(sql, values).fetchone()
             except sqlite3.DatabaseError as failure:
@@ -131,6 +122,7 @@ class Database:
 
     def walk(self, sql: str, *values: Any) -> Iterator[tuple[Any, ...]]:
         """The rows of a query, read as they are asked for; the lock must be held."""
+        self._commit_for_reader()
         try:
             cursor = self._connection.execute(sql, values)
             while rows := cursor.fetchmany(PAGE):
@@ -141,22 +133,60 @@ class Database:
     def write(self, sql: str, *values: Any) -> int:
         """Run one statement, as a transaction of its own or as part of the one that is open; how many rows it met."""
         with self.lock:
+            self._commit_pending()
             met = self._execute(sql, *values).rowcount
             if not self._depth:
                 self._committed()
             return met
 
-    def write_many(self, sql: str, values: list[tuple[Any, ...]]) -> None:
-        """Run one statement for each of some values, as part of the transaction that is open."""
+    def change_rows(self, removed: Sequence[Key], put: Sequence[PendingRow]) -> None:
+        """Remove and put rows of tables, all or none: as part of the open transaction, now, or with later calls."""
+        with self.lock:
+            if self._thread.commits_later and not self._depth:
+                self._hold(removed, put)
+                return
+            for key in removed:
+                self.recent.forget(key)
+            for row in put:
+                self.recent.forget(row[:3])
+            self._commit_pending()
+            is_one = self._depth or len(removed) + len(put) == 1
+            scope: AbstractContextManager[None] = nullcontext() if is_one else self.transaction()
+            with scope:
+                try:
+                    pending.write(self._connection, removed, put)
+                except sqlite3.DatabaseError as failure:
+                    raise self._failed(failure) from failure
+                if not self._depth:
+                    self._committed()
+
+    def find_waiting(self, keys: Iterable[Key]) -> dict[Key, bytes | None]:
+        """The rows among these whose change waits for a commit; None for one that is removed. The lock must be held.
+
+        A thread that does not commit later sees what is committed only, so that whatever it does is no ahead of that.
+        """
+        if not self._pending:
+            return {}
+        if not self._thread.commits_later:
+            self._commit_for_reader()
+            return {}
+        return self._pending.find(keys)
+
+    @contextmanager
+    def committing_later(self) -> Iterator[None]:
+        """Inside, what this thread writes into tables may wait for its `sync`, to be committed together with others."""
+        # without a directory `sync` does nothing
+        self._thread.commits_later = self.directory is not None
         try:
-            self._connection.executemany(sql, values)
-        except sqlite3.DatabaseError as failure:
-            raise self._failed(failure) from failure
+            yield
+        finally:
+            self._thread.commits_later = False
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All that is written within is committed at the end, or not at all where an exception ends it. May nest."""
         with self.lock:
+            self._commit_pending()
             inner = f"s{self._depth}" if self._depth else ""
             self._execute(f"SAVEPOINT {inner}" if inner else "BEGIN IMMEDIATE")
             self._depth += 1
@@ -192,9 +222,9 @@ class Database:
             if self._durable >= wanted:
                 return
             with self.lock:
-                self.state.put("acknowledged", self._number + 1)
-                self._number += 1
-                number, reached = self._number, self._commits
+                number = self._number + 1
+                self._commit_pending(documents.PUT, self.state.row("acknowledged", number))
+                self._number, reached = number, self._commits
             try:
                 os.fdatasync(self._wal)
                 integrity.write_acknowledged(self._mark, number)
@@ -227,11 +257,9 @@ class Database:
 
     def close(self) -> None:
         """Transfer the log into the database, and close it. A full disk leaves the log for the next start."""
-        self._closing.set()
-        self._written.set()
-        if self._checkpointer is not None:
-            self._checkpointer.join()
-            self._checkpointer = None
+        if self._checkpoints is not None:
+            self._checkpoints.stop()
+            self._checkpoints = None
         with self.lock:
             try:
                 self.sync()
@@ -245,26 +273,10 @@ class Database:
 
     # -------------------------------------------------------------------------------------------------- inside
 
-    def _connect(self) -> sqlite3.Connection:
-        place = ":memory:" if self.path is None else str(self.path)
-        connection = sqlite3.connect(
-            place, isolation_level=None, check_same_thread=False, cached_statements=256, timeout=30
-        )
-        connection.execute("PRAGMA synchronous = NORMAL")  # `sync` does the rest
-        connection.execute("PRAGMA wal_autocheckpoint = 0")  # a thread of its own does it
-        connection.execute("PRAGMA cache_size = -65536")
-        return connection
-
     def _open(self, acknowledged: int) -> None:
         """Check what is there, then make what is missing; nothing is written before the check."""
         run = self._connection.execute
-        if self.path is not None:
-            if not self.path.exists() or not self.path.stat().st_size:
-                run(f"PRAGMA page_size = {PAGE_SIZE}")
-            run("PRAGMA journal_mode = WAL")
-        version = run("PRAGMA user_version").fetchone()[0]
-        if version > VERSION:
-            raise Damaged(self.path, f"version {version} is of a newer release, and this one reads {VERSION}")
+        sqlite_file.begin(self._connection, self.path)
         if run("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
             integrity.check(self._connection, self.path)
             self._number = int(self.state.get("acknowledged") or 0)
@@ -272,12 +284,51 @@ class Database:
             what = f"it ends at write {self._number}, and write {acknowledged} was acknowledged"
             raise Damaged(self._log_path(), what)
         with self.transaction():
-            for statement in _SCHEMA.split(";"):
-                run(statement)
-            run(f"PRAGMA user_version = {VERSION}")
+            sqlite_file.make_tables(self._connection)
 
     def _log_path(self) -> Path:
         return Path(f"{self.path}-wal")
+
+    def _hold(self, removed: Sequence[Key], put: Sequence[PendingRow]) -> None:
+        if self.failure or len(self._pending) >= pending.MOST:
+            self._commit_pending()
+        for key in removed:
+            self.recent.forget(key)
+        for row in put:
+            self.recent.replace(row[:3], row[3])
+        self._pending.hold(removed, put)
+        self._commits += 1
+        if not self._written.is_set():
+            self._written.set()
+
+    def _commit_pending(self, sql: str = "", values: Sequence[Any] = ()) -> None:
+        """Commit the rows that wait, and what one statement more writes. Where it fails, they wait on."""
+        if not self._pending and not sql:
+            return
+        self._execute("BEGIN IMMEDIATE")
+        try:
+            self._pending.write(self._connection)
+            if sql:
+                self._connection.execute(sql, values)
+            self._connection.execute("COMMIT")
+        except sqlite3.DatabaseError as failure:
+            self._roll_back("")
+            raise self._failed(failure) from failure
+        except BaseException:
+            self._roll_back("")
+            raise
+        self._pending.clear()
+        self._committed()
+
+    def _commit_for_reader(self) -> None:
+        # on a full disk readers go on; they do not see what nobody was given an answer to
+        if self._pending:
+            with suppress(CannotStore):
+                self._commit_pending()
+
+    def _commit_late(self) -> None:
+        with self.lock:
+            self._commit_for_reader()
 
     def _committed(self) -> None:
         self._commits += 1
@@ -319,63 +370,6 @@ class Database:
         if not isinstance(failure, sqlite3.OperationalError):
             return self.found_damaged(str(failure))
         return self.found_full(f"{self.path}: {failure}")
-
-    def _checkpoint(self) -> None:
-        """Transfer the log into the database while others write, so that neither a write nor a start has to wait."""
-        connection = self._connect()
-        while True:
-            self._written.wait()
-            if self._closing.wait(CHECKPOINT_SECONDS):
-                break
-            self._written.clear()
-            try:
-                connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-            except sqlite3.Error:
-                log.exception("The log could not be transferred into the database")
-        connection.close()
-
-
-class Documents:
-    """Documents (any value that MessagePack takes) by key, in one space of the database."""
-
-    def __init__(self, database: Database, space: str) -> None:
-        self._database, self._space = database, space.encode()
-
-    def get(self, key: str) -> Any:
-        """The document with this key; None where there is none."""
-        found = self._database.one("SELECT doc, crc FROM documents WHERE space = ? AND key = ?", self._space, _raw(key))
-        return None if found is None else self._intact(_raw(key), *found)
-
-    def put(self, key: str, value: Any) -> None:
-        """Store a document, in the place of the one with the same key."""
-        doc = pack(value)
-        crc = checksum(0, self._space, _raw(key), doc)
-        self._database.write("INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?)", self._space, _raw(key), doc, crc)
-
-    def delete(self, key: str) -> None:
-        """Remove a document; one that is not there is no error."""
-        self._database.write("DELETE FROM documents WHERE space = ? AND key = ?", self._space, _raw(key))
-
-    def items(self) -> list[tuple[str, Any]]:
-        """All documents with their keys, in order of the keys."""
-        found = self._database.read("SELECT key, doc, crc FROM documents WHERE space = ? ORDER BY key", self._space)
-        return [(key.decode("utf-8", "surrogatepass"), self._intact(key, doc, crc)) for key, doc, crc in found]
-
-    def clear(self) -> None:
-        """Remove all documents of the space."""
-        self._database.write("DELETE FROM documents WHERE space = ?", self._space)
-
-    def __len__(self) -> int:
-        return int(self._database.one("SELECT count(*) FROM documents WHERE space = ?", self._space)[0])
-
-    def _intact(self, key: bytes, doc: bytes, crc: int) -> Any:
-        if checksum(0, self._space, key, doc) != crc:
-            raise self._database.found_damaged(f"the document {key!r} differs from its checksum")
-        return unpack(doc)
-
-
-def _raw(key: str) -> bytes:
-    return key.encode("utf-8", "surrogatepass")
 
 
 _current: list[Database] = []

@@ -46,6 +46,13 @@ class Recent:
             self._size = size + _ENTRY
         self._rows[key] = row
 
+    def replace(self, key: Key, row: bytes) -> None:
+        """Keep a new row in the place of one that was read, such as a counter's; a row that is new is not kept."""
+        old = self._rows.pop(key, None)
+        if old is not None:
+            self._size -= len(old) + _ENTRY
+            self.keep(key, row)
+
     def forget(self, key: Key) -> None:
         """Forget a row that is changed."""
         self._rows.pop(key, None)

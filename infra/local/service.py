@@ -51,6 +51,7 @@ class Service:
         self._home, self._host, self._port = home, host, port
         self._gateway = Gateway(app)
         self._gateway.is_operator = _is_operator
+        self._gateway.pages_are_for_operators = os.environ.get("LIMN_PAGES", "") == "operators"
         self._gateway.page("/outbox", self._outbox)
         self._gateway.page(operator_page.PATH, operator_page.OperatorPage(home).serve)
         self._gateway.folder(stored_answers.PREFIX, stored_answers.StoredAnswers(aws.REGION).serve)

@@ -14,6 +14,7 @@ from tests.environment import VARIABLES
 
 os.environ.update(VARIABLES)
 
+from chalicelib.core import record_limits
 from chalicelib.core.models.accounts import ProjectSpec
 from chalicelib.resources.events import service as events_service
 from chalicelib.resources.projects import service as projects_service
@@ -27,9 +28,7 @@ from tests.service import new_user
 
 def main(events: int = 10_000, hooks: int = 100) -> None:
     """Print both figures, and the time of a write with and without webhooks."""
-    from chalicelib.resources.webhooks import service
-
-    service.MOST_WEBHOOKS = hooks + 1  # type: ignore[misc]
+    record_limits.LIMITS["webhook"] = (record_limits.Most(number=hooks + 1, link="project"),)
     api = new_user(is_staff=True)
     organization = api.made("Organizations", {"name": "bench"})
     with running() as receiver, override(service_origins=[receiver.url]):

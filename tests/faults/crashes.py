@@ -16,10 +16,10 @@ from __future__ import annotations
 import copy
 import threading
 import uuid
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from botocore.client import BaseClient
-from botocore.exceptions import ConnectionClosedError
+from botocore.exceptions import ClientError, ConnectionClosedError
 
 _STREAMS = frozenset({"PutObject", "UploadPart"})
 """Calls whose arguments may hold a stream."""
@@ -109,7 +109,8 @@ class Crasher:
                 arguments.setdefault("ClientRequestToken", str(uuid.uuid4()))
             is_told_again = self._mode == "lost" and not _tries_once(client)
             again = copy.deepcopy(arguments) if is_told_again and name not in _STREAMS else arguments
-            call(arguments)
+            with suppress(ClientError):  # what AWS refuses it has answered too
+                call(arguments)
             if self._mode == "after":
                 self._die(name)
             if is_told_again:

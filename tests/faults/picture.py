@@ -29,6 +29,7 @@ _MASKS = (
     (re.compile(r"\b1\d{9}(\.\d+)?\b"), "<seconds>"),
     (re.compile(r"[A-Za-z0-9+/_=-]{28,}"), "<secret>"),
     (re.compile(r"_[0-9a-f]{8}\b"), "<short>"),
+    (re.compile(r"(\d/\d+/\d+/[^/\"\s]*_)[A-Za-z]{10}\b"), r"\1<random>"),
 )
 NOTES = ("released#", "clones#", "presigned-puts")
 """Records that only a sweep looks at: hints, right or not."""

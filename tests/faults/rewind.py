@@ -13,6 +13,7 @@ from moto.s3.models import FakeKey
 
 from chalicelib.resources.media import streams
 from chalicelib.resources.projects import counts as projects_counts
+from chalicelib.resources.webhooks import delivery
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, entity_rows, ids
 from chalicelib.storage.log import log, wakeups
@@ -204,6 +205,7 @@ def restart():
     log._watched.clear()
     wakeups._sent.clear()
     projects_counts._known.clear()
+    delivery._unseal.cache_clear()
     with views._views._lock:
         views._views._views.clear()
         views._views._refreshes.clear()

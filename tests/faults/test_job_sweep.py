@@ -93,6 +93,7 @@ def rig(request, tmp_path_factory):
 def sweep(rig, flow, chosen=lambda number, mode: True):
     """The chosen crash points of a flow: how many were tried, how many there are, what was wrong."""
     begin, do = (REQUESTS | TURNS)[flow]
+    rig.engine.put_back({})
     with rig.undo.within():
         rig.prepare(begin)
         rig.hook.arm()
@@ -111,7 +112,6 @@ def sweep(rig, flow, chosen=lambda number, mode: True):
             )
             tried += bool(rig.hook.fired)
             wrong += [f"{flow}: {mode} call {number}, {calls[number - 1]}: {each}" for each in told]
-        rig.engine.put_back({})
     return tried, len(wanted_points), wrong
 
 

@@ -3,7 +3,6 @@
 from chalicelib.resources.media.messages import ImportImage
 from chalicelib.settings import settings
 from functions import worker
-from functions.transcode import PAUSES
 from tests.queue_runner import deliver
 
 
@@ -13,15 +12,15 @@ def failed(count):
 
 
 def test_an_image_whose_media_is_not_there_yet_is_tried_again():
-    for count in range(1, len(PAUSES) + 1):
+    for count in range(1, len(worker.STORED) + 1):
         assert len(failed(count)) == 1
 
 
 def test_it_is_there_within_seconds_and_waited_for_as_long_as_a_request_may_take():
-    assert PAUSES[0] <= 1
-    assert PAUSES[0] + PAUSES[1] <= 5
-    assert sum(PAUSES) > 29
-    assert len(PAUSES) < worker.RECEIVES
+    assert worker.STORED[0] <= 1
+    assert worker.STORED[0] + worker.STORED[1] <= 5
+    assert sum(worker.STORED) > 29
+    assert len(worker.STORED) < worker.RECEIVES
 
 
 def test_one_that_never_came_is_given_up():

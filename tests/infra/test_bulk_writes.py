@@ -8,9 +8,10 @@ from chalicelib.settings import override, settings
 from chalicelib.storage.dynamodb import entity_rows
 from chalicelib.storage.log import bodies
 from infra.local import database
-from infra.local.database import PAGE_SIZE, Database
+from infra.local.database import Database
 from infra.local.dynamodb import expressions, rows
 from infra.local.dynamodb.metering import metering
+from infra.local.sqlite_file import PAGE_SIZE
 
 TABLE = "bulk-writes"
 
@@ -47,7 +48,7 @@ def statements(do):
     return found
 
 
-def test_a_transaction_reads_its_rows_once_and_writes_each_once(monkeypatch):
+def test_a_transaction_reads_its_rows_once_and_writes_many_in_a_statement(monkeypatch):
     monkeypatch.setattr(rows, "listeners", [])  # reports to them read each row
     client = boto3.client("dynamodb", region_name="us-east-1")
     client.create_table(
@@ -73,8 +74,11 @@ def test_a_transaction_reads_its_rows_once_and_writes_each_once(monkeypatch):
         with metering():  # its rows are not read again for their sizes
             made = statements(lambda: rewrite(1))
         assert len([each for each in made if each.startswith(("SELECT", "WITH"))]) == 1
-        assert len([each for each in made if each.startswith("INSERT")]) == 100
-        assert len(made) == 103  # with BEGIN and COMMIT
+        assert len([each for each in made if each.startswith("INSERT")]) == 4
+        assert len(made) == 7  # with BEGIN and COMMIT
+        found = client.scan(TableName=TABLE)["Items"]
+        assert sorted(each["pk"]["S"] for each in found) == sorted(f"r{k}" for k in range(100))
+        assert {each["n"]["N"] for each in found} == {"2"}
     finally:
         client.delete_table(TableName=TABLE)
 

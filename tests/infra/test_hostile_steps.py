@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from infra.local.batch import step_syscalls
+from infra.local.batch import launch_step, step_syscalls
 from tests import objects
 from tests.infra.local_jobs import ended, launched, output, printed
 from tests.infra.steps import endless, manifest, processes, python, shell, wait_until
@@ -115,11 +118,27 @@ attempt("queue", lambda: library.msgget(0, 0o1600))
 attempt("own limits", lambda: resource.setrlimit(*limit))
 attempt("own priority", lambda: os.nice(1))
 attempt("own processors", lambda: os.sched_setaffinity(0, os.sched_getaffinity(0)))
+me = os.getpid()
+attempt("limits by id", lambda: resource.prlimit(me, *limit))
+attempt("priority by id", lambda: os.setpriority(os.PRIO_PROCESS, me, 19))
+attempt("processors by id", lambda: os.sched_setaffinity(me, os.sched_getaffinity(me)))
+attempt("limits of the parent", lambda: resource.prlimit(os.getppid(), *limit))
 """
         [uid] = launched(api, project, manifest(python("main", text)))
         assert ended(api, uid)["status"] == "Succeeded", printed(api, uid, "main")
         said = [line for line in output(queue, uid).splitlines() if "DONE" in line]
-        assert said == ["own limits DONE", "own priority DONE", "own processors DONE"]
+        own = [f"own {what} DONE" for what in ("limits", "priority", "processors")]
+        assert said == [*own, *(f"{what} by id DONE" for what in ("limits", "priority", "processors"))]
+
+    @pytest.mark.skipif(not step_syscalls.program(), reason="the calls of this machine are not known")
+    def test_where_the_kernel_takes_no_filter_the_step_says_what_to_do(self):
+        plan = {"parent": os.getpid(), "command": ["/bin/echo", "ran"], "limits": {}, "nice": 0, "most": 10}
+        plan |= {"confine": False, "filter": "ff" * 8}
+        asked = [sys.executable, "-I", "-S", launch_step.__file__, json.dumps(plan)]
+        done = subprocess.run(asked, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == launch_step.CANNOT_RUN
+        assert "ran" not in done.stdout.replace("cannot be run", "")
+        assert "LIMN_JOBS=docker" in done.stdout
 
     @pytest.mark.skipif(os.geteuid() != 0, reason="other users cannot read them anyway")
     @pytest.mark.skipif(not Path("/etc/shadow").exists(), reason="this machine has no such file")

@@ -13,7 +13,7 @@ from tests.infra.test_requests import status_and_body, talk
 from tests.service import GATEWAY, new_user
 
 PAGE = "/outbox"
-OWN = ("127.0.0.1", "127.0.0.1:8000", "LOCALHOST:8000", "localhost.", "limn.localhost", "[::1]:8000", "10.0.0.7")
+OWN = ("127.0.0.1", "127.0.0.1:8000", "LOCALHOST:8000", "localhost.", "limn.localhost", "[::1]:8000", "127.0.0.7")
 FOREIGN = (
     "evil.example",
     "evil.example:8000",
@@ -30,9 +30,10 @@ FOREIGN = (
 
 
 @contextmanager
-def serving(client=None):
+def serving(client=None, *, for_operators=False):
     """A stack with a page; with `client` all requests come from this network address."""
     made = Gateway(GATEWAY._app)
+    made.pages_are_for_operators = for_operators
     made.is_operator = service._is_operator
     made.page(PAGE, lambda *_: Reply(200, {"Content-Type": "text/html"}, b"a secret"))
     server = Server(made, "127.0.0.1", 0)
@@ -60,8 +61,8 @@ def stack():
         yield address
 
 
-def ask(address, host, target=PAGE, **more):
-    lines = [f"GET {target} HTTP/1.1", f"Host: {host}", "Connection: close"]
+def ask(address, host, target=PAGE, version="1.1", **more):
+    lines = [f"GET {target} HTTP/{version}", f"Host: {host}", "Connection: close"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in more.items()]
     return talk(address, "\r\n".join([*lines, "", ""]).encode())
 
@@ -97,6 +98,21 @@ class TestFromAnotherMachine:
     @pytest.mark.parametrize("header", ["X_Forwarded_For", "forwarded", "VIA", "X_Real_IP"])
     def test_a_proxy_on_this_machine_that_names_itself_is_another_machine(self, stack, header):
         assert status_and_body(ask(stack, "127.0.0.1", **{header: "127.0.0.1"}))[0] == 403
+
+    @pytest.mark.parametrize("host", ["10.0.0.7", "203.0.113.5:8000", "[2001:db8::1]"])
+    def test_a_proxy_on_this_machine_that_passes_the_address_it_was_asked_at_is_another_machine(self, stack, host):
+        assert status_and_body(ask(stack, host))[0] == 403
+        token = new_user(is_staff=True).token
+        assert status_and_body(ask(stack, host, authorization=f"Token {token}"))[0] == 200
+
+    def test_a_proxy_on_this_machine_that_speaks_an_older_protocol_is_another_machine(self, stack):
+        assert status_and_body(ask(stack, "127.0.0.1", version="1.0"))[0] == 403
+
+    def test_pages_for_operators_ask_this_machine_for_a_token_too(self):
+        with serving(for_operators=True) as address:
+            assert status_and_body(ask(address, "127.0.0.1"))[0] == 403
+            token = new_user(is_staff=True).token
+            assert status_and_body(ask(address, "127.0.0.1", authorization=f"Token {token}"))[0] == 200
 
     @pytest.mark.parametrize("client", ["127.0.0.1", "127.8.0.1", "::1", "::ffff:127.0.0.1"])
     def test_loopback_is_this_machine_however_it_is_written(self, client):

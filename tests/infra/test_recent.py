@@ -25,13 +25,13 @@ def row(value: str) -> bytes:
 
 def statements(rows: Rows, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
-    read = rows._database.read
+    read = rows._database.read_committed
 
-    def note(sql: str, *values: object) -> list[tuple[object, ...]]:
+    def note(sql: str, values: object) -> list[tuple[object, ...]]:
         found.append(sql)
-        return read(sql, *values)
+        return read(sql, values)
 
-    monkeypatch.setattr(rows._database, "read", note)
+    monkeypatch.setattr(rows._database, "read_committed", note)
     return found
 
 

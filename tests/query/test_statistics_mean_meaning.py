@@ -12,10 +12,10 @@ import pytest
 from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput
 from chalicelib.query import check, parse
-from chalicelib.query.statistics import aggregate_evaluate
 from chalicelib.query.statistics.aggregates import MEASURES, UNITS, Written, bind
 from chalicelib.query.tree import Query
 from chalicelib.storage.view.view import View
+from tests.query import aggregate_evaluate
 from tests.query.query_worlds import PROJECT, SEEDS, World
 from tests.query.random_queries import Asked, Asker, asked_world
 from tests.query.test_scope import random_scope

@@ -6,18 +6,15 @@ The second request is served while the first waits before its first write, so bo
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from unittest import mock
 
 import pytest
 
-from chalicelib.resources.bucket_sources import service as bucket_sources_service
+from chalicelib.core import record_limits
 from chalicelib.resources.exports import service as exports_service
 from chalicelib.resources.imports import service as imports_service
-from chalicelib.resources.sections import service as sections_service
 from chalicelib.resources.types import attributes as types_attributes
-from chalicelib.resources.versions import operations as versions_operations
-from chalicelib.resources.webhooks import rules
-from chalicelib.resources.webhooks import service as webhooks_service
 from tests.races import meanwhile
 from tests.resources.annotations.boxes import settle
 from tests.resources.bucket_sources.conftest import front, lake, register, spec, types  # noqa: F401 fixtures
@@ -37,6 +34,11 @@ def both(request):
 
 def room_for_one(module, name, present):
     return mock.patch.object(module, name, present + 1)
+
+
+def room_for_one_record(kind, present):
+    limits = [replace(each, number=present + 1) for each in record_limits.LIMITS[kind]]
+    return mock.patch.dict(record_limits.LIMITS, {kind: tuple(limits)})
 
 
 def test_types(api, project):
@@ -66,8 +68,7 @@ def test_attributes_of_a_project(api, project):
 @pytest.mark.parametrize("kind", ["sections", "versions"])
 def test_sections_and_versions(api, project, kind):
     present = len(api.get(f"{kind.capitalize()}/{project}").json)
-    module = sections_service if kind == "sections" else versions_operations
-    with room_for_one(module, f"MOST_{kind.upper()}", present):
+    with room_for_one_record(kind.removesuffix("s"), present):
         assert both(lambda: api.post(f"{kind.capitalize()}/{project}", {"name": next(names)})) == [201, 400]
 
 
@@ -75,20 +76,20 @@ def test_sections_and_versions(api, project, kind):
 def test_webhooks(api, project, organization, receiver, place):  # noqa: F811
     path = f"Webhooks/{project}" if place == "project" else f"OrganizationWebhooks/{organization}"
     body = {"name": "a", "url": receiver.url, "types": ["*"]}
-    with room_for_one(webhooks_service, "MOST_WEBHOOKS", 0):
+    with room_for_one_record("webhook", 0):
         assert both(lambda: api.post(path, body)) == [201, 400]
     assert len(api.get(path).json) == 1
 
 
 def test_trigger_rules(api, project, algorithm):
     body = {"name": "a", "types": ["limn.media.ready"], "algorithm": algorithm}
-    with room_for_one(rules, "MOST_RULES", 0):
+    with room_for_one_record("triggerrule", 0):
         assert both(lambda: api.post(f"TriggerRules/{project}", body)) == [201, 400]
 
 
 def test_bucket_sources_and_their_prefixes(api, project, spec):  # noqa: F811
     prefixes = map("survey {}/".format, itertools.count())
-    with room_for_one(bucket_sources_service, "MOST_SOURCES", 0):
+    with room_for_one_record("bucket_source", 0):
         assert both(lambda: api.post(f"BucketSources/{project}", {**spec, "prefix": next(prefixes)})) == [201, 400]
     assert both(lambda: api.post(f"BucketSources/{project}", {**spec, "prefix": "dive/"})) == [201, 400]
 
@@ -97,7 +98,7 @@ def test_exports_at_work_and_versions_of_datasets(api, project):
     settle(api, project)
     with room_for_one(exports_service, "MOST_AT_WORK", 0):
         assert both(lambda: api.post(f"Exports/{project}", {"format": "coco"})) == [201, 429]
-    with room_for_one(exports_service, "MOST_VERSIONS", 0):
+    with room_for_one_record("dataset", 0):
         assert both(lambda: api.post(f"Datasets/{project}", {"name": next(names)})) == [201, 400]
 
 

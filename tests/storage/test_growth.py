@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 import pytest
 
 from chalicelib.core.kinds import Kind
@@ -9,10 +11,10 @@ from chalicelib.core.time.deadline import time_limit
 from chalicelib.errors import TooMany
 from chalicelib.maintenance import compaction
 from chalicelib.settings import override
-from chalicelib.storage.dynamodb import ids
+from chalicelib.storage.dynamodb import ids, steps
 from chalicelib.storage.log import growth, log
 from chalicelib.storage.view.cache import Views
-from chalicelib.storage.view.snapshot import snapshots
+from chalicelib.storage.view.snapshot import snapshot_records, snapshots
 from chalicelib.storage.view.snapshot.snapshot_records import pointer
 from tests.contract.world import build
 from tests.storage.commits import all_of, boxed, grow, put
@@ -153,13 +155,34 @@ class TestRuns:
         assert tail(project) == 3 * SIZE
         assert growth.by_project()[project] == 3 * SIZE
 
-    def test_growth_that_a_dead_run_folded_is_settled_by_the_next_one(self, project, monkeypatch):
-        write(project, 0)
+    def test_growth_is_settled_with_the_snapshot_once_wherever_a_run_dies(self, project, pauses, monkeypatch):
+        class Died(BaseException):
+            pass
+
+        def die(*_, **__):
+            raise Died
+
+        for number in range(3):
+            write(project, number)
         with monkeypatch.context() as dead:
-            dead.setattr(growth, "settle", lambda *_: None)
-            compaction.compact(project, force=True)
-        assert growth.by_project()[project] == SIZE
-        assert not compaction.step(project, SIZE).is_unfinished
+            dead.setattr(snapshot_records, "_swap", die)
+            with pytest.raises(Died):
+                compaction.compact(project, force=True)
+        assert growth.by_project()[project] == 3 * SIZE
+        write(project, 3)
+        with monkeypatch.context() as dead:
+            dead.setattr(compaction.parquet_steps, "write_step", die)
+            with pytest.raises(Died):
+                compaction.compact(project, force=True)
+        assert growth.by_project()[project] == 0
+        write(project, 4)
+        compaction.compact(project, force=True)
+        assert growth.by_project().get(project, 0) == 0
+
+    def test_a_project_without_recorded_growth_gets_its_snapshot(self, project):
+        write(project, 0)
+        growth.forget(project, growth.by_project()[project])
+        assert compaction.compact(project, force=True)
         assert project not in growth.by_project()
 
     @pytest.mark.slow
@@ -228,3 +251,23 @@ def test_a_bulk_change_that_fails_records_what_it_did(project, recorded):
     assert recorded == [SIZE]
     growth.note(project, 2, SIZE)  # after it, each commit is recorded again
     assert recorded == [SIZE, SIZE]
+
+
+@pytest.mark.slow
+def test_a_write_waits_before_it_takes_a_guard_and_for_all_its_rows(monkeypatch):
+    world = build()
+    api, project, media = world.owner, world.things["project"], world.things["media"]
+    order: list[object] = []
+    guard = steps.guard
+    monkeypatch.setattr(growth, "make_room", lambda _, rows=SIZE: order.append(rows))
+    monkeypatch.setattr(steps, "guard", lambda number: order.append("guard") or guard(number))
+    box = {"type": world.things["localization_type"], "media_id": media, "frame": 0}
+    named = [{**box, "elemental_id": str(uuid.uuid4())} for _ in range(SIZE)]
+    leaves = [{"name": f"n{number}", "type": world.things["leaf_type"]} for number in range(SIZE)]
+    for path, body in ((f"Localizations/{project}", named), (f"Leaves/{project}", leaves)):
+        order.clear()
+        assert api.post(path, body).status == 201
+        assert order == [SIZE, "guard"], path
+    order.clear()
+    assert api.delete(f"Medias/{project}", {}, media_id=media).status == 200
+    assert order[0] > SIZE, "the annotations go with their media"

@@ -23,6 +23,7 @@ from chalicelib.query.parsers.parameters import LocalizationQuery
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import ids
 from chalicelib.storage.dynamodb.tables import CounterRow, LogRow
+from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.log import archive, bodies, growth, log
 from chalicelib.storage.objects import objects as service_objects
 from chalicelib.storage.view.cache import Views
@@ -188,7 +189,9 @@ class TestCompaction:
     def test_growth_while_it_compacts_is_not_forgotten(self, project):
         growth.note(project, 1, 80)
         growth.note(project, 2, 70)
-        growth.settle(project, 80)
+        change = Transaction()
+        growth.settle(project, 80, change)
+        change.run()
         assert growth.by_project()[project] == 70
 
     def test_one_that_fails_does_not_stop_the_others(self, project, monkeypatch):

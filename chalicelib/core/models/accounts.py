@@ -356,6 +356,7 @@ ORGANIZATION = RecordKind(
     name="organization",
     struct=Organization,
     title="Organization",
+    links={"created_by": "creator"},
     claims=lambda organization: {"name": f"{organization.created_by}|{organization.name.casefold()}"},
 )
 AFFILIATION = RecordKind(

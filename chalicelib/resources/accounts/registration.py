@@ -26,7 +26,7 @@ from chalicelib.resources.accounts.invitations import (
 )
 from chalicelib.resources.email import notifications, system_emails
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import ids, record_rows, records
+from chalicelib.storage.dynamodb import ids, limits, record_rows, records
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction
 
@@ -116,6 +116,7 @@ def invite(organization: int, email: str, permission: str, caller: Caller) -> tu
         created_username=caller.username,
         token_hash=hash_of(token),
     )
+    limits.check(INVITATION, invitation)
     link = f"{settings().public_url}/{'accept' if known else 'registration'}?registration_token={token}"
     if settings().email_enabled:
         name = records.get(ORGANIZATION, organization).name

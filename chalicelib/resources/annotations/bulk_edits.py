@@ -27,7 +27,6 @@ from chalicelib.query.parsers.parameters import ListQuery
 from chalicelib.query.tree import Query, Test, negated
 from chalicelib.resources.annotations import bulk as annotations_bulk
 from chalicelib.resources.bulk import service as bulk_service
-from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.entities.bulk import rewrite_attributes
 from chalicelib.resources.entities.service import ATTRIBUTE_CHANGES, Writer, author, check_change, type_of, uuid_text
 from chalicelib.storage.dynamodb import entities
@@ -109,18 +108,7 @@ def update(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkUpdate, 
         return 0
     if query.type is None and any(type_ != first.type for _, type_ in found):
         raise BadInput(ONE_TYPE)
-    change = BulkChange(
-        kind=kind,
-        project=writer.project,
-        user=writer.user,
-        verb="edit",
-        numbers=numbers,
-        type=first.type,
-        attributes=body.attributes,
-        reset=body.reset_attributes,
-        nulls=body.null_attributes,
-        fixed=_common_members(writer, body, name),
-    )
+    change = writer.bulk_change(kind, "edit", numbers, body, type=first.type, fixed=_common_members(writer, body, name))
     changed = rewrite_attributes(change, type_of(kind, writer.project, change.type))
     change.logged = differences(first, changed(first))
     if body.new_version is not None and writer.scope.is_restricted:
@@ -148,12 +136,10 @@ def delete(kind: Kind, writer: Writer, parameters: ListQuery, body: BulkDelete |
             raise BadInput("pedantic: some of the matches are earlier marks; only the latest may be addressed.")
     prune = bool(body and body.prune)
     bulk_service.run(
-        BulkChange(
-            kind=kind,
-            project=writer.project,
-            user=writer.user,
-            verb="prune" if prune else "tombstone",
-            numbers=numbers,
+        writer.bulk_change(
+            kind,
+            "prune" if prune else "tombstone",
+            numbers,
             fixed={"variant_deleted": True, **writer.authorship()},
             children=None if kind is not Kind.STATE else "prune" if prune else "tombstone",
         ),

@@ -33,6 +33,7 @@ from chalicelib.resources.entities.service import (
 from chalicelib.resources.versions import service as versions_service
 from chalicelib.storage.dynamodb import entities, ids, record_rows, records, steps
 from chalicelib.storage.dynamodb.steps import Step
+from chalicelib.storage.log import growth
 
 Spec = LocalizationSpec | StateSpec
 _GEOMETRY = ("x", "y", "width", "height", "u", "v", "points")
@@ -53,7 +54,9 @@ def create(kind: Kind, writer: Writer, specs: Sequence[Spec], *, listed: bool) -
     Raises:
         BadInput: a spec breaks a rule; nothing was created.
         NotFound: a parent or an author does not exist.
+        TooMany: there are many, and the project's log has grown too far beyond its snapshot.
     """
+    growth.make_room(writer.project, len(specs))
     return steps.again(lambda: _Creation(kind, writer, specs, listed=listed).run())
 
 
@@ -67,8 +70,9 @@ def create_missing(kind: Kind, writer: Writer, specs: Sequence[Spec]) -> list[in
         the ids of the latest rows of the elements, created or found, in the order of the specs.
 
     Raises:
-        BadInput, NotFound: as `create`; nothing was created.
+        BadInput, NotFound, TooMany: as `create`; nothing was created.
     """
+    growth.make_room(writer.project, len(specs))
     return steps.again(lambda: _Missing(kind, writer, specs).run())
 
 

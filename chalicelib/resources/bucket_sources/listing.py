@@ -43,6 +43,7 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, ids, records, steps
 from chalicelib.storage.dynamodb.steps import Step
 from chalicelib.storage.dynamodb.transactions import Transaction
+from chalicelib.storage.log import growth
 from chalicelib.storage.objects import objects, references
 from chalicelib.storage.objects.protocol import Listed
 from chalicelib.storage.objects.references import Reference
@@ -229,6 +230,7 @@ def _create_together(
 ) -> None:
     if not new:
         return
+    growth.make_room(project.id, len(new))
     numbers = ids.reserve(Kind.MEDIA, len(new))
     section = source.section if source.section in definitions.sections else None
     made = []

@@ -9,8 +9,6 @@ from msgspec import Meta
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import ONE_LINE, Id, Name, Resource, Timestamp
 
-MOST_SOURCES = 20
-"""Maximum sources of a project."""
 MOST_SHOWN = 100
 """Maximum ids of media that a source names as missing or changed."""
 Prefix = Annotated[

@@ -26,7 +26,6 @@ from chalicelib.queues import send
 from chalicelib.resources.bucket_sources.messages import ListObjects
 from chalicelib.resources.bucket_sources.schemas import (
     BUCKET_SOURCE,
-    MOST_SOURCES,
     BucketSource,
     BucketSourceSpec,
     ExtensionType,
@@ -53,7 +52,7 @@ def register(project: Project, caller: Caller, spec: BucketSourceSpec) -> Bucket
     check_administers(caller, project.organization)
     buckets_service.check_usable(project, spec.bucket)
     object_keys.source_prefix(project.organization, spec.bucket, spec.prefix)
-    _check_room(project.id, spec)
+    _check_prefix(project.id, spec)
     members = given(spec)
     members.pop("list_now", None)
     check_members(records.definitions(project.id), members)
@@ -68,10 +67,11 @@ def register(project: Project, caller: Caller, spec: BucketSourceSpec) -> Bucket
         bucket_name=records.get(BUCKET, spec.bucket).name,
         **members,
     )
+    limits.check(BUCKET_SOURCE, source)
     # Sent first, so that no crash leaves a source that is not listed; the function waits for the record.
     send(settings().source_queue_url, ListObjects(source=source.id, run=source.run, began=moment))
-    return limits.create(
-        BUCKET_SOURCE, source, guard=f"sources|{project.id}", check=lambda: _check_room(project.id, spec)
+    return records.create(
+        BUCKET_SOURCE, source, within=(f"sources|{project.id}", lambda: _check_prefix(project.id, spec))
     )
 
 
@@ -81,17 +81,14 @@ def check_administers(caller: Caller, organization: int) -> None:
         raise Forbidden("bucket: only administrators of the organization give a project access to what lies in it.")
 
 
-def _check_room(project: int, spec: BucketSourceSpec) -> int:
-    """How many more sources a project may have. Raises BadInput for none, or a prefix that another source lists."""
-    known = records.list_children(BUCKET_SOURCE, project)
-    if len(known) >= MOST_SOURCES:
-        raise BadInput(f"A project has at most {MOST_SOURCES} bucket sources.")
-    for other in known:
+def _check_prefix(project: int, spec: BucketSourceSpec) -> int:
+    """Raise BadInput for a prefix that another source lists. Returns 0: each creation is under a guard."""
+    for other in records.list_children(BUCKET_SOURCE, project):
         if other.bucket == spec.bucket and (
             other.prefix.startswith(spec.prefix) or spec.prefix.startswith(other.prefix)
         ):
             raise BadInput(f"prefix: source {other.id} ({other.name}) lists {other.prefix!r} of this bucket already.")
-    return MOST_SOURCES - len(known)
+    return 0
 
 
 def check_members(definitions: Definitions, members: dict[str, Any]) -> None:

@@ -73,8 +73,7 @@ def run(*changes: BulkChange, handlers: Handlers, scope: Scope, rows: int = 0) -
     if not changes:
         return
     total = sum(len(change.numbers) for change in changes)
-    if total >= growth.GROWN_BY:
-        growth.make_room(changes[0].project)
+    growth.make_room(changes[0].project, max(rows, total))
     operation = Operation(uuid.uuid4().hex, log.last(changes[0].project))
     for change in changes:
         change.operation = operation

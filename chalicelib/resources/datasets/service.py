@@ -29,7 +29,6 @@ def freeze(project: Project, scope: Scope, spec: DatasetSpec) -> StoredVersion:
     """
     wanted = ExportSpec(format="parquet", name=spec.name, **{name: getattr(spec, name) for name in _OF_SELECTION})
     seq, snapshot = exports_service.check_selection(project.id, scope, wanted)
-    exports_service.check_number(project.id, "dataset")
     exports_service.check_room(project.id, scope.caller.id)
     if records.get_claimed(DATASET, "name", f"{project.id}|{spec.name}") is not None:
         raise exports_service.name_is_taken(spec.name)  # before `start` sends a message

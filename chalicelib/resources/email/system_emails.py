@@ -174,6 +174,8 @@ _DISABLED = {
     "algorithm_missing": "Its algorithm does not exist any more.",
     "token_invalid": "The token with which it was made is no longer valid.",
     "refused": "Its algorithm cannot be launched.",
+    "query_refused": "Its query is refused: a GET of it names the rule. Nothing is lost if it is mended within a week.",
+    "error": "It failed for three days with an error of the service.",
 }
 
 

@@ -32,6 +32,7 @@ from chalicelib.core.resource import Resource, now
 from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Test
+from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.storage.dynamodb import entities, records, steps
 from chalicelib.storage.dynamodb.entities import Stored
 from chalicelib.storage.dynamodb.steps import Guard, Step
@@ -84,6 +85,16 @@ class Writer:
             name, held = (name_of_level(Permission.VIEW, level) for level in (needed, self.level))
             raise Forbidden(f"kind: the change of a {kind} needs {name!r}, and you have {held!r}.")
         return replace(self, scope=self.scope.at(needed))
+
+    def bulk_change(
+        self, kind: Kind, verb: str, numbers: Iterable[int], body: Any = None, **members: Any
+    ) -> BulkChange:
+        """A change of many entities by the writer; with `body`, of the attributes that it sets, resets and clears."""
+        if body is not None:
+            members |= {
+                "attributes": body.attributes, "reset": body.reset_attributes, "nulls": body.null_attributes
+            }  # fmt: skip
+        return BulkChange(kind=kind, project=self.project, user=self.user, verb=verb, numbers=list(numbers), **members)
 
     def apply(self, done: Sequence[Step], edits: list[Edit], guarded: Guard | None = None) -> None:
         """Apply steps for the caller, all or none (`steps.apply`), if they may write every row before and after.

@@ -29,8 +29,6 @@ from chalicelib.storage.objects import objects
 KEPT = timedelta(days=7)
 """How long an export is kept. A rule of the bucket removes its objects two days later in any case."""
 LINK_SECONDS = 3600
-MOST_VERSIONS = 1_000
-"""Versions of datasets of a project."""
 MOST_AT_WORK = 5
 """Unfinished exports and versions of one user in a project."""
 FORGOTTEN = timedelta(minutes=15)
@@ -78,15 +76,15 @@ def start(work: Work, what: What, spec: ExportSpec) -> None:
 
     The message finds the record, or removes the object of a request that died or was refused.
     """
+    limits.check(steps.KINDS[what], work)
     send(settings().dataset_queue_url, PlanExport(uid=work.uid, what=what, project=work.project))
     objects.write(places.spec_key(work), msgspec.json.encode(spec), "application/json")
     try:
-        limits.create(
+        records.create(
             steps.KINDS[what],
             work,
-            guard=f"exports|{work.project}",
-            check=lambda: min(check_room(work.project, work.user), check_number(work.project, what)),
             taken=name_is_taken(work.name),
+            within=(f"exports|{work.project}", lambda: check_room(work.project, work.user)),
         )
     except (BadInput, TooMany, Conflict):  # after any other error the record may be stored
         steps.clean_up(work, whole=True)
@@ -103,14 +101,6 @@ def check_room(project: int, user: int) -> int:
     kept = [*records.list_children(EXPORT, project), *records.list_children(DATASET, project)]
     refusal = f"{MOST_AT_WORK} exports of yours are at work in this project. Wait for one, or delete one."
     return limits.room_at_work(kept, user, MOST_AT_WORK, refusal)
-
-
-def check_number(project: int, what: What) -> int:
-    """How many more versions of datasets a project may have. Raises BadInput for none."""
-    left = MOST_VERSIONS if what == "export" else MOST_VERSIONS - len(records.list_children(DATASET, project))
-    if left <= 0:
-        raise BadInput(f"The project has {MOST_VERSIONS} versions of datasets; delete one.")
-    return left
 
 
 def check_selection(project: int, scope: Scope, spec: ExportSpec) -> tuple[int, str | None]:

@@ -78,8 +78,7 @@ def render(media: Media, request: FrameRequest) -> tuple[bytes, str]:
     options = _options(request)
     count = len(request.frames)
     if count > MOST_FRAMES:
-        message = f"frames: at most {MOST_FRAMES} may be asked for."
-        raise BadInput(message)
+        raise BadInput(f"frames: at most {MOST_FRAMES} may be asked for.")
     rendering.check_options(count, options)
     rois = options.rois if len(options.rois) > 1 else (options.rois or (None,)) * count
     parts = [Part(index, frame, roi) for index, (frame, roi) in enumerate(zip(request.frames, rois, strict=True))]
@@ -171,8 +170,7 @@ def _check_frames(stream: streams.Stream | streams.OriginalVideo, frames: Sequen
     count = streams.frames_of(stream)
     beyond = [frame for frame in frames if frame >= count]
     if beyond:
-        message = f"frames: {beyond[0]} does not exist; the video has frames 0 to {count - 1}."
-        raise BadInput(message)
+        raise BadInput(f"frames: {beyond[0]} does not exist; the video has frames 0 to {count - 1}.")
 
 
 def _check_size(stream: streams.Stream | streams.OriginalVideo, count: int, options: RenderOptions) -> None:
@@ -186,8 +184,7 @@ def _check_size(stream: streams.Stream | streams.OriginalVideo, count: int, opti
     elif len(options.rois) == 1:
         area *= options.rois[0].width * options.rois[0].height
     if area * count > MAX_OUTPUT_PIXELS:
-        message = f"frames: {count} of this size are too many at once; use force_scale or a lower quality."
-        raise BadInput(message)
+        raise BadInput(f"frames: {count} of this size are too many at once; use force_scale or a lower quality.")
 
 
 def _image_of(media: Media) -> Picture | None:
@@ -203,8 +200,7 @@ def _image_of(media: Media) -> Picture | None:
     places = streams.locate(media.project, media.id, (entry.path for entry in files.image))
     usable = [entry for entry in files.image if entry.path in places]
     if not usable:
-        message = f"Media {media.id} names an image that is not its own: {files.image[0].path[:200]!r}."
-        raise BadInput(message)
+        raise BadInput(f"Media {media.id} names an image that is not its own: {files.image[0].path[:200]!r}.")
     readable = [entry for entry in usable if entry.mime != _AVIF]
     largest = max(readable or usable, key=lambda entry: entry.resolution[0])
     if found and found.path == largest.path:

@@ -62,11 +62,10 @@ def start(scope: Scope, project: Project, spec: ImportSpec) -> StoredImport:
     if spec.version is not None and records.find(VERSION, project.id, padded(spec.version)) is None:
         raise BadInput(f"version: the project has no version {spec.version}.")
     made = StoredImport(uid=str(uuid.uuid4()), project=project.id, user=scope.caller.id, spec=spec, start_time=now())
+    limits.check(IMPORT, made)
     # Sent first, so that no crash leaves an import that never begins; the function waits for the record.
     send(settings().dataset_queue_url, CheckImport(uid=made.uid, project=made.project))
-    return limits.create(
-        IMPORT, made, guard=f"imports|{made.project}", check=lambda: check_room(made.project, made.user)
-    )
+    return records.create(IMPORT, made, within=(f"imports|{made.project}", lambda: check_room(made.project, made.user)))
 
 
 def check_room(project: int, user: int) -> int:

@@ -9,6 +9,7 @@ Each step is idempotent, and a process may crash after any of them.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -32,6 +33,7 @@ SECONDS = 5.0
 LOOK_BACK_DAYS = 30
 """Maximum outage of the schedule after which every finished job is still found."""
 _THREADS = 8
+_logger = logging.getLogger("limn.jobs")
 
 
 def remove(runs: Iterable[Run], seconds: float = SECONDS) -> None:
@@ -57,6 +59,9 @@ def stop(runs: Sequence[Run], seconds: float = SECONDS) -> None:
             return None
         except WorkflowRefused:
             pass  # its engine is gone, and the run with it
+        except Exception:  # of one job: the others are stopped; the next minute tries it again
+            _logger.exception("job %s was not stopped", run.uid)
+            return None
         return run
 
     with ThreadPoolExecutor(_THREADS) as pool:

@@ -8,6 +8,7 @@ the end of its lease (`cleanup`). So an engine never gets a deleted run.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import defaultdict
 from collections.abc import Sequence
@@ -46,6 +47,7 @@ from chalicelib.storage.objects import objects
 
 PURPOSE = "job"
 """The encryption purpose of a launcher's token."""
+_logger = logging.getLogger("limn.jobs")
 ASK_SECONDS = 5.0
 """Maximum seconds for engines within one API request."""
 LOST_SECONDS = 60.0
@@ -154,6 +156,12 @@ def _update_group(group: tuple[int | None, list[Run]], deadline: float) -> list[
         return [msgspec.structs.replace(run, message=message) for run in runs]
     except WorkflowRefused as refusal:
         return [refuse(run, str(refusal)) for run in runs]
+    except Exception as error:  # of one engine: the jobs of the others go on
+        _logger.exception("the jobs of cluster %s were not updated", cluster)
+        for lease in leases.values():
+            lease.release()
+        message = f"An unexpected error, {type(error).__name__}; the log of the service has it."
+        return [msgspec.structs.replace(run, message=message) for run in runs]
     return handed + [_store_status(run, statuses[run.uid]) for run in submitted if run.uid in statuses]
 
 

@@ -24,7 +24,6 @@ from chalicelib.query.values import fold
 from chalicelib.resources.annotations.bulk_edits import find_ids, first_of_one_type
 from chalicelib.resources.annotations.schemas import LeafSpec, LeafSuggestion, LeafUpdate
 from chalicelib.resources.bulk import service as bulk_service
-from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.entities.bulk import rewrite_attributes
 from chalicelib.resources.entities.service import ATTRIBUTE_CHANGES, Writer, check_change, type_of
 from chalicelib.resources.leaves import bulk as leaves_bulk
@@ -34,6 +33,7 @@ from chalicelib.resources.leaves.foreign_types import leaf_types
 from chalicelib.resources.leaves.trees import LEAF, find, parent_of, places
 from chalicelib.storage.dynamodb import entities, ids, steps
 from chalicelib.storage.dynamodb.transactions import TooLarge
+from chalicelib.storage.log import growth
 
 MOST_SUGGESTED = 1_000
 
@@ -44,7 +44,9 @@ def create(writer: Writer, specs: Sequence[LeafSpec], *, listed: bool) -> list[i
     Raises:
         BadInput: one of them breaks a rule.
         NotFound: a parent does not exist.
+        TooMany: there are many, and the project's log has grown too far beyond its snapshot.
     """
+    growth.make_room(writer.project, len(specs))
     return steps.again(lambda: _create(writer, specs, listed=listed))
 
 
@@ -96,17 +98,7 @@ def update(writer: Writer, number: int, body: LeafUpdate) -> Leaf:
         fixed["name"] = body.name
     if body.parent is not None:
         fixed["parent"] = parent_of(body.parent)
-    moved = BulkChange(
-        kind=LEAF,
-        project=writer.project,
-        user=writer.user,
-        verb="reparent",
-        numbers=[number],
-        attributes=body.attributes,
-        reset=body.reset_attributes,
-        nulls=body.null_attributes,
-        fixed=fixed,
-    )
+    moved = writer.bulk_change(LEAF, "reparent", [number], body, fixed=fixed)
 
     def attempt() -> Leaf | int:
         """The changed leaf, or the number of rows that would have to change."""
@@ -132,7 +124,7 @@ def update(writer: Writer, number: int, body: LeafUpdate) -> Leaf:
     if isinstance(done, Leaf):
         return done
     top = fixed.get("parent") or number
-    rebuilt = BulkChange(kind=LEAF, project=writer.project, user=writer.user, verb="rebuild_paths", numbers=[top])
+    rebuilt = writer.bulk_change(LEAF, "rebuild_paths", [top])
     bulk_service.run(
         moved, rebuilt, rows=max(done, bulk_service.SOON_DONE + 1), handlers=leaves_bulk.HANDLERS, scope=writer.scope
     )
@@ -144,7 +136,7 @@ def delete(writer: Writer, number: int) -> int:
     """Delete a leaf with its subtree, deepest first. Returns how many."""
     count = 1 + len(leaves_trees.below(writer.project, [number]))
     bulk_service.run(
-        BulkChange(kind=LEAF, project=writer.project, user=writer.user, verb="delete_subtree", numbers=[number]),
+        writer.bulk_change(LEAF, "delete_subtree", [number]),
         rows=count,
         handlers=leaves_bulk.HANDLERS,
         scope=writer.scope,
@@ -165,18 +157,7 @@ def update_many(writer: Writer, parameters: LeafQuery, body: LeafBulkUpdate, cou
     first = first_of_one_type(LEAF, view, query, numbers)
     if first is None:
         return 0
-    edited = BulkChange(
-        kind=LEAF,
-        project=writer.project,
-        user=writer.user,
-        verb="edit",
-        numbers=numbers,
-        type=first.type,
-        attributes=body.attributes,
-        reset=body.reset_attributes,
-        nulls=body.null_attributes,
-        fixed=writer.authorship(),
-    )
+    edited = writer.bulk_change(LEAF, "edit", numbers, body, type=first.type, fixed=writer.authorship())
     changed_leaf = rewrite_attributes(edited, type_of(LEAF, writer.project, edited.type))(first)
     edited.logged = differences(first, changed_leaf)
     bulk_service.run(edited, handlers=leaves_bulk.HANDLERS, scope=writer.scope)
@@ -187,7 +168,7 @@ def delete_many(writer: Writer, parameters: LeafQuery, body: LeafIdQuery | None,
     """Delete the leaves that match parameters and body, without their subtrees. Returns how many."""
     numbers = find_ids(view_queries.current(writer.project), filters.parse(LEAF, parameters, body), writer.scope, count)
     bulk_service.run(
-        BulkChange(kind=LEAF, project=writer.project, user=writer.user, verb="delete", numbers=numbers),
+        writer.bulk_change(LEAF, "delete", numbers),
         handlers=leaves_bulk.HANDLERS,
         scope=writer.scope,
     )

@@ -114,15 +114,11 @@ def update_many(writer: Writer, parameters: MediaQuery, body: MediaBulkUpdate, c
     if first is None:
         return 0
     signed = writer.authorship()
-    edited = BulkChange(
-        kind=Kind.MEDIA,
-        project=writer.project,
-        user=writer.user,
-        verb="edit",
-        numbers=numbers if any(getattr(body, name) is not None for name in wishes) else [],
-        attributes=body.attributes,
-        reset=body.reset_attributes,
-        nulls=body.null_attributes,
+    edited = writer.bulk_change(
+        Kind.MEDIA,
+        "edit",
+        numbers if any(getattr(body, name) is not None for name in wishes) else [],
+        body,
         section=body.primary_section,
         fixed=signed if user is None else {**signed, "created_by": user},
     )
@@ -200,12 +196,10 @@ def _apply_change(current: Media, change: dict[str, Any], user: int) -> Media | 
 
 def _plan_archive(writer: Writer, numbers: Iterable[int], wish: str) -> BulkChange:
     signed = writer.authorship()
-    return BulkChange(
-        kind=Kind.MEDIA,
-        project=writer.project,
-        user=writer.user,
-        verb="archive",
-        numbers=list(dict.fromkeys(numbers)),
+    return writer.bulk_change(
+        Kind.MEDIA,
+        "archive",
+        dict.fromkeys(numbers),
         wish=wish,
         fixed={**signed, "archive_status_date": signed["modified_datetime"]},
     )

@@ -28,6 +28,7 @@ from chalicelib.resources.media.schemas import MOST_CLONED, CloneMediaSpec
 from chalicelib.resources.sections import service as sections_service
 from chalicelib.storage.dynamodb import entities, ids, records
 from chalicelib.storage.dynamodb.transactions import Transaction
+from chalicelib.storage.log import growth
 from chalicelib.storage.objects import owners
 
 FIRST = -1
@@ -56,6 +57,7 @@ def clone(scope: Scope, source: Project, parameters: MediaQuery, spec: CloneMedi
     if not chosen:
         return []
     section = _section(scope, project.id, definitions, spec)
+    growth.make_room(project.id, len(chosen))
     # Object cleanup must know of the clones before the clones name the files
     # (resources/entities/object_cleanup).
     numbers = ids.reserve(Kind.MEDIA, len(chosen))

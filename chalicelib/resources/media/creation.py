@@ -32,6 +32,7 @@ from chalicelib.resources.uploads import fetching
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, ids, records
 from chalicelib.storage.dynamodb.transactions import Transaction
+from chalicelib.storage.log import growth
 from chalicelib.storage.objects import objects
 
 LARGEST_THUMBNAIL = 32 * 1024 * 1024
@@ -86,7 +87,9 @@ def create(
         Forbidden: a URL is not from an allowed origin, or an author was named without full control.
         BadInput: a spec breaks a rule, or several are given and not all are images; nothing was created.
         NotFound: a type or an author does not exist.
+        TooMany: there are many, and the project's log has grown too far beyond its snapshot.
     """
+    growth.make_room(project.id, len(specs))
     for name in {spec.user_elemental_id for spec in specs}:
         author(writer, name)
     for spec in specs:

@@ -15,7 +15,6 @@ from chalicelib.query.parsers import filters
 from chalicelib.query.parsers.bodies import MediaIdQuery
 from chalicelib.query.parsers.parameters import MediaQuery
 from chalicelib.resources.bulk import service as bulk_service
-from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.entities.service import Writer
 from chalicelib.resources.media import bulk as media_bulk
 from chalicelib.resources.media.changes import check_count
@@ -28,10 +27,7 @@ def delete(writer: Writer, numbers: Sequence[int]) -> int:
         return 0
     view = view_queries.current(writer.project)
     rows = sum(view_queries.count(view, on(kind, numbers), UNRESTRICTED) for kind in (Kind.LOCALIZATION, Kind.STATE))
-    changes = [
-        BulkChange(kind=Kind.MEDIA, project=writer.project, user=writer.user, verb=verb, numbers=list(numbers))
-        for verb in ("delete", "clear")
-    ]
+    changes = [writer.bulk_change(Kind.MEDIA, verb, numbers) for verb in ("delete", "clear")]
     bulk_service.run(*changes, rows=len(numbers) + rows, handlers=media_bulk.HANDLERS, scope=writer.scope)
     return len(numbers)
 

@@ -25,14 +25,29 @@ def note_ready(change: Transaction, before: Media | None, after: Media) -> None:
         change.note(after.project, after.modified_by, ready_event(after.id))
 
 
-def edit_media(number: int, how: Callable[[Media], Media | None], *, user: int | None) -> Media:
-    """Apply an edit to a media as `object_cleanup.edit` does, with the event where it gets its first video or image."""
+def edit_media(
+    number: int,
+    how: Callable[[Media], Media | None],
+    *,
+    user: int | None,
+    also: Callable[[Transaction], None] | None = None,
+) -> Media:
+    """Apply an edit to a media as `object_cleanup.edit` does, with the event where it gets its first video or image.
+
+    `also` adds items to the transaction.
+    """
+
+    def add(change: Transaction, before: Media | None, after: Media) -> None:
+        note_ready(change, before, after)
+        if also:
+            also(change)
+
     edited: Media = object_cleanup.edit(
         Kind.MEDIA,
         number,
         how,
         user=user,
         describe=lambda before, after: [changed(Kind.MEDIA, before, after)],
-        also=note_ready,
+        also=add,
     )
     return edited

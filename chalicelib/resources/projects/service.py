@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -24,9 +26,10 @@ from chalicelib.core.time.retry import CONFLICTS
 from chalicelib.errors import BadInput, Conflict, Forbidden, LimnError, NotFound
 from chalicelib.resources.projects import purging
 from chalicelib.resources.versions import service as versions_service
-from chalicelib.storage.dynamodb import ids, records
+from chalicelib.storage.dynamodb import ids, limits, records
 from chalicelib.storage.dynamodb.transactions import Transaction
 
+_logger = logging.getLogger("limn.projects")
 _MEMBERS_AT_ONCE = 20
 """Memberships created with the project itself; each is three rows of a transaction's hundred."""
 
@@ -62,8 +65,20 @@ def create_project(spec: ProjectSpec, creator: int, default_level: str) -> Proje
     ]
     _store(project, versions_service.baseline(project.id), memberships[:_MEMBERS_AT_ONCE])
     for membership in memberships[_MEMBERS_AT_ONCE:]:
-        add_member(membership, creator)
+        with _full_but_for_creator(membership, project):
+            add_member(membership, creator)
     return project
+
+
+@contextlib.contextmanager
+def _full_but_for_creator(membership: Membership, project: Project) -> Iterator[None]:
+    """Leave out a user of the organization who has as many memberships as there may be; raise it for the creator."""
+    try:
+        yield
+    except limits.Full:
+        if membership.user == project.created_by:
+            raise
+        _logger.warning("user %d has no room for project %d", membership.user, project.id)
 
 
 def add_member(membership: Membership, user: int, taken: LimnError | None = None) -> None:
@@ -88,7 +103,8 @@ def _store(project: Project, first: Version, memberships: list[Membership]) -> N
         records.add(change, PROJECT, project, taken=name_taken())
         records.add(change, VERSION, first, user=project.created_by)
         for membership in memberships:
-            _add_member(change, membership, project.created_by)
+            with _full_but_for_creator(membership, project):
+                _add_member(change, membership, project.created_by)
         try:
             change.run()
         except Conflict:

@@ -27,13 +27,11 @@ from chalicelib.core.resource import timestamp
 from chalicelib.core.time import deadline
 from chalicelib.errors import Conflict, Forbidden, Gone, NotFound
 from chalicelib.resources.bulk import service as bulk_service
-from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.entities.service import LEVEL_TO_CHANGE, Writer, rows_of
 from chalicelib.resources.restores import bulk as restores_bulk
 from chalicelib.resources.restores import leaves as restores_leaves
 from chalicelib.resources.restores.bulk import is_tombstone
 from chalicelib.resources.restores.kept import is_kept
-from chalicelib.resources.sections import service as sections_service
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.dynamodb.transactions import Transaction
@@ -85,12 +83,10 @@ def restore(writer: Writer, numbers: Sequence[int]) -> dict[str, int]:
     for section, _ in plan.sections.values():
         _recreate(writer, section)
     changes = [
-        BulkChange(
-            kind=Kind.MEDIA,
-            project=writer.project,
-            user=writer.user,
-            verb="relink",
-            numbers=media,
+        writer.bulk_change(
+            Kind.MEDIA,
+            "relink",
+            media,
             section=section.id,
             logged=(
                 {"_primary_section": None, TAG_ATTRIBUTE: ""},
@@ -99,13 +95,8 @@ def restore(writer: Writer, numbers: Sequence[int]) -> dict[str, int]:
         )
         for section, media in plan.sections.values()
     ]
-    changes += [
-        BulkChange(kind=kind, project=writer.project, user=writer.user, verb="restore", numbers=numbers)
-        for kind, numbers in order.items()
-    ]
-    changes.append(
-        BulkChange(kind=Kind.LEAF, project=writer.project, user=writer.user, verb="rebuild_paths", numbers=moved)
-    )
+    changes += [writer.bulk_change(kind, "restore", numbers) for kind, numbers in order.items()]
+    changes.append(writer.bulk_change(Kind.LEAF, "rebuild_paths", moved))
     bulk_service.run(*changes, handlers=restores_bulk.HANDLERS, scope=writer.scope)
     found = {str(kind): len(plan.ids[kind]) for kind in RESTORABLE if plan.ids[kind]}
     return found | ({"section": len(plan.sections)} if plan.sections else {})
@@ -313,7 +304,6 @@ def _recreate(writer: Writer, section: Section) -> None:
     """Create a deleted section again, under its id. Does nothing where it exists: a repeated request goes on."""
     if records.maybe(SECTION, section.id) is not None:
         return
-    sections_service.check_room(records.definitions(writer.project))
     change = Transaction()
     records.add(change, SECTION, section, user=writer.user, taken=_path_taken(section))
     was = [Change(DefinitionKind.SECTION, section.id, GONE)]

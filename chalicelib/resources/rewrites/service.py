@@ -131,16 +131,7 @@ def move_frames(writer: Writer, query: FramesQuery, body: FramesUpdate) -> Rewri
     kind = Kind(query.kind)
     view = view_queries.current(writer.project)
     numbers = find_ids(view, entity_queries.parse(query, body), writer.scope, query.count)
-    change = BulkChange(
-        kind=kind,
-        project=writer.project,
-        user=writer.user,
-        verb="reframe",
-        numbers=[],
-        shift=body.shift or 0,
-        frames=table,
-        fixed=writer.authorship(),
-    )
+    change = writer.bulk_change(kind, "reframe", [], shift=body.shift or 0, frames=table, fixed=writer.authorship())
     lengths = _Lengths()
 
     def after(row: Any) -> Any:
@@ -162,9 +153,7 @@ def move_frames(writer: Writer, query: FramesQuery, body: FramesUpdate) -> Rewri
     if kind is Kind.LOCALIZATION and checked.changing:
         holding = all_rows(Kind.STATE, Test("localizations", Op.OVERLAPS, tuple(checked.changing)))
         tracks = view_queries.ids(view, holding, UNRESTRICTED)
-        changes.append(
-            BulkChange(kind=Kind.STATE, project=writer.project, user=writer.user, verb="resegment", numbers=tracks)
-        )
+        changes.append(writer.bulk_change(Kind.STATE, "resegment", tracks))
     return finish(checked, writer, *changes, is_dry=query.dry_run)
 
 
@@ -206,12 +195,10 @@ def finish_assignment(
     checked: Checked, writer: Writer, kind: Kind, values: Mapping[int, dict[str, Any]], *, is_dry: bool
 ) -> RewriteAnswer:
     """`finish` with the attributes that each checked entity gets."""
-    change = BulkChange(
-        kind=kind,
-        project=writer.project,
-        user=writer.user,
-        verb="assign",
-        numbers=checked.changing,
+    change = writer.bulk_change(
+        kind,
+        "assign",
+        checked.changing,
         values={number: values[number] for number in checked.changing},
         fixed=writer.authorship(),
     )
@@ -310,13 +297,7 @@ def replace_urls(writer: Writer, query: FileUrlsQuery, body: FileUrlsUpdate) -> 
         return msgspec.structs.replace(row, media_files=files)
 
     checked = check_entities(Kind.MEDIA, writer, numbers, after)
-    change = BulkChange(
-        kind=Kind.MEDIA,
-        project=writer.project,
-        user=writer.user,
-        verb="replace_urls",
-        numbers=checked.changing,
-        prefixes=(body.old, body.new),
-        fixed=writer.authorship(),
+    change = writer.bulk_change(
+        Kind.MEDIA, "replace_urls", checked.changing, prefixes=(body.old, body.new), fixed=writer.authorship()
     )
     return finish(checked, writer, change, is_dry=query.dry_run)

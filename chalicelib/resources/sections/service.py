@@ -14,7 +14,7 @@ from chalicelib.access.scope import UNRESTRICTED, Scope
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.accounts import PROJECT
 from chalicelib.core.models.definition_specs import SectionSpec
-from chalicelib.core.models.definitions import SECTION, Definitions, Section
+from chalicelib.core.models.definitions import SECTION, Section
 from chalicelib.core.models.media_files import TAG_ATTRIBUTE
 from chalicelib.core.records import padded
 from chalicelib.core.resource import now
@@ -25,12 +25,10 @@ from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.sections import bulk as sections_bulk
 from chalicelib.resources.sections.bulk import path_taken
-from chalicelib.storage.dynamodb import entities, ids, limits, records
+from chalicelib.storage.dynamodb import entities, ids, records
 
 PATH = re.compile(r"[A-Za-z0-9_]{1,255}(\.[A-Za-z0-9_]{1,255})*")
 """Labels separated by dots."""
-MOST_SECTIONS = 50_000
-"""Sections of a project: each process that serves it has all of them in memory, and lists answer with all."""
 _NOT_IN_PATH = re.compile(r"[^A-Za-z0-9_.]")
 
 
@@ -48,7 +46,6 @@ def create(project: int, spec: SectionSpec, user: int, *, by_name: bool = False)
             project.
     """
     known = records.definitions(project)
-    check_room(known)
     media = list(dict.fromkeys(spec.media or []))
     check_media(project, media)
     check_master(project, spec.master_section)
@@ -77,25 +74,8 @@ def create(project: int, spec: SectionSpec, user: int, *, by_name: bool = False)
         by_name=by_name,
     )
     check_saved_search(section, known)
-    if check_room(known) > limits.FAR:  # all sections are read again only where few more may be created
-        records.create(SECTION, section, user=user, taken=path_taken())
-        return section
-    return limits.create(
-        SECTION,
-        section,
-        guard=f"sections|{project}",
-        check=lambda: check_room(records.definitions(project)),
-        user=user,
-        taken=path_taken(),
-    )
-
-
-def check_room(known: Definitions) -> int:
-    """How many more sections a project may have. Raises BadInput for none."""
-    left = MOST_SECTIONS - len(known.sections)
-    if left <= 0:
-        raise BadInput(f"A project may have at most {MOST_SECTIONS} sections.")
-    return left
+    records.create(SECTION, section, user=user, taken=path_taken())
+    return section
 
 
 def folder_for(scope: Scope, project: int, name: str, user: int) -> Section:

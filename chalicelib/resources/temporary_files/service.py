@@ -17,7 +17,7 @@ from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE, ClipOrder, TemporaryFile, TemporaryFileSpec
 from chalicelib.resources.uploads import fetching
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import ids, records
+from chalicelib.storage.dynamodb import ids, limits, records
 from chalicelib.storage.objects import objects
 
 LARGEST_FETCHED = 100 * 1024 * 1024
@@ -37,6 +37,7 @@ def create(scope: Scope, project: int, spec: TemporaryFileSpec) -> TemporaryFile
         message = f"'{'name' if spec.name is None else 'lookup'}' is a required property."
         raise BadInput("Request body validation error", message)
     file = new(project, scope.caller.id, spec.name, spec.lookup, spec.hours)
+    limits.check(TEMPORARY_FILE, file)
     key, mime = key_of(file), mimetypes.guess_type(spec.name)[0] or "application/octet-stream"
     source = fetching.object_key(spec.url, project, scope)
     if source is None:

@@ -112,7 +112,7 @@ def fail(message: ImportImage, reason: Exception) -> None:
             message=why,
             spec=spec,
         )
-        records.add(change, JOB, job)
+        records.add(change, JOB, job, is_owed=True)
         change.note(found.project, found.created_by, transcodes_service.end_event(job))
 
     def add_job(current: Media) -> Media | None:

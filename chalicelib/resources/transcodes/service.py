@@ -145,8 +145,7 @@ def list_transcodes(project: int, parameters: MediaQuery, body: MediaIdQuery | N
         wanted = parameters.gid.lower()
         jobs = [job for job in jobs if job.gid == wanted]
         if not jobs and records.list_linked(JOB, "gid", wanted):
-            message = f"gid: the upload group {parameters.gid} is not one of project {project}."
-            raise BadInput(message)
+            raise BadInput(f"gid: the upload group {parameters.gid} is not one of project {project}.")
     if _narrows(parameters, body) or Kind.MEDIA in scope.terms(project):
         chosen = msgspec.structs.replace(parameters, gid=None)
         if chosen.archive_lifecycle is None:
@@ -258,8 +257,7 @@ def as_response(job: StoredJob) -> Transcode:
 def _check_required(spec: TranscodeSpec) -> None:
     missing = [name for name in sorted(spec.required_later) if getattr(spec, name) is None]
     if missing:
-        message = f"'{missing[0]}' is a required property."
-        raise BadInput("Request body validation error", message)
+        raise BadInput("Request body validation error", f"'{missing[0]}' is a required property.")
 
 
 def _again(job: StoredJob, project: Project, spec: TranscodeSpec) -> StoredJob:
@@ -284,16 +282,14 @@ def _type(definitions: Definitions, number: int, *, has_media: bool) -> int:
     if number == ANY_TYPE:
         raise no_type_for("video", types.values())
     if number not in videos:
-        message = f"type: project {definitions.project} has no media type {number} of videos."
-        raise BadInput(message)
+        raise BadInput(f"type: project {definitions.project} has no media type {number} of videos.")
     return number
 
 
 def _get_media(project: Project, number: int) -> Media:
     found: Media = entities.get(Kind.MEDIA, number)
     if found.project != project.id:
-        message = f"media_id: media {number} is not in project {project.id}."
-        raise BadInput(message)
+        raise BadInput(f"media_id: media {number} is not in project {project.id}.")
     return found
 
 

@@ -112,7 +112,8 @@ def create(kind: Kind, made: T, user: int) -> T:
             raise BadInput(f"A project may have at most {MOST_TYPES} types.")
         return min(left, _room(types, len(made.attribute_types)))
 
-    return limits.create(TYPE_RECORD[kind], made, guard=_guard(made.project), check=check, user=user)
+    records.create(TYPE_RECORD[kind], made, user=user, within=(_guard(made.project), check))
+    return made
 
 
 def _guard(project: int) -> str:

@@ -17,9 +17,6 @@ from chalicelib.http.operation import Call, NoQuery
 from chalicelib.resources.types import retirement
 from chalicelib.storage.dynamodb import ids, records
 
-MOST_VERSIONS = 5_000
-"""Versions of a project: each request has all of them in memory, and each list all that lie below one."""
-
 
 class VersionQuery(Resource, kw_only=True):
     """Accepted and without effect: that only versions with annotations are shown for a media is the front end's."""
@@ -41,8 +38,6 @@ def make_version(call: Call[Project, VersionQuery, VersionSpec]) -> Version:
     for _ in CONFLICTS.attempts():
         known = records.definitions(call.project).versions
         _check_bases(known, spec.bases)
-        if len(known) >= MOST_VERSIONS:
-            raise BadInput(f"A project may have at most {MOST_VERSIONS} versions.")
         version = Version(
             id=number,
             project=call.project,

@@ -50,6 +50,8 @@ class Disable:
     """The receiver must get no more events; why."""
 
     reason: str
+    details: str = ""
+    """What the reason does not say, such as the rule that a query breaks."""
 
 
 Result = Failed | Disable | None
@@ -76,7 +78,7 @@ class Receiver(Protocol):
     def flush(self) -> None:
         """Store what was noted."""
 
-    def disable(self, reason: str, stream: Stream) -> None:
+    def disable(self, ended: Disable, stream: Stream) -> None:
         """Disable the receiver, and notify its owner."""
 
 
@@ -203,7 +205,7 @@ class _Run:
                 wait = max(delay(stream.attempts), min(result.wait, LONGEST))
                 stream.next_at = moment + wait
         if isinstance(result, Disable):
-            receiver.disable(result.reason, stream)
+            receiver.disable(result, stream)
             stream.is_off = True
             again = False
         if isinstance(result, Failed):

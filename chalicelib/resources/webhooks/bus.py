@@ -18,7 +18,7 @@ from chalicelib.core.models.accounts import PROJECT
 from chalicelib.errors import Gone
 from chalicelib.resources.events import service as events_service
 from chalicelib.resources.events.events import Event
-from chalicelib.resources.webhooks.advance import Failed, Receiver, Result
+from chalicelib.resources.webhooks.advance import Disable, Failed, Receiver, Result
 from chalicelib.resources.webhooks.sender import body_of
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records, streams
@@ -107,5 +107,5 @@ class _Bus:
     def flush(self) -> None:
         """Nothing is noted."""
 
-    def disable(self, reason: str, stream: Stream) -> None:
+    def disable(self, ended: Disable, stream: Stream) -> None:
         """Never."""

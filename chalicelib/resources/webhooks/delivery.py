@@ -12,7 +12,8 @@ import time
 import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import Any
 
 import msgspec
 
@@ -22,7 +23,8 @@ from chalicelib.access.scope import Scope
 from chalicelib.core.models.accounts import PROJECT, USER, User
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now, timestamp
-from chalicelib.errors import Gone, NotFound
+from chalicelib.core.time.parts import Parts
+from chalicelib.errors import BadInput, Gone, NotFound
 from chalicelib.queues import send, send_many
 from chalicelib.resources.email import notifications
 from chalicelib.resources.events import service as events_service
@@ -30,7 +32,7 @@ from chalicelib.resources.events.events import Event
 from chalicelib.resources.webhooks import bus, filters, sender
 from chalicelib.resources.webhooks.advance import Disable, Failed, Result, advance
 from chalicelib.resources.webhooks.messages import DeliverEvents, RedeliverEvent
-from chalicelib.resources.webhooks.schemas import WEBHOOK, DisabledReason, Webhook
+from chalicelib.resources.webhooks.schemas import WEBHOOK, Webhook
 from chalicelib.settings import settings
 from chalicelib.storage import sealing
 from chalicelib.storage.dynamodb import cursors, ids, records, streams
@@ -106,7 +108,10 @@ class WebhookReceiver:
     def give(self, given: Sequence[Event], stream: Stream) -> Result:
         """Send an event that the webhook wants."""
         [event] = given
-        message = self._message(event)
+        try:
+            message = self._message(event)
+        except BadInput as refusal:
+            return Disable(reason="query_refused", details=refusal.message)
         return None if message is None else self._post(stream, event.id, event.type, message)
 
     def skip(self, expired: Gone, stream: Stream) -> Result:
@@ -127,13 +132,16 @@ class WebhookReceiver:
         entries, self._entries = self._entries, []
         journal(self._webhook.id, entries)
 
-    def disable(self, reason: str, stream: Stream) -> None:
+    def disable(self, ended: Disable, stream: Stream) -> None:
         """Disable the webhook, and mail its owner."""
-        disable(self._webhook, reason, self._user, f"{stream.project}-{stream.position}".replace("/", "-"))  # type: ignore[arg-type]
+        disable(self._webhook, ended, self._user, f"{stream.project}-{stream.position}".replace("/", "-"))
 
     def resend(self, event: Event, project: int) -> sender.Outcome | None:
-        """Send one event out of order; None where the webhook does not want it."""
-        message = self._message(event)
+        """Send one event out of order; None where the webhook does not want it, or its query is refused."""
+        try:
+            message = self._message(event)
+        except BadInput:
+            message = None
         if message is None:
             return None
         outcome = sender.post(self._webhook.url, self._keys, event.id, sender.body_of(message))
@@ -142,13 +150,22 @@ class WebhookReceiver:
         return outcome
 
     def _message(self, event: Event) -> dict[str, object] | None:
-        """The body for an event; None where types or query leave it out."""
+        """The body for an event; None where types or query leave it out.
+
+        Raises:
+            BadInput: the query is refused by now. That of an organization need not fit each of its projects.
+        """
         if not filters.is_match(event.type, self._webhook.types):
             return None
         message = event.thin()
         if self._webhook.query is None or self._kind is None or event.type.endswith(".deleted"):
             return message
-        numbers = filters.find_matching(self._kind, self._webhook.query, event.project, event.ids, self.scope)
+        try:
+            numbers = filters.find_matching(self._kind, self._webhook.query, event.project, event.ids, self.scope)
+        except filters.Unfit:
+            if self._webhook.project is not None:
+                raise
+            return None
         if not numbers:
             return None
         subject = f"{self._kind}/{numbers[0]}" if len(numbers) == 1 else str(self._kind)
@@ -182,7 +199,7 @@ def _open(stream: Stream) -> WebhookReceiver | None:
         return None
     user = owner_of(webhook.user)
     if user is None or not may_own(user, webhook):
-        disable(webhook, "owner_lost_access", user, f"{stream.project}-{stream.n}")
+        disable(webhook, Disable(reason="owner_lost_access"), user, f"{stream.project}-{stream.n}")
         stream.is_off = True
         return None
     receiver = WebhookReceiver(webhook, user)
@@ -200,22 +217,23 @@ def _is_there(project: int) -> bool:
     return True
 
 
-def disable(webhook: Webhook, reason: DisabledReason, user: User | None, mail: str) -> None:
+def disable(webhook: Webhook, ended: Disable, user: User | None, mail: str) -> None:
     """Disable a webhook and mail its owner, once for each `mail`."""
     if user is not None:
-        number = f"webhook-{webhook.id}-{reason}-{mail}"
-        notifications.listener_disabled(user, "webhook", webhook.name, webhook.url, reason, number)
+        number = f"webhook-{webhook.id}-{ended.reason}-{mail}"
+        notifications.listener_disabled(user, "webhook", webhook.name, webhook.url, ended.reason, number)
 
     def change(current: Webhook) -> Webhook | None:
         if not current.active:
             return None
-        return msgspec.structs.replace(current, active=False, disabled_reason=reason, disabled_at=now())
+        why: Any = {"disabled_reason": ended.reason, "disabled_details": ended.details or None}
+        return msgspec.structs.replace(current, active=False, disabled_at=now(), **why)
 
     try:
         records.edit(WEBHOOK, webhook.id, change)
     except NotFound:
         return
-    _logger.warning("webhook %d is disabled: %s", webhook.id, reason)
+    _logger.warning("webhook %d is disabled: %s %s", webhook.id, ended.reason, ended.details)
 
 
 # --- messages --------------------------------------------------------------------------------------------------------
@@ -280,20 +298,25 @@ def sweep() -> int:
         _ensure_bus()
     last: dict[int, int] = {}
     moment = time.time()
-    due = []
-    for stream in streams.every(WORD):
-        if stream.is_off or stream.is_leased or (stream.next_at > moment and stream.rewind is None):
-            continue
+    due: list[DeliverEvents] = []
+    parts = Parts()
+
+    def look_at(stream: Stream) -> None:
         if not stream.project:
             _join_projects(stream)
-            continue
+            return
         if stream.project not in last:
             last[stream.project] = log.last(stream.project, fresh=True)
             if not log.is_watched(stream.project) and not settings().event_bus:
                 log.watch(stream.project)
         if stream.next_at or stream.rewind is not None or stream.position != str(last[stream.project]):
             due.append(_order(stream.project, stream.reader))
+
+    for stream in streams.every(WORD):
+        if not stream.is_off and not stream.is_leased and (stream.next_at <= moment or stream.rewind is not None):
+            parts.run(f"stream {stream.reader} of project {stream.project}", partial(look_at, stream))
     send_many(settings().webhook_queue_url, due)
+    parts.finish()
     return len(due)
 
 

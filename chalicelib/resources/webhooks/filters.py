@@ -5,6 +5,7 @@ A query is evaluated on rows in memory, not in a view: the sender needs no view,
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,6 +19,7 @@ from chalicelib.core.text.names import nearest
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.query import evaluate
 from chalicelib.query.check import check
+from chalicelib.query.cost import check_cost
 from chalicelib.query.parsers import filters
 from chalicelib.query.parsers.addresses import NO_FILTERS, PAGING, parse_address
 from chalicelib.query.parsers.parameters import (
@@ -41,7 +43,17 @@ _QUERIES: dict[Kind, type[ListQuery]] = {
     Kind.LEAF: LeafQuery,
     Kind.FILE: FileQuery,
 }
+EVENT_ROWS = 100_000
+"""The rows of a list that cost as much as the hundred entities of an event: those are compared in Python."""
+EVENT_SECONDS = 0.5
+"""The most that a query may cost for each event, as estimated."""
+MOST_MEDIA = 5_000
+"""Media of the entities of one event that a query looks at, those with the lowest ids."""
 _NOT_FILTERS = NO_FILTERS | PAGING | {"force_es"}
+
+
+class Unfit(BadInput):
+    """A query does not fit the definitions of a project."""
 
 
 def is_match(type_: str, patterns: Iterable[str]) -> bool:
@@ -74,16 +86,19 @@ def kind_of(patterns: Sequence[str]) -> Kind | None:
     return Kind(words.pop()) if len(words) == 1 and words <= set(Kind) else None
 
 
-def check_query(text: str | None, patterns: Sequence[str], definitions: Iterable[int]) -> None:
+def check_query(
+    text: str | None, patterns: Sequence[str], definitions: Iterable[int], others: Iterable[int] = ()
+) -> None:
     """Check a query before it is stored.
 
     Args:
         text: the query.
         patterns: the types of events.
         definitions: the projects whose definitions must have its names.
+        others: projects that need not have them.
 
     Raises:
-        BadInput: the types are not of one kind of entities, or the query breaks a rule.
+        BadInput: the types are not of one kind of entities, or the query breaks a rule or is too expensive.
     """
     if text is None:
         return
@@ -94,20 +109,30 @@ def check_query(text: str | None, patterns: Sequence[str], definitions: Iterable
         )
     _parse(kind, text)
     for project in definitions:
-        _check(kind, text, records.definitions(project), UNRESTRICTED)
+        _check_event_cost(_check(kind, text, records.definitions(project), UNRESTRICTED))
+    for project in others:
+        with contextlib.suppress(Unfit):
+            find_matching(kind, text, project, [], UNRESTRICTED)
 
 
 def find_matching(kind: Kind, text: str, project: int, numbers: Sequence[int], scope: Scope) -> list[int]:
-    """The ids among some whose entities match now; none where the query does not fit the project's definitions."""
+    """The ids among some whose entities match now.
+
+    Raises:
+        Unfit: the query does not fit the definitions of the project.
+        BadInput: it breaks a rule of its language, which may have become stricter since it was stored.
+    """
+    _parse(kind, text)
     try:
         checked = _check(kind, text, records.definitions(project), scope)
-    except (BadInput, NotFound):
-        return []
+    except (BadInput, NotFound) as refusal:
+        raise Unfit(refusal.message, refusal.details) from refusal
+    _check_event_cost(checked)
     found = [row.entity for row in entities.many(kind, numbers).values()]
     things: dict[Kind, list[Any]] = {kind: found}
-    if kind in (Kind.LOCALIZATION, Kind.STATE):
-        media = {number for each in found for number in media_of(each)}
-        things[Kind.MEDIA] = [row.entity for row in entities.many(Kind.MEDIA, sorted(media)).values()]
+    if any(isinstance(node, Related) for node in _nodes(checked.where)):
+        media = sorted({number for each in found for number in media_of(each)})[:MOST_MEDIA]
+        things[Kind.MEDIA] = [row.entity for row in entities.many(Kind.MEDIA, media).values()]
     chosen = set(evaluate.ids(checked, things))
     return [number for number in numbers if number in chosen]
 
@@ -120,6 +145,14 @@ def _check(kind: Kind, text: str, definitions: Definitions, scope: Scope) -> Que
         if isinstance(node, AfterMedia | Coincident) or (isinstance(node, Related) and node.to is not Kind.MEDIA):
             raise BadInput("query: it may ask about the entity itself, and about the media of an annotation.")
     return checked
+
+
+def _check_event_cost(checked: Query) -> None:
+    try:
+        check_cost(checked, lambda _: EVENT_ROWS, budget=EVENT_SECONDS)
+    except BadInput as refusal:
+        message = f"query: it is evaluated for each event, which leaves it less time than a list. {refusal.message}"
+        raise BadInput(message) from refusal
 
 
 def _parse(kind: Kind, text: str) -> Query:

@@ -28,11 +28,11 @@ from chalicelib.resources.events.events import Event
 from chalicelib.resources.jobs import service as jobs_service
 from chalicelib.resources.jobs.runs import JobSpec
 from chalicelib.resources.webhooks import filters
-from chalicelib.resources.webhooks.advance import Disable, Failed, Receiver, Result, advance
+from chalicelib.resources.webhooks.advance import PATIENCE, Disable, Failed, Receiver, Result, advance, delay
 from chalicelib.resources.webhooks.delivery import owner_of
-from chalicelib.resources.webhooks.schemas import MOST_RULES, RULE, Rule, RuleSpec
+from chalicelib.resources.webhooks.schemas import RULE, Rule, RuleSpec
 from chalicelib.storage import sealing
-from chalicelib.storage.dynamodb import entities, ids, limits, records, streams
+from chalicelib.storage.dynamodb import entities, ids, records, streams
 from chalicelib.storage.dynamodb.streams import Stream
 from chalicelib.storage.log import log
 
@@ -49,14 +49,6 @@ def create(project: int, spec: RuleSpec, caller: Caller, token: str) -> Rule:
         NotFound: the project has no such algorithm.
     """
     _check(project, spec.types, spec.query, spec.algorithm)
-
-    def room() -> int:
-        left = MOST_RULES - len(records.list_children(RULE, project))
-        if left <= 0:
-            raise BadInput(f"This project has {MOST_RULES} trigger rules, which is the limit. Delete one first.")
-        return left
-
-    room()
     rule = Rule(
         id=ids.reserve(RULE.name)[0],
         project=project,
@@ -70,7 +62,7 @@ def create(project: int, spec: RuleSpec, caller: Caller, token: str) -> Rule:
         sealed=sealing.seal(token.encode(), PURPOSE),
     )
     streams.add(WORD, project, rule.id, events_service.last(project))
-    return limits.create(RULE, rule, guard=f"rules|{project}", check=room)
+    return records.create(RULE, rule)
 
 
 def change(rule: Rule, members: dict[str, Any], caller: Caller, token: str) -> dict[str, Any]:
@@ -80,7 +72,7 @@ def change(rule: Rule, members: dict[str, Any], caller: Caller, token: str) -> d
     if members.keys() - {"name"}:
         members |= {"user": caller.id, "sealed": sealing.seal(token.encode(), PURPOSE)}
     if members.get("active"):
-        members |= {"disabled_reason": None, "disabled_at": None}
+        members |= {"disabled_reason": None, "disabled_details": None, "disabled_at": None}
     if "active" in members:
         streams.add(WORD, rule.project, rule.id, events_service.last(rule.project))
 
@@ -105,12 +97,45 @@ def sweep(seconds: float) -> int:
     for stream in list(streams.every(WORD)):
         if stream.is_off or stream.is_leased or stream.next_at > time.time() or time.monotonic() > end:
             continue
-        if stream.project not in last:
-            last[stream.project] = str(log.last(stream.project, fresh=True))
-        if stream.next_at or stream.position != last[stream.project]:
-            advance(WORD, stream.project, stream.reader, _open, end - time.monotonic())
-            count += 1
+        try:
+            if stream.project not in last:
+                last[stream.project] = str(log.last(stream.project, fresh=True))
+            if stream.next_at or stream.position != last[stream.project]:
+                count += 1
+                advance(WORD, stream.project, stream.reader, _open, end - time.monotonic())
+                if stream.failing_since:
+                    _note_error(stream.reader, None)
+        except Exception as error:  # of one rule: the others go on
+            _logger.exception("rule %d of project %d failed", stream.reader, stream.project)
+            _postpone(stream, error)
     return count
+
+
+def _postpone(stream: Stream, error: Exception) -> None:
+    """Let a rule that failed unexpectedly wait, as one whose event was not accepted, and say so in its record."""
+
+    def how(found: Stream) -> None:
+        found.attempts += 1
+        found.failing_since = found.failing_since or time.time()
+        found.next_at = time.time() + delay(found.attempts)
+        found.is_off = found.is_off or time.time() - found.failing_since >= PATIENCE
+        late[:] = [found.is_off]
+
+    late: list[bool] = []
+    with contextlib.suppress(Exception):  # the same database may fail again; the next minute tries it
+        streams.change(WORD, stream.project, stream.reader, how)
+        _note_error(stream.reader, f"An unexpected error, {type(error).__name__}; the log of the service has it.")
+        if late == [True] and (rule := records.maybe(RULE, stream.reader)) is not None:
+            _disable(rule, Disable(reason="error"), stream)
+
+
+def _note_error(number: int, error: str | None) -> None:
+    def how(rule: Rule) -> Rule:
+        since = (rule.failing_since or now()) if error else None
+        return msgspec.structs.replace(rule, last_error=error, failing_since=since)
+
+    with contextlib.suppress(NotFound):  # it was deleted meanwhile
+        records.edit(RULE, number, how)
 
 
 def _open(stream: Stream) -> Receiver | None:
@@ -150,7 +175,10 @@ class _RuleReceiver:
         there = list(entities.many(Kind.MEDIA, event.ids))
         wanted = there
         if self._rule.query is not None:
-            wanted = filters.find_matching(Kind.MEDIA, self._rule.query, self._rule.project, there, self.scope)
+            try:
+                wanted = filters.find_matching(Kind.MEDIA, self._rule.query, self._rule.project, there, self.scope)
+            except BadInput as refusal:
+                return Disable(reason="query_refused", details=refusal.message)
         results = (self._launch(number) for number in wanted)
         return next((result for result in results if result is not None), None)
 
@@ -168,7 +196,7 @@ class _RuleReceiver:
             return Disable(reason="algorithm_missing")
         except (BadInput, Forbidden) as refusal:
             _logger.warning("rule %d cannot launch: %s", self._rule.id, refusal)
-            return Disable(reason="refused")
+            return Disable(reason="refused", details=refusal.message)
         except Unavailable:
             return Failed()
         return None
@@ -184,20 +212,25 @@ class _RuleReceiver:
     def flush(self) -> None:
         """Nothing is noted."""
 
-    def disable(self, reason: str, stream: Stream) -> None:
+    def disable(self, ended: Disable, stream: Stream) -> None:
         """Disable the rule, and mail its owner."""
-        rule = self._rule
-        if user := owner_of(rule.user):
-            number = f"rule-{rule.id}-{reason}-{stream.position}".replace("/", "-")
-            notifications.listener_disabled(user, "trigger rule", rule.name, rule.algorithm, reason, number)
+        _disable(self._rule, ended, stream)
 
-        def how(current: Rule) -> Rule | None:
-            if not current.active:
-                return None
-            return msgspec.structs.replace(current, active=False, disabled_reason=reason, disabled_at=now())
 
-        with contextlib.suppress(NotFound):  # it was deleted meanwhile
-            records.edit(RULE, rule.id, how)
+def _disable(rule: Rule, ended: Disable, stream: Stream) -> None:
+    """Disable a rule, and mail its owner."""
+    if user := owner_of(rule.user):
+        number = f"rule-{rule.id}-{ended.reason}-{stream.position}".replace("/", "-")
+        notifications.listener_disabled(user, "trigger rule", rule.name, rule.algorithm, ended.reason, number)
+
+    def how(current: Rule) -> Rule | None:
+        if not current.active:
+            return None
+        why: Any = {"disabled_reason": ended.reason, "disabled_details": ended.details or None}
+        return msgspec.structs.replace(current, active=False, disabled_at=now(), **why)
+
+    with contextlib.suppress(NotFound):  # it was deleted meanwhile
+        records.edit(RULE, rule.id, how)
 
 
 def _check(project: int, types: list[str], query: str | None, algorithm: str) -> None:

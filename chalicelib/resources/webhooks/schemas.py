@@ -11,10 +11,6 @@ from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import Id, Name, Resource, Timestamp
 
 MOST_TYPES = 50
-MOST_WEBHOOKS = 20
-"""Webhooks of one project, and of one organization."""
-MOST_RULES = 20
-"""Rules of one project."""
 LONGEST_KEPT = 168
 """Hours for which a replaced secret may stay valid."""
 MOST_DELIVERIES = 500
@@ -58,7 +54,10 @@ class WebhookSpec(WebhookUpdate, kw_only=True):
     query: Filter | None = None
 
 
-DisabledReason = Literal["gone", "failing", "owner_lost_access", "algorithm_missing", "token_invalid", "refused"]
+DisabledReason = Literal[
+    "gone", "failing", "owner_lost_access", "algorithm_missing", "token_invalid", "refused", "query_refused", "error"
+]
+Details = Annotated[str, Meta(description="What refused it, such as the rule that the query breaks.")]
 
 
 class Webhook(Resource, kw_only=True):
@@ -80,9 +79,11 @@ class Webhook(Resource, kw_only=True):
         DisabledReason | None,
         Meta(
             description="`gone`: the server answered 410. `failing`: it did not accept an event for three days. "
-            "`owner_lost_access`: the owner may no longer register webhooks here."
+            "`owner_lost_access`: the owner may no longer register webhooks here. `query_refused`: the query breaks a "
+            "rule by now; events since then are sent once it is changed and the webhook is active again."
         ),
     ] = None
+    disabled_details: Details | None = None
     disabled_at: Timestamp | None = None
     previous_secret_until: Annotated[
         Timestamp | None, Meta(description="Until then messages are also signed with the secret before.")
@@ -185,7 +186,10 @@ class Rule(Resource, kw_only=True):
     user: Annotated[int, Meta(description="The owner, as whom the algorithm is launched.")]
     created: Timestamp
     disabled_reason: DisabledReason | None = None
+    disabled_details: Details | None = None
     disabled_at: Timestamp | None = None
+    failing_since: Annotated[Timestamp | None, Meta(description="Since when each attempt has failed.")] = None
+    last_error: Annotated[str, Meta(description="Why the last attempt failed; it is tried again.")] | None = None
     sealed: str = ""
     """The owner's API token, sealed: for the workflows, as of any launch."""
     effective_permission: int = 0

@@ -31,7 +31,6 @@ from chalicelib.storage.dynamodb.entity_rows import ROWS_A_READ, Reading, Stored
 from chalicelib.storage.dynamodb.entity_rows import key as _key
 from chalicelib.storage.dynamodb.tables import CounterRow, EntityRow, RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction, check_row
-from chalicelib.storage.log import growth
 
 __all__ = ["ROWS_A_READ", "Stored"]
 
@@ -174,7 +173,7 @@ def create(
 ) -> None:
     """Store new entities of one project atomically.
 
-    Their ids must be one unused block from `ids.reserve`.
+    Their ids must be one unused block from `ids.reserve`. Call `growth.make_room` first, before any guard is taken.
 
     Args:
         kind: the kind of entities.
@@ -183,15 +182,10 @@ def create(
         edits: entries of the change log.
         also: adds rows that must change with the creation to the transaction, at most 90, and their changes to
             the commit.
-
-    Raises:
-        TooMany: there are many, and the project's log has grown too far beyond its snapshot.
     """
     if not created:
         return
     project, first = created[0].project, created[0].id
-    if len(created) >= growth.GROWN_BY:
-        growth.make_room(project)
     docs = [_encoder.encode(entity) for entity in created]
     for doc in docs:
         check_row(doc)

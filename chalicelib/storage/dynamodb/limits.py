@@ -1,9 +1,10 @@
 """Limits on numbers of records, which requests at the same time do not pass together.
 
-    limits.create(WEBHOOK, webhook, guard=f"webhooks|project|{project}", check=room)
+    records.create(WEBHOOK, webhook)    holds the limits that `core/record_limits.py` declares for webhooks
 
 Near a limit, what counts and then creates is done under a guard: a counter row that every such creation raises, on the
-condition that it is still as it was before the count. Far from the limit no guard is taken.
+condition that it is still as it was before the count. Far from the limit no guard is taken, and a count serves for some
+seconds and for the next creations of this process.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from chalicelib.core.record_limits import MEGABYTES, Most
 from chalicelib.core.records import RecordKind
 from chalicelib.core.time.retry import CONFLICTS
-from chalicelib.errors import Conflict, LimnError, TooMany
-from chalicelib.storage.dynamodb import records
-from chalicelib.storage.dynamodb.tables import CounterRow
+from chalicelib.errors import BadInput, Conflict, TooMany
+from chalicelib.storage.dynamodb.record_rows import Key, begin_of_links, home
+from chalicelib.storage.dynamodb.tables import CounterRow, RecordRow, connection
 from chalicelib.storage.dynamodb.transactions import Transaction
 
 R = TypeVar("R")
@@ -25,8 +27,20 @@ FAR = 500
 """With more room than this no guard is taken: fewer requests than that create records of a project at once."""
 _KEPT_SECONDS = 24 * 3600
 """A guard row is of use while a request runs; then it expires."""
+_TRUSTED_SECONDS = 20.0
+_TRUSTED_PART = 50
+"""Of the room that a count found, a process uses a fiftieth before it counts again: others use it at the same time."""
+_MOST_COUNTS = 10_000
 Check = Callable[[], int]
 """Counts, and returns for how many more there is room; raises where there is none."""
+
+
+class Moved(Conflict):
+    """Another creation near the limit was faster; after another count it may succeed."""
+
+
+class Full(BadInput):
+    """There is no room for another record."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +49,7 @@ class Guard:
 
     name: str
     n: int
-    moved: Conflict
+    moved: Moved
 
     def add(self, change: Transaction) -> None:
         """Let a transaction fail with `moved` where the guard was raised since, and raise it."""
@@ -50,31 +64,31 @@ def take(name: str) -> Guard:
         n = int(CounterRow.get(f"limit#{name}", "@", consistent_read=True).n)
     except CounterRow.DoesNotExist:
         n = 0
-    return Guard(name, n, Conflict("Others created as many as there was room for at the same time."))
+    return Guard(name, n, Moved("Others created as many as there was room for at the same time. Try again."))
 
 
 def run(name: str, check: Check, write: Callable[[Guard | None], R]) -> R:
     """The result of `write`, which adds the guard that it gets to its transaction.
 
     Args:
-        name: what is limited, such as `webhooks|project|4`.
+        name: what is limited, such as `types|4`.
         check: counts.
         write: creates; called again, after another count, where another creation was faster.
 
     Raises:
-        Conflict: every attempt lost against another creation.
+        Moved: every attempt lost against another creation.
     """
-    if check() > FAR:
-        return write(None)
+    last = None
     for _ in CONFLICTS.attempts():
-        guard = take(name)
-        check()
+        guard = None
+        if check() <= FAR:
+            guard = take(name)
+            check()
         try:
             return write(guard)
-        except Conflict as conflict:
-            if conflict is not guard.moved:
-                raise
-    raise guard.moved
+        except Moved as moved:
+            last = moved
+    raise last or AssertionError(name)
 
 
 def room_at_work(works: Iterable[Any], user: int, most: int, refusal: str) -> int:
@@ -85,23 +99,105 @@ def room_at_work(works: Iterable[Any], user: int, most: int, refusal: str) -> in
     return left
 
 
-def create(
-    kind: RecordKind[Any],
-    record: R,
-    *,
-    guard: str,
-    check: Check,
-    user: int | None = None,
-    taken: LimnError | None = None,
-) -> R:
-    """Store a new record if there is room; raises as `records.create` and `run`."""
+# --- of a kind of record ---------------------------------------------------------------------------------------------
 
-    def write(held: Guard | None) -> R:
-        change = Transaction()
-        records.add(change, kind, record, user=user, taken=taken)
-        if held is not None:
-            held.add(change)
-        change.run()
-        return record
 
-    return run(guard, check, write)
+@dataclass
+class _Count:
+    number: int
+    megabytes: int
+    at: float
+    used: int = 0
+    """Creations of this process since."""
+
+    def is_good_for(self, number: int) -> bool:
+        """Whether one more may be created by it, where at most a number may be there."""
+        left = number - self.number - self.used
+        return left > FAR and self.used < left // _TRUSTED_PART and time.monotonic() - self.at < _TRUSTED_SECONDS
+
+
+_counts: dict[Key, _Count] = {}
+"""What was counted last, by what was counted."""
+
+
+def hold(change: Transaction, kind: RecordKind[R], record: R) -> None:
+    """Let a transaction that creates a record hold the limits of its kind; near one it gets a guard.
+
+    Raises:
+        Full: there is no room; `run` of the transaction raises Moved where another took the last room meanwhile.
+    """
+    for most, place in _places(kind, record):
+        left = change.rooms.get(place)
+        if left is None:
+            left = most.number
+            if left <= FAR or (left := _room(kind, most, place)) <= FAR:
+                guard = take("|".join(place))
+                left = _room(kind, most, place)
+                guard.add(change)
+        if left <= 0:
+            raise _full(kind, most)
+        if place in _counts:
+            _counts[place].used += 1
+        change.rooms[place] = left - 1
+
+
+def check(kind: RecordKind[R], record: R) -> None:
+    """Raise Full where there is no room for a record: before what cannot be taken back, such as a mail."""
+    for most, place in _places(kind, record):
+        if _room(kind, most, place) <= 0:
+            raise _full(kind, most)
+
+
+def check_growth(kind: RecordKind[R], record: R) -> None:
+    """Raise Full where a record may not grow, since all of its kind take as much as they may."""
+    for most, place in _places(kind, record):
+        if most.link is None:
+            _room(kind, most, place)
+
+
+def _places(kind: RecordKind[R], record: R) -> Iterable[tuple[Most, Key]]:
+    """The limits of a kind that count a record, each with the begin of the keys of the rows to count."""
+    for most in kind.limits:
+        if most.link is not None:
+            if (value := getattr(record, most.link)) is not None:
+                yield most, begin_of_links(kind, kind.links[most.link], value)
+        elif kind.parent is not None:
+            yield most, home(kind, getattr(record, kind.parent[0]), most.begins(record) if most.begins else "")
+
+
+def _room(kind: RecordKind[Any], most: Most, place: Key) -> int:
+    """For how many more there is room; 0 and less for none. Raises Full where the records take too many bytes."""
+    counted = _counts.get(place)
+    if counted is None or not counted.is_good_for(most.number):
+        counted = _count(place, most.number)
+        if len(_counts) >= _MOST_COUNTS:
+            _counts.clear()
+        _counts[place] = counted
+    if counted.megabytes > MEGABYTES:
+        raise Full(f"The {kind.plural} of one {most.owner} may take {MEGABYTES} MB together. Delete some first.")
+    return most.number - counted.number - counted.used
+
+
+def _full(kind: RecordKind[Any], most: Most) -> Full:
+    article = "An" if most.owner[0] in "aeio" else "A"
+    return Full(f"{article} {most.owner} may have at most {most.number:,} {kind.plural}. Delete one first.")
+
+
+def _count(place: Key, enough: int) -> _Count:
+    """Count rows without reading them. DynamoDB reads a megabyte for each answer, so answers are megabytes."""
+    asked: dict[str, Any] = {
+        "TableName": RecordRow.Meta.table_name,
+        "Select": "COUNT",
+        "KeyConditionExpression": "pk = :h AND begins_with(sk, :r)",
+        "ExpressionAttributeValues": {":h": {"S": place[0]}, ":r": {"S": place[1]}},
+        "ConsistentRead": True,
+    }
+    number = full = 0
+    while number <= enough and full <= MEGABYTES:
+        answer = connection().call("Query", **asked)
+        number += answer["Count"]
+        if "LastEvaluatedKey" not in answer:
+            break
+        full += 1
+        asked["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+    return _Count(number, full, time.monotonic())

@@ -54,9 +54,14 @@ def pointers_of(kind: RecordKind[Any], record: Any) -> list[Key]:
     keys = [] if kind.parent is None else [key_of(kind, number)]
     for member, word in kind.links.items():
         if (value := getattr(record, member)) is not None:
-            key = f"{number:012d}" if isinstance(number, int) else number
-            keys.append((f"{word}#{value}", f"link|{kind.name}|{key}"))
+            pk, begin = begin_of_links(kind, word, value)
+            keys.append((pk, f"{begin}{number:012d}" if isinstance(number, int) else f"{begin}{number}"))
     return keys
+
+
+def begin_of_links(kind: RecordKind[Any], word: str, value: int | str) -> Key:
+    """Where the links to records of a kind under another record begin."""
+    return f"{word}#{value}", f"link|{kind.name}|"
 
 
 def claim_key(kind: RecordKind[Any], claim: str, word: str) -> Key:

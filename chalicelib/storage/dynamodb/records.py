@@ -16,12 +16,13 @@ from chalicelib.core.models.definitions import DEFINITION_STRUCT, Definitions
 from chalicelib.core.records import RecordKind
 from chalicelib.core.time.retry import CONFLICTS
 from chalicelib.errors import BadInput, Conflict, LimnError, NotFound
-from chalicelib.storage.dynamodb import ahead
+from chalicelib.storage.dynamodb import ahead, limits
 from chalicelib.storage.dynamodb.entity_rows import ROWS_A_READ
 from chalicelib.storage.dynamodb.record_rows import (
     ALONE,
     Key,
     R,
+    begin_of_links,
     claim_key,
     decode,
     encode,
@@ -37,6 +38,9 @@ from chalicelib.storage.dynamodb.record_rows import (
 )
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction
+
+_GROWTH = 4_096
+"""Bytes that a record may grow by at once before the bytes of all of its kind are counted."""
 
 
 def get(kind: RecordKind[R], number: int | str) -> R:
@@ -110,19 +114,45 @@ def list_linked(
         number: its id.
         beside: from the keys of the records to those of others, which are read along for the rest of the request.
     """
-    keys = [(row.home_pk, row.home_sk) for row in rows_beneath((f"{word}#{number}", f"link|{kind.name}|"))]
+    keys = [(row.home_pk, row.home_sk) for row in rows_beneath(begin_of_links(kind, word, number))]
     if beside is not None and keys:
         ahead.fetch([ahead.Wanted(RecordRow, key) for key in dict.fromkeys((*keys, *beside(keys)))][:ROWS_A_READ])
     found = {row.key(): decode(kind, row) for row in rows(keys)}
     return [found[key] for key in keys if key in found]
 
 
-def create(kind: RecordKind[R], record: R, *, user: int | None = None, taken: LimnError | None = None) -> R:
-    """Store a new record. Raises `taken`, or Conflict, where another record holds one of its claims."""
-    change = Transaction()
-    add(change, kind, record, user=user, taken=taken)
-    change.run()
-    return record
+def create(
+    kind: RecordKind[R],
+    record: R,
+    *,
+    user: int | None = None,
+    taken: LimnError | None = None,
+    within: tuple[str, limits.Check] | None = None,
+) -> R:
+    """Store a new record.
+
+    Args:
+        kind: the kind of record.
+        record: the record.
+        user: id of its author, for the log.
+        taken: the error to raise where another record holds one of its claims; Conflict without it.
+        within: a further limit, of several kinds for example: the name of its guard, and its count.
+
+    Raises:
+        limits.Full: there are as many as there may be.
+        limits.Moved: others took the last room, attempt after attempt.
+    """
+
+    def write(guard: limits.Guard | None) -> R:
+        change = Transaction()
+        add(change, kind, record, user=user, taken=taken)
+        if guard is not None:
+            guard.add(change)
+        change.run()
+        return record
+
+    name, check = within or (kind.name, lambda: limits.FAR + 1)
+    return limits.run(name, check, write)
 
 
 def add(
@@ -132,8 +162,17 @@ def add(
     *,
     user: int | None = None,
     taken: LimnError | None = None,
+    is_owed: bool = False,
 ) -> None:
-    """Add a new record to a transaction."""
+    """Add a new record to a transaction, which then holds the limits of its kind (`limits.hold`).
+
+    A record that is owed is one that the service makes for what it accepted before: it may be one too many.
+
+    Raises:
+        limits.Full: there are as many as there may be.
+    """
+    if not is_owed:
+        limits.hold(change, kind, record)
     home = home_of(kind, record)
     doc = encode(kind, record)
     change.put(RecordRow(*home, doc=doc, n=1), RecordRow.pk.does_not_exist(), taken)
@@ -216,6 +255,8 @@ def _rewrite(
     """Add the changed rows of a record to a transaction: its home, and the changed pointers and claims."""
     home, old_home = home_of(kind, after), (row.pk, row.sk)
     doc = encode(kind, after)
+    if len(doc) > len(row.doc) + _GROWTH:
+        limits.check_growth(kind, after)
     if home == old_home:
         change.put(RecordRow(*home, doc=doc, n=row.n + 1), RecordRow.n == row.n, moved)
     else:

@@ -15,13 +15,17 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from typing import TYPE_CHECKING
 
-from pynamodb.exceptions import DeleteError, PynamoDBException, UpdateError
+from pynamodb.exceptions import DeleteError, PynamoDBException
 
 from chalicelib.core.time import deadline
 from chalicelib.errors import TooMany, Unavailable
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.tables import CounterRow
+
+if TYPE_CHECKING:
+    from chalicelib.storage.dynamodb.transactions import Transaction
 
 GROWN = "grown"
 """The partition of the counters table with a row for each project whose log needs compaction."""
@@ -99,16 +103,19 @@ def by_project() -> dict[int, int]:
     return {int(found.sk): int(found.n or 0) for found in CounterRow.query(GROWN, consistent_read=True)}
 
 
-def settle(project: int, growth: int) -> None:
-    """Subtract what was recorded for commits that a new snapshot has.
+def settle(project: int, growth: int, change: Transaction) -> None:
+    """Subtract what was recorded for commits that a new snapshot has, in the transaction that makes it the current one.
 
-    Call it once for each snapshot: of several compactions at the same time, one moves the pointer.
+    So it is subtracted once, wherever the compaction dies. Nothing is subtracted where nothing is recorded; the
+    transaction fails with Conflict where that changes meanwhile.
     """
-    try:
-        _row(project).update([CounterRow.n.add(-growth)], CounterRow.n.exists())
-    except UpdateError as failure:
-        if failure.cause_response_code != _CONDITION:
-            raise
+    if not growth:
+        return
+    row = _row(project)
+    if _number_of(project) is None:
+        change.check(row, CounterRow.pk.does_not_exist())
+    else:
+        change.update(row, [CounterRow.n.add(-growth)], CounterRow.n.exists())
 
 
 def forget(project: int, left: int) -> None:
@@ -125,15 +132,18 @@ def forget(project: int, left: int) -> None:
             raise
 
 
-def make_room(project: int) -> None:
-    """Call it before a bulk write: it waits where the compaction is behind. It may be called again for the same write.
+def make_room(project: int, rows: int = GROWN_BY) -> None:
+    """Call it before a write of many rows: it waits where the compaction is behind.
+
+    Call it before anything that must not wait: a guard that others would move meanwhile, a message, a reserved id. It
+    may be called again for the same write. Writes of fewer than `GROWN_BY` rows go on.
 
     Where calls do not wait (the local stack), the process follows its own writes, and this does nothing.
 
     Raises:
         TooMany: the compaction is too far behind, and the time to wait is over; nothing was changed.
     """
-    if project not in _behind or not settings().calls_wait:
+    if rows < GROWN_BY or project not in _behind or not settings().calls_wait:
         return
     number = _look(project)
     left = deadline.remaining()
@@ -157,12 +167,16 @@ def has_room(project: int) -> bool:
 
 
 def _look(project: int) -> int:
-    try:
-        number = int(CounterRow.get(*_row(project).key(), consistent_read=True).n or 0)
-    except CounterRow.DoesNotExist:
-        number = 0
+    number = _number_of(project) or 0
     _remember(project, number)
     return number
+
+
+def _number_of(project: int) -> int | None:
+    try:
+        return int(CounterRow.get(*_row(project).key(), consistent_read=True).n or 0)
+    except CounterRow.DoesNotExist:
+        return None
 
 
 def _remember(project: int, number: int) -> None:

@@ -127,6 +127,5 @@ def _object(intent: Intent) -> ObjectKey:
     """The key of an intent that a message names. Raises ValueError where it does not match its name."""
     key = _key(int(intent.key.split("/")[1]), intent.name)
     if key.path != intent.key:
-        message = f"{intent.key!r} is not the object of the intent {intent.name}"
-        raise ValueError(message)
+        raise ValueError(f"{intent.key!r} is not the object of the intent {intent.name}")
     return key

@@ -255,15 +255,13 @@ def put_answer(body: bytes, content_type: str, encoding: str | None) -> str:
 def _writable(key: ObjectKey, bucket: Place = None) -> ObjectStore:
     store = _store(key, bucket)
     if key.is_reference:
-        message = f"The object {key.name!r} belongs to others: it is read where it lies, and not changed."
-        raise Forbidden(message)
+        raise Forbidden(f"The object {key.name!r} belongs to others: it is read where it lies, and not changed.")
     return store
 
 
 def _store(key: ObjectKey | ObjectPrefix, bucket: Place = None) -> ObjectStore:
     if not isinstance(key, ObjectKey | ObjectPrefix):
-        message = f"{key!r} is text; an ObjectKey is needed (core/keys/object_keys.py)"  # type: ignore[unreachable]
-        raise TypeError(message)
+        raise TypeError(f"{key!r} is text; an ObjectKey is needed (core/keys/object_keys.py)")
     if isinstance(bucket, str) and bucket:
         return s3.own(bucket)
     return placement.store(bucket) if isinstance(bucket, int) else placement.store_of(key)

@@ -101,8 +101,7 @@ def make_store(
         return GcsStore(name, config, external_host, archive)
     if kind in S3_STORES:
         return s3.from_registration(name, config.get("boto3_config", config), external_host, archive)
-    message = f"A bucket of {kind} cannot hold files here."
-    raise BadInput(message)
+    raise BadInput(f"A bucket of {kind} cannot hold files here.")
 
 
 def note(project: int, bucket: int) -> None:

@@ -103,8 +103,7 @@ def _searched(
     try:
         yield from _decoded(file, table, first, count, START, 0, None)
     except KeyframeMissedError as error:
-        message = f"None of the frames {first} to {first + count - 1} can be decoded."
-        raise BadInput(message) from error
+        raise BadInput(f"None of the frames {first} to {first + count - 1} can be decoded.") from error
 
 
 def _decoded(

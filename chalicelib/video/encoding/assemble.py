@@ -61,8 +61,7 @@ def assemble(plan: TranscodePlan, results: Iterable[PieceResult]) -> tuple[Assem
     for number in range(len(plan.renditions)):
         outputs = [result.outputs[number] for result in ordered]
         if sum(output.samples for output in outputs) != plan.frames:
-            message = f"the pieces of {outputs[0].rendition} do not add up to {plan.frames} frames"
-            raise ValueError(message)
+            raise ValueError(f"the pieces of {outputs[0].rendition} do not add up to {plan.frames} frames")
         fragments = [fragment for output in outputs for fragment in output.fragments]
         seconds = plan.frames / plan.probe.fps
         made.append(_assembled(outputs, seconds, segment_info(outputs[0].header, fragments)))
@@ -90,8 +89,7 @@ def _ordered(plan: TranscodePlan, results: Iterable[PieceResult]) -> list[PieceR
 def _assembled(outputs: Sequence[Output], seconds: Fraction, segments: dict[str, Any]) -> Assembly:
     """One rendition from its pieces in order."""
     if len({(output.rendition, output.header, output.header_digest) for output in outputs}) != 1:
-        message = f"the pieces of {outputs[0].rendition} have different headers"
-        raise ValueError(message)
+        raise ValueError(f"the pieces of {outputs[0].rendition} have different headers")
     size = sum(output.size for output in outputs)
     return Assembly(
         rendition=outputs[0].rendition,

@@ -42,11 +42,9 @@ def parse_ranges(texts: Sequence[str], num_frames: int) -> tuple[Range, ...]:
     for text in texts:
         first, last = (natural(part) for part in (text.partition(":")[0], text.partition(":")[2]))
         if first is None or last is None:
-            message = f"frame_ranges must be start:end in frames, not {text!r}."
-            raise BadInput(message)
+            raise BadInput(f"frame_ranges must be start:end in frames, not {text!r}.")
         if not first <= last < num_frames:
-            message = f"frame_ranges: {text!r} is not within the video's frames 0 to {num_frames - 1}."
-            raise BadInput(message)
+            raise BadInput(f"frame_ranges: {text!r} is not within the video's frames 0 to {num_frames - 1}.")
         ranges.append((first, last))
     if not ranges:
         raise BadInput("frame_ranges must name at least one range.")

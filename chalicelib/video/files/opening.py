@@ -76,8 +76,7 @@ def refusing(what: str, file: SourceFile | None = None) -> Iterator[None]:
 
 def _open_nothing(url: str, _flags: int, _options: dict[str, str]) -> NoReturn:
     """Refuse every other file that a container refers to."""
-    message = f"The file refers to another one ({url[:80]}), which is not followed."
-    raise BadInput(message)
+    raise BadInput(f"The file refers to another one ({url[:80]}), which is not followed.")
 
 
 @contextlib.contextmanager
@@ -147,8 +146,7 @@ def video_stream(container: InputContainer, file: SourceFile | None = None) -> V
     # PyAV leaves it out, against its own type stubs, when FFmpeg has no decoder for the stream.
     if getattr(chosen, "codec_context", None) is None:
         named = naming.codec_of(file) if file else ""
-        message = f"The video's codec{f' {named}' if named else ''} is not supported. {ACCEPTED}"
-        raise BadInput(message)
+        raise BadInput(f"The video's codec{f' {named}' if named else ''} is not supported. {ACCEPTED}")
     for stream in container.streams:
         if stream.index != chosen.index:
             stream.discard = Discard.all

@@ -87,8 +87,7 @@ def need(data: bytes | bytearray, *path: str) -> Box:
     """Like `find`, but raises BadInput if the box does not exist."""
     box = find(data, *path)
     if box is None:
-        message = f"The MP4 file lacks its {'/'.join(path)} box."
-        raise BadInput(message)
+        raise BadInput(f"The MP4 file lacks its {'/'.join(path)} box.")
     return box
 
 

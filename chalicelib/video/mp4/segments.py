@@ -132,8 +132,7 @@ def parse_segment_info(document: Any) -> SegmentInfo:
     try:
         info = convert(document, SegmentInfo, strict=False)
     except Mismatch as error:
-        message = f"The segment file is damaged: {error}."
-        raise BadInput(message) from error
+        raise BadInput(f"The segment file is damaged: {error}.") from error
     names = [segment.name for segment in info.segments]
     for segment, following in zip(info.segments, (*names[1:], ""), strict=False):
         counted = segment.frame_start is not UNSET and segment.frame_samples is not UNSET
@@ -142,8 +141,7 @@ def parse_segment_info(document: Any) -> SegmentInfo:
     if "moof" not in names[_HEADER_BOXES:] or "moof" in names[:_HEADER_BOXES]:
         raise BadInput("The segment file lists no fragment behind two header boxes.")
     if header_size(info) > LARGEST_HEADER:
-        message = f"The segment file is damaged: the header boxes have more than {LARGEST_HEADER} bytes."
-        raise BadInput(message)
+        raise BadInput(f"The segment file is damaged: the header boxes have more than {LARGEST_HEADER} bytes.")
     _check_spans(info.spans)
     return info
 
@@ -178,8 +176,7 @@ def spans_of(info: SegmentInfo, first_frame: int, last_frame: int) -> list[Span]
     every = info.spans
     end = every[-1].last_frame
     if not 0 <= first_frame <= last_frame <= end:
-        message = f"Frames {first_frame} to {last_frame} are not all in the video, which has frames 0 to {end}."
-        raise BadInput(message)
+        raise BadInput(f"Frames {first_frame} to {last_frame} are not all in the video, which has frames 0 to {end}.")
     return [span for span in every if span.last_frame >= first_frame and span.first_frame <= last_frame]
 
 
@@ -219,7 +216,6 @@ def select(info: SegmentInfo, frames: Iterable[int]) -> Selection:
     for frame in frames:
         at = bisect_right(every, frame, key=lambda span: span.first_frame) - 1
         if at < 0 or frame > every[at].last_frame:
-            message = f"Frame {frame} is not in the video, which has frames 0 to {end}."
-            raise BadInput(message)
+            raise BadInput(f"Frame {frame} is not in the video, which has frames 0 to {end}.")
         found.setdefault(at, set()).add(frame)
     return Selection(header_size(info), tuple((every[at], tuple(sorted(found[at]))) for at in sorted(found)))

@@ -143,8 +143,7 @@ def open_image(source: Source) -> Image:
     try:
         picture = Images.open(io.BytesIO(source.read(0, source.size)), formats=_FORMATS)
         if picture.width * picture.height > MAX_IMAGE_PIXELS:
-            message = f"The image has more than {MAX_IMAGE_PIXELS} pixels."
-            raise TooLarge(message)
+            raise TooLarge(f"The image has more than {MAX_IMAGE_PIXELS} pixels.")
         return to_rgb(turned(picture))
     except (*DAMAGE, Images.DecompressionBombError) as failure:
         raise BadInput("The image cannot be read.", str(failure)) from failure

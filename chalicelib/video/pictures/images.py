@@ -89,8 +89,7 @@ def import_image(data: bytes) -> ImportedImage:
     more bytes or pixels than allowed, before decoding, and BadInput for what is not an image.
     """
     if len(data) > MAX_BYTES:
-        message = f"The image has {len(data)} bytes; at most {MAX_BYTES} are allowed."
-        raise TooLarge(message)
+        raise TooLarge(f"The image has {len(data)} bytes; at most {MAX_BYTES} are allowed.")
     with _opened(data) as picture:
         form, upright = picture.format or "", turned(picture)
         if form in _KEPT and upright is picture:
@@ -125,8 +124,7 @@ def _opened(data: bytes) -> Iterator[Picture]:
             picture.load()
             yield picture
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        message = f"The image has more than {MAX_IMAGE_PIXELS} pixels."
-        raise TooLarge(message) from error
+        raise TooLarge(f"The image has more than {MAX_IMAGE_PIXELS} pixels.") from error
     except DAMAGE as error:
         raise BadInput(_refusal(data), str(error)) from error
 

@@ -61,8 +61,7 @@ def parse_size(text: str, name: str) -> tuple[int, int]:
     match = re.fullmatch(r"\s*(\d{1,5})\s*[xX]\s*(\d{1,5})\s*", text)
     width, height = (int(part) for part in match.groups()) if match else (0, 0)
     if not (0 < width <= MAX_SIDE and 0 < height <= MAX_SIDE):
-        message = f"{name} must be WIDTHxHEIGHT in pixels, each 1 to {MAX_SIDE}, not {text!r}."
-        raise BadInput(message)
+        raise BadInput(f"{name} must be WIDTHxHEIGHT in pixels, each 1 to {MAX_SIDE}, not {text!r}.")
     return width, height
 
 
@@ -75,8 +74,7 @@ def parse_rois(text: str) -> tuple[Roi, ...]:
         except ValueError:
             numbers = []
         if len(numbers) != _ROI_PARTS or any(number != number for number in numbers):  # noqa: PLR0124 - nan
-            message = f"roi must be w:h:x:y relative to the picture, not {part!r}."
-            raise BadInput(message)
+            raise BadInput(f"roi must be w:h:x:y relative to the picture, not {part!r}.")
         rois.append(Roi(*numbers))
     return tuple(rois)
 
@@ -84,8 +82,7 @@ def parse_rois(text: str) -> tuple[Roi, ...]:
 def check_options(count: int, options: RenderOptions) -> None:
     """Raise BadInput for options that do not go together or with `count` pictures; call it before decoding."""
     if len(options.rois) not in (0, 1, count):
-        message = f"roi must be given once or once for each frame: {len(options.rois)} for {count} frames."
-        raise BadInput(message)
+        raise BadInput(f"roi must be given once or once for each frame: {len(options.rois)} for {count} frames.")
     if options.animate and options.tile:
         raise BadInput("animate and tile exclude each other.")
 

@@ -32,6 +32,8 @@ THREADS_EACH = 4
 _WATCH_SECONDS = 0.05
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 36, 38
 _PR_SET_SECCOMP, _PR_CAPBSET_DROP, _SECCOMP_MODE_FILTER = 22, 24, 2
+SELF = 0x7E57ED01
+"""What stands in a filter for the id of the process that becomes the step."""
 _CAPABILITIES = 64
 _KEPT = (0, 1, 3, 4, 5, 6, 7)
 """Capabilities of root that a step keeps: chown, dac_override, fowner, fsetid, kill, setgid, setuid."""
@@ -47,6 +49,13 @@ _PLAIN = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 5 | 1 << 8 | 1 << 14
 _RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}
 """Kinds of access to files that each version of Landlock knows; 16 from the fifth on."""
 _SCOPED_VERSION, _SCOPES = 6, 0b11
+
+
+NO_FILTER = (
+    "this kernel refuses the seccomp filter that keeps steps from setting the limits of other processes. Run steps in "
+    "containers (LIMN_JOBS=docker or podman), or start the stack where prctl(PR_SET_SECCOMP) is allowed: a kernel with "
+    "CONFIG_SECCOMP_FILTER, or a container without its own ban of it"
+)
 
 
 class _Ruleset(ctypes.Structure):
@@ -112,9 +121,10 @@ def _restrict(program: bytes) -> None:
             library.prctl(_PR_CAPBSET_DROP, number, 0, 0, 0)
     if program:
         library.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-        described = _Program(len(program) // 8, program)
+        own = program.replace(SELF.to_bytes(4, sys.byteorder), os.getpid().to_bytes(4, sys.byteorder))
+        described = _Program(len(own) // 8, own)
         if library.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(described), 0, 0):
-            raise OSError(ctypes.get_errno(), "seccomp")
+            raise OSError(ctypes.get_errno(), NO_FILTER)
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 Processes of one user may set each other's limits and priorities, and share System V memory, message queues and keys.
 A step is such a process beside the service and other steps, so it may set its own only; a refused call gets EPERM.
-`launch_step` installs the filter in the process that becomes the step.
+`launch_step` installs the filter in the process that becomes the step, and writes that process's id into it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import os
 import struct
 import sys
 
+from infra.local.batch import launch_step
+
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050001
 """What the kernel does with a call; the second is EPERM."""
 _LOAD, _IS, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
@@ -18,16 +20,21 @@ _NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16
 _X32 = 0x40000000
 """Numbers from here on are those of the x32 interface."""
 
-OWN: dict[str, dict[int, int]] = {
-    "setpriority": {0: 0, 1: 0},
-    "ioprio_set": {0: 1, 1: 0},
-    "prlimit64": {0: 0},
-    "sched_setparam": {0: 0},
-    "sched_setscheduler": {0: 0},
-    "sched_setattr": {0: 0},
-    "sched_setaffinity": {0: 0},
+SELF = launch_step.SELF
+_ITSELF = (0, SELF)
+OWN: dict[str, dict[int, tuple[int, ...]]] = {
+    "setpriority": {0: (0,), 1: _ITSELF},
+    "ioprio_set": {0: (1,), 1: _ITSELF},
+    "prlimit64": {0: _ITSELF},
+    "sched_setparam": {0: _ITSELF},
+    "sched_setscheduler": {0: _ITSELF},
+    "sched_setattr": {0: _ITSELF},
+    "sched_setaffinity": {0: _ITSELF},
 }
-"""Calls that are allowed with these arguments only, by place: those that mean the process itself."""
+"""Calls that are allowed with these arguments only, by place: 0 for the caller, or the id of the step's first process.
+
+Another process of the step, which the filter cannot know, names itself by 0.
+"""
 NEVER = (
     "shmget", "shmat", "shmctl", "semget", "semctl", "semop", "semtimedop", "msgget", "msgctl", "msgsnd", "msgrcv",
     "mq_open", "mq_unlink", "add_key", "request_key", "keyctl",
@@ -69,8 +76,10 @@ def _assemble(architecture: int, numbers: dict[str, int]) -> list[tuple[int, int
         lines += [(_IS, 0, 1, numbers[name]), (_RETURN, 0, 0, _REFUSE)]
     for name, arguments in OWN.items():
         check = []
-        for place, value in arguments.items():
-            check += [(_LOAD, 0, 0, _FIRST_ARGUMENT + 8 * place), (_IS, 1, 0, value), (_RETURN, 0, 0, _REFUSE)]
+        for place, values in arguments.items():
+            check.append((_LOAD, 0, 0, _FIRST_ARGUMENT + 8 * place))
+            check += [(_IS, len(values) - at, 0, value) for at, value in enumerate(values)]
+            check.append((_RETURN, 0, 0, _REFUSE))
         check.append((_RETURN, 0, 0, _ALLOW))
         lines += [(_IS, 0, len(check), numbers[name]), *check]
     lines.append((_RETURN, 0, 0, _ALLOW))

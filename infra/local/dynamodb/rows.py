@@ -39,9 +39,6 @@ listeners: list[Callable[[list[Change]], None]] = []
 
 _copies = itertools.count(1)
 _SELECT = "SELECT pk, sk, doc, crc FROM rows WHERE tab = ? AND "
-_PUT = "INSERT INTO rows VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET doc = excluded.doc, crc = excluded.crc"
-"""REPLACE removes the row and inserts another, which changes two thirds more pages."""
-_DELETE = "DELETE FROM rows WHERE tab = ? AND pk = ? AND sk = ?"
 _LIMITS = {
     "=": "sk = ?",
     "<": "sk < ?",
@@ -141,22 +138,7 @@ def _store_all(writes: list[Write], keys: Keys | None = None) -> None:
             removed.append((number, pk, sk))
         else:
             held.append((number, pk, sk, row, crc32(row, crc32(sk, crc32(pk, number)))))
-    store = database.current()
-    with store.lock:
-        _write_all(store, removed, held)
-
-
-def _write_all(store: database.Database, removed: list[tuple[Any, ...]], held: list[tuple[Any, ...]]) -> None:
-    for number, pk, sk, *_ in (*removed, *held):
-        store.recent.forget((number, pk, sk))
-    if len(removed) + len(held) == 1:
-        store.write(_DELETE, *removed[0]) if removed else store.write(_PUT, *held[0])
-        return
-    with store.transaction():
-        if removed:
-            store.write_many(_DELETE, removed)
-        if held:
-            store.write_many(_PUT, held)
+    database.current().change_rows(removed, held)
 
 
 class Rows:
@@ -194,8 +176,10 @@ class Rows:
         rows: dict[tuple[bytes, bytes], bytes] = {}
         with self._database.lock:
             unknown = []
+            waiting = self._database.find_waiting((number, *pair) for pair in pairs)
             for pair in pairs:
-                is_known, row = recent.get((number, *pair))
+                key = (number, *pair)
+                is_known, row = (True, waiting[key]) if key in waiting else recent.get(key)
                 if not is_known:
                     unknown.append(pair)
                 elif row is not None:
@@ -217,7 +201,7 @@ class Rows:
         )
         number = self.number
         rows: dict[tuple[bytes, bytes], bytes] = {}
-        for pk, sk, doc, crc in self._database.read(sql, *itertools.chain.from_iterable(pairs), number):
+        for pk, sk, doc, crc in self._database.read_committed(sql, (*itertools.chain.from_iterable(pairs), number)):
             if crc32(doc, crc32(sk, crc32(pk, number))) != crc:
                 self._intact(pk, sk, doc, crc)
             rows[pk, sk] = doc

@@ -90,6 +90,8 @@ class Gateway:
         self._folders: dict[str, Folder] = {}
         self.is_kept_from: Callable[[int], bool] = lambda _: False
         """Whether the client at a port may not have the local stack's own pages."""
+        self.pages_are_for_operators = False
+        """Whether programs on this machine need an administrator's token, too."""
         self.is_operator: Callable[[str | None], bool] = lambda _: False
         """Whether an Authorization header is that of an administrator, who may have them from another machine."""
         self._free = threading.Semaphore(AT_ONCE)
@@ -279,9 +281,10 @@ class _Handler(requests.Handler):
             return
         _clock.begin(self)
         try:
-            client = str(self.client_address[0])
-            reply = self.gateway.ask(self.command, self.path, uncompressed(self.headers, client), body, client)
-            database.current().sync()
+            client, store = str(self.client_address[0]), database.current()
+            with store.committing_later():
+                reply = self.gateway.ask(self.command, self.path, uncompressed(self.headers, client), body, client)
+            store.sync()
         except (CannotStore, Damaged) as failure:
             reply = _refusal(Unavailable(f"Nothing can be stored: {failure}"))
         except Exception:
@@ -297,12 +300,14 @@ class _Handler(requests.Handler):
             return "Steps of jobs cannot read the pages of the local stack."
         client, here = str(self.client_address[0]), str(self.connection.getsockname()[0])
         given = next((value for name, value in self.headers.items() if name.lower() == "authorization"), None)
-        if not peers.is_here(client, here, self.headers) and not self.gateway.is_operator(given):
+        is_operator = self.gateway.is_operator(given)
+        is_here = peers.is_here(client, here, self.headers, self.request_version)
+        if not is_operator and (not is_here or self.gateway.pages_are_for_operators):
             return (
                 "From another machine the pages of the local stack answer administrators only, with their token in the "
                 "header Authorization."
             )
-        if not hosts.is_own(self.headers, self.gateway.listening):
+        if not hosts.is_own(self.headers, self.gateway.listening, None if is_operator else here):
             return "The pages of the local stack answer by address, as localhost and by this machine's name only."
         return ""
 

@@ -12,15 +12,19 @@ import re
 import socket
 from collections.abc import Mapping
 
+from infra.local.http import peers
+
 _HOST = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<name>[^\[\]:/@?#\\]+))(?::[0-9]{1,5})?")
 
 
-def is_own(headers: Mapping[str, str], listening: str) -> bool:
+def is_own(headers: Mapping[str, str], listening: str, here: str | None = None) -> bool:
     """Whether a request's Host cannot be the name of another site.
 
     Args:
         headers: of the request, in any case.
         listening: the name or address that the port listens at.
+        here: the address at which a program of this machine connected. Its Host is this address or one of loopback: a
+            proxy passes the address by which others reach it.
     """
     host = next((value for name, value in headers.items() if name.lower() == "host"), "")
     found = _HOST.fullmatch(host.strip())
@@ -32,7 +36,7 @@ def is_own(headers: Mapping[str, str], listening: str) -> bool:
     if name in (listening.lower(), socket.gethostname().lower()):
         return True
     try:
-        ipaddress.ip_address(name)
+        address = ipaddress.ip_address(name)
     except ValueError:
         return False
-    return True
+    return here is None or peers.is_loopback(name) or address == ipaddress.ip_address(here.partition("%")[0])

@@ -15,6 +15,7 @@ from moto.core import DEFAULT_ACCOUNT_ID
 from moto.ses.models import RawMessage, SESBackend, ses_backends
 
 from infra.local import database
+from infra.local.documents import Documents
 from infra.local.http.reply import Reply
 
 _MEMBERS = ("id", "source", "destinations", "raw_data")
@@ -34,7 +35,7 @@ class Sent(list[Any]):
         self._region = region
 
     @property
-    def _documents(self) -> database.Documents:
+    def _documents(self) -> Documents:
         """Of the database that is open now: AWS may have stopped and started since this backend was made."""
         return database.current().documents(f"mails/{self._region}")
 

@@ -1,7 +1,9 @@
 """Whether a request comes from this machine.
 
 The local stack's own pages are for the person at this machine: `/outbox` shows tokens of password resets. With `HOST`
-other than loopback the port is open to the network, and an address as the header Host is no proof of anything.
+other than loopback the port is open to the network, and an address as the header Host is no proof of anything. A proxy
+on this machine is known by its headers, by HTTP/1.0, which nginx speaks, or by the Host that it passes (`hosts.py`).
+One that hides all three cannot be known: then `LIMN_PAGES=operators` keeps the pages for administrators.
 """
 
 from __future__ import annotations
@@ -13,15 +15,16 @@ PROXIED = frozenset(("via", "forwarded", "x-forwarded-for", "x-real-ip"))
 """Headers with which a proxy names itself or its client."""
 
 
-def is_here(client: str, server: str, headers: Mapping[str, str]) -> bool:
+def is_here(client: str, server: str, headers: Mapping[str, str], version: str = "HTTP/1.1") -> bool:
     """Whether the client of a connection is a program on this machine, and no proxy for another.
 
     Args:
         client: the network address of the client.
         server: that of this end of the connection; a program on this machine that connects to it has the same.
         headers: of the request, in any case.
+        version: of the request's protocol.
     """
-    if not PROXIED.isdisjoint(name.lower() for name in headers):
+    if version == "HTTP/1.0" or not PROXIED.isdisjoint(name.lower() for name in headers):
         return False
     return client == server or is_loopback(client)
 

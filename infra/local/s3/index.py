@@ -21,6 +21,7 @@ from moto.s3.models import FakeBucket, FakeKey, FakeMultipart, MultipartDict, S3
 from moto.s3.utils import _VersionedKeyStore
 
 from infra.local import database
+from infra.local.documents import Documents
 from infra.local.integrity import Damaged
 from infra.local.s3.contents import FILES, Content
 
@@ -165,7 +166,7 @@ def install(replace: Callable[[Any, str, Any], None]) -> None:
     replace(S3Backend, "list_objects", list_objects)
 
 
-def _documents(bucket: str, *, is_upload: bool) -> database.Documents:
+def _documents(bucket: str, *, is_upload: bool) -> Documents:
     return database.current().documents(f"{'uploads' if is_upload else 'objects'}/{bucket}")
 
 

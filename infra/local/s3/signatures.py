@@ -136,8 +136,7 @@ def _claim(request: Request) -> Claim:
     except (KeyError, ValueError):
         raise Denied("AuthorizationQueryParametersError", QUERY_NEEDS, 400) from None
     if not 0 <= expires <= LONGEST_EXPIRY:
-        message = "X-Amz-Expires must be between 0 and 604800 seconds"
-        raise Denied("AuthorizationQueryParametersError", message, 400)
+        raise Denied("AuthorizationQueryParametersError", "X-Amz-Expires must be between 0 and 604800 seconds", 400)
     payload = query.get("X-Amz-Content-Sha256") or request.headers.get("x-amz-content-sha256", UNSIGNED)
     return Claim(access_key, scope, signed_at, signed, query["X-Amz-Signature"], payload, expires)
 

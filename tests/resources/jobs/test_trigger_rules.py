@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from chalicelib.access.authentication import hash_of
 from chalicelib.core.models.accounts import TOKEN
 from chalicelib.resources.webhooks import rules
+from chalicelib.resources.webhooks.advance import DELAYS, PATIENCE, Disable
 from chalicelib.storage.dynamodb import records, streams
 from tests.resources.media.samples import media_type
 from tests.roles import RECORDER
@@ -80,5 +82,67 @@ def test_a_rule_that_is_deleted_while_it_is_disabled_is_gone_without_an_error(ap
     [stream] = [each for each in streams.every(rules.WORD) if each.reader == rule]
     receiver = rules._open(stream)
     assert api.delete(f"TriggerRule/{rule}").status == 200
-    receiver.disable("token_invalid", stream)
+    receiver.disable(Disable(reason="token_invalid"), stream)
     assert records.maybe(rules.RULE, rule) is None
+
+
+@pytest.fixture
+def broken(api, project, rule, algorithm, monkeypatch):
+    """A rule beside `rule` whose launches fail in a way that nothing expects."""
+    body = {"name": "broken", "types": ["limn.media.created"], "algorithm": algorithm}
+    number = api.made(f"TriggerRules/{project}", body)
+    launch = rules._RuleReceiver._launch
+
+    def fail(self, media):
+        return {}["no such key"] if self._rule.id == number else launch(self, media)
+
+    every = streams.every
+    monkeypatch.setattr(rules._RuleReceiver, "_launch", fail)
+    monkeypatch.setattr(streams, "every", lambda word: sorted(every(word), key=lambda each: each.reader != number))
+    return number
+
+
+def test_a_rule_that_fails_unexpectedly_stops_no_other_and_says_so(
+    api, project, kind, rule, broken, cluster, monkeypatch
+):
+    media = make_media(api, project, kind, "a.jpg")
+    run()
+    assert jobs(api, project) == [[media]]
+    shown = api.get(f"TriggerRule/{broken}").json
+    assert (shown["active"], "KeyError" in shown["last_error"], bool(shown["failing_since"])) == (True, True, True)
+    assert "no such key" not in str(shown)
+    stream = streams.get(rules.WORD, project, broken)
+    assert stream.attempts == 1
+    assert not stream.is_leased
+    monkeypatch.undo()
+    run()
+    assert jobs(api, project) == [[media]], "it is not due yet"
+    streams.change(rules.WORD, project, broken, lambda stream: setattr(stream, "next_at", 1.0))
+    run()
+    assert jobs(api, project) == [[media], [media]]
+    shown = api.get(f"TriggerRule/{broken}").json
+    assert shown.get("last_error") is None
+    assert shown.get("failing_since") is None
+
+
+def test_a_rule_that_fails_unexpectedly_for_days_is_disabled(api, project, kind, broken, cluster):
+    make_media(api, project, kind, "a.jpg")
+    run()
+
+    def age(stream):
+        stream.next_at, stream.failing_since = 1.0, stream.failing_since - PATIENCE - sum(DELAYS[:1])
+
+    streams.change(rules.WORD, project, broken, age)
+    run()
+    assert records.get(rules.RULE, broken).disabled_reason == "error"
+    assert streams.get(rules.WORD, project, broken).is_off
+
+
+def test_a_rule_whose_query_is_refused_by_now_is_disabled_with_the_reason(api, project, kind, rule, cluster):
+    change = {"query": "?encoded_search=e30&encoded_search=e30"}
+    records.edit(rules.RULE, rule, lambda found: msgspec.structs.replace(found, **change))
+    make_media(api, project, kind, "a.jpg")
+    run()
+    shown = api.get(f"TriggerRule/{rule}").json
+    assert (shown["active"], shown["disabled_reason"]) == (False, "query_refused")
+    assert "encoded_search" in shown["disabled_details"]

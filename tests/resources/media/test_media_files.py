@@ -1,7 +1,12 @@
 """The records of a media's files, by role and index."""
 
+import sys
+from datetime import timedelta
+
 import pytest
 
+from chalicelib.resources.entities import object_cleanup
+from chalicelib.resources.media.files import moving
 from tests import objects
 from tests.resources.media.samples import media_type, uploaded
 
@@ -71,6 +76,20 @@ class TestVideoFiles:
             said = api.post(f"MoveVideo/{media}", {"media_files": {"streaming": [entry], **more}})
             assert (said.status, next(iter(more)) in said.message + said.json["details"]) == (400, True), said.body
         assert len(api.get(f"VideoFiles/{media}", role="streaming").json) == 1
+
+    def test_copies_of_a_move_that_died_are_removed(self, api, project, media, key, monkeypatch):
+        entry = {"path": uploaded(api, project, b"text", "a.txt"), "name": "a.txt"}
+        monkeypatch.setattr(object_cleanup, "GRACE", timedelta(0))
+        with monkeypatch.context() as patch:
+            patch.setattr(moving, "edit_media", lambda *_, **__: sys.exit())
+            with pytest.raises(SystemExit):
+                api.post(f"MoveVideo/{media}", {"media_files": {"attachment": [entry]}})
+        assert len(list(objects.under(key("")))) == 1
+        object_cleanup.sweep(project)
+        assert list(objects.under(key(""))) == []
+        assert api.post(f"MoveVideo/{media}", {"media_files": {"attachment": [entry]}}).status == 201
+        object_cleanup.sweep(project)
+        assert list(objects.under(key(""))) == [api.get(f"AuxiliaryFiles/{media}", role="attachment").json[0]["path"]]
 
     def test_an_index_beyond_the_end_is_refused(self, api, media, key):
         assert api.post(f"VideoFiles/{media}", video(key), role="streaming", index=0).status == 400

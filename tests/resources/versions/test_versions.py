@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
+from chalicelib.core import record_limits
 from chalicelib.core.models.definitions import VERSION
-from chalicelib.resources.sections import service as sections_service
-from chalicelib.resources.versions import operations as version_operations
 from chalicelib.storage.dynamodb import records
 
 
@@ -180,8 +179,8 @@ def test_a_change_between_the_check_and_the_write_closes_no_cycle(layers, monkey
 
 
 def test_a_project_has_a_bounded_number_of_versions_and_sections(layers, monkeypatch):
-    monkeypatch.setattr(version_operations, "MOST_VERSIONS", 2)
-    monkeypatch.setattr(sections_service, "MOST_SECTIONS", 1)
+    monkeypatch.setitem(record_limits.LIMITS, "version", (record_limits.Most(number=2),))
+    monkeypatch.setitem(record_limits.LIMITS, "section", (record_limits.Most(number=1),))
     layers.make()
     for path in ("Versions", "Sections"):
         layers.api.post(f"{path}/{layers.project}", {"name": "a"})

@@ -9,6 +9,7 @@ import uuid
 import msgspec
 import pytest
 
+from chalicelib.core import record_limits
 from chalicelib.core.models.accounts import MEMBERSHIP, USER
 from chalicelib.core.records import padded
 from chalicelib.resources.events import service as events_service
@@ -84,11 +85,11 @@ class TestRegistration:
             assert b"sealed" not in said.body
 
     def test_there_are_at_most_twenty_in_a_project(self, api, project, hook, receiver, monkeypatch):
-        monkeypatch.setattr("chalicelib.resources.webhooks.service.MOST_WEBHOOKS", 1)
+        monkeypatch.setitem(record_limits.LIMITS, "webhook", (record_limits.Most(number=1, link="project"),))
         hook()
         said = api.post(f"Webhooks/{project}", {"name": "x", "url": receiver.url, "types": ["*"]})
         assert said.status == 400
-        assert "limit" in said.message
+        assert "at most 1 webhooks" in said.message
 
     def test_nothing_is_sent_after_it_is_deleted_or_inactive(self, api, project, hook, receiver, section):
         gone, off = hook("/gone"), hook("/off")

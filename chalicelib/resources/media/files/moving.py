@@ -14,12 +14,13 @@ from chalicelib.core.models.entities import Media
 from chalicelib.core.models.media_files import ROLES, MediaFiles
 from chalicelib.errors import BadInput
 from chalicelib.resources.buckets import service as buckets_service
+from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.entities.service import Writer
 from chalicelib.resources.media.readiness import edit_media
 from chalicelib.resources.media.service import check_files, project_with
 from chalicelib.resources.uploads import fetching
 from chalicelib.resources.uploads import service as uploads_service
-from chalicelib.storage.objects import objects
+from chalicelib.storage.objects import objects, owners
 
 _KEYS = ("path", "segment_info")
 _PLAIN = "application/octet-stream"
@@ -44,8 +45,10 @@ def move(writer: Writer, media: Media, files: MediaFiles) -> int:
     total = sum(objects.size(key) or 0 for _, _, key in uploads)
     if total > LARGEST:
         raise BadInput(f"media_files: the uploads have {total} bytes; at most {LARGEST} are moved at once.")
-    for entry, name, key in uploads:
-        target = buckets_service.media_key(project, media.id, key_forms.name_for(key.path))
+    targets = [buckets_service.media_key(project, media.id, key_forms.name_for(key.path)) for _, _, key in uploads]
+    # the copies of a request that dies are removed
+    note = object_cleanup.release(project.id, targets, within=object_cleanup.GRACE)
+    for (entry, name, key), target in zip(uploads, targets, strict=True):
         objects.copy(key, target, getattr(entry, "mime", None) or getattr(entry, "codec_mime", None) or _PLAIN)
         setattr(entry, name, target.path)
     check_files(project, media.id, files)
@@ -57,7 +60,7 @@ def move(writer: Writer, media: Media, files: MediaFiles) -> int:
         after = msgspec.structs.replace(present, **joined)
         return msgspec.structs.replace(current, media_files=after, **writer.authorship())
 
-    edit_media(media.id, add, user=writer.user)
+    edit_media(media.id, add, user=writer.user, also=lambda change: owners.forget(project.id, note, change))
     return sum(len(getattr(files, role) or []) for role in ROLES)
 
 

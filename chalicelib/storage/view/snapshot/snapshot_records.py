@@ -25,6 +25,7 @@ from chalicelib.query.layout import Layout
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction
+from chalicelib.storage.log import growth
 from chalicelib.storage.objects import objects, view_objects
 from chalicelib.storage.view.database.devices import Extent
 from chalicelib.storage.view.deleted_definitions import Lost
@@ -174,12 +175,15 @@ def current(project: int) -> Manifest | None:
     return None
 
 
-def advance(manifest: Manifest, where: str, *, replace: bool = False) -> Pointer | None:
-    """Make a snapshot the current one; None where the current one is as new, or newer if `replace`."""
+def advance(manifest: Manifest, where: str, *, replace: bool = False, folded: int = 0) -> Pointer | None:
+    """Make a snapshot the current one; None where the current one is as new, or newer if `replace`.
+
+    The growth that is `folded` into it is settled in the same transaction.
+    """
     before = pointer(manifest.project)
     while before is None or before.seq < manifest.seq or (replace and before.seq == manifest.seq):
         after = Pointer(seq=manifest.seq, folder=where, marked=before.marked if before else 0)
-        if _swap(manifest.project, before, after):
+        if _swap(manifest.project, before, after, folded):
             key = folder(manifest.project) + "snapshots/current.json"
             objects.write(key, _encoder.encode(manifest), "application/json", settings().views_bucket)
             return after
@@ -197,11 +201,12 @@ def forget(project: int) -> None:
     RecordRow(*_key(project)).delete()
 
 
-def _swap(project: int, before: Pointer | None, after: Pointer) -> bool:
+def _swap(project: int, before: Pointer | None, after: Pointer, folded: int = 0) -> bool:
     row = RecordRow(*_key(project), doc=_encoder.encode(after), n=after.seq)
     unchanged = RecordRow.doc == _encoder.encode(before) if before else RecordRow.pk.does_not_exist()
     change = Transaction()
     change.put(row, unchanged)
+    growth.settle(project, folded, change)
     try:
         change.run()
     except Conflict:

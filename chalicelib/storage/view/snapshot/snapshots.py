@@ -168,13 +168,14 @@ def _fetch_files(project: int, parts: list[Part], place: Path) -> Iterator[tuple
             path.unlink()
 
 
-def save(view: View, segments: list[Segment], *, replace: bool = False) -> Pointer | None:
+def save(view: View, segments: list[Segment], *, replace: bool = False, folded: int = 0) -> Pointer | None:
     """Write the snapshot of a view and make it the current one. No commits may be applied to the view meanwhile.
 
     Args:
         view: the view.
         segments: the archive of all commits up to it.
         replace: also replace a current one of the same commit.
+        folded: the recorded growth (`storage/log/growth.py`) of the commits since the current one.
 
     Returns:
         The new pointer, None where there is a newer snapshot.
@@ -210,7 +211,7 @@ def save(view: View, segments: list[Segment], *, replace: bool = False) -> Point
         dropped=_list_dropped(before, database),
     )
     _write(project, f"{where}/manifest.json", _encode(manifest), "application/json")
-    return advance(manifest, where, replace=replace)
+    return advance(manifest, where, replace=replace, folded=folded)
 
 
 def _before(project: int) -> Manifest | None:

@@ -1,0 +1,100 @@
+"""How many records of each kind there may be: one line for every kind (`docs/limits.md` repeats it).
+
+Requests read records whole: all favorites of a user, all row protections of a project. So each kind that callers create
+has a number, refused with 400 beyond it (`storage/dynamodb/room.py`). A kind without a line here cannot be declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+MEGABYTES = 100
+"""All records of a kind of one owner, such as the sections of a project, together: lists answer with all of them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Most:
+    """A largest number of records.
+
+    Attributes:
+        number: how many.
+        owner: what has them, as in `A project may have at most 20 webhooks.`
+        link: the member by which they are counted, one of the kind's links; the kind's parent where it is None.
+        begins: from a record to the begin of the sort keys of those that are counted with it; of all, where it is None.
+    """
+
+    number: int
+    owner: str = "project"
+    link: str | None = None
+    begins: Callable[[Any], str] | None = None
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """A kind without a number, and the reason: what bounds it, or that no request reads its records whole."""
+
+    reason: str
+
+
+def _of_user(record: Any) -> str:
+    return f"{record.user:012d}|"
+
+
+_OF_USER = "user in a project"
+_TYPES = Elsewhere("1,000 of a project, all kinds together: MOST_TYPES in resources/types/attributes.py")
+LIMITS: dict[str, tuple[Most, ...] | Elsewhere] = {
+    "affiliation": (Most(number=5_000, owner="organization"), Most(number=1_000, owner="user", link="user")),
+    "algorithm": (Most(number=1_000),),
+    "analysis": (Most(number=100),),
+    "announcement": Elsewhere("made by the operator, by command"),
+    "annotator": (Most(number=100),),
+    "applet": (Most(number=500),),
+    "bookmark": (Most(number=1_000, owner=_OF_USER, begins=_of_user),),
+    "bucket": (Most(number=500, owner="organization"),),
+    "bucket_source": (Most(number=20), Most(number=1_000, owner="bucket of one name", link="bucket_name")),
+    "dataset": (Most(number=1_000),),
+    "export": (Most(number=5_000),),
+    "favorite": (Most(number=1_000, owner=_OF_USER, begins=_of_user),),
+    "file_type": _TYPES,
+    "group": (Most(number=1_000, owner="organization"),),
+    "hostedtemplate": (Most(number=500, owner="organization"),),
+    "import": (Most(number=5_000),),
+    "invitation": (Most(number=5_000, owner="organization"),),
+    "job": (Most(number=100_000),),
+    "jobcluster": (Most(number=100, owner="organization"),),
+    "leaf_type": _TYPES,
+    "localization_type": _TYPES,
+    "media_type": _TYPES,
+    "membership": (Most(number=5_000), Most(number=5_000, owner="user", link="user")),
+    "organization": (Most(number=200, owner="user", link="created_by"),),
+    "passwordreset": Elsewhere("read by token; mails are limited for an address and a caller"),
+    "project": (Most(number=5_000, owner="organization", link="organization"),),
+    "rowprotection": (
+        Most(number=5_000, owner="project or organization"),
+        Most(number=5_000, owner="subject", link="allowed"),
+    ),
+    "run": (Most(number=50_000),),
+    "section": (Most(number=50_000),),
+    "state_type": _TYPES,
+    "temporary_file": (Most(number=10_000),),
+    "token": Elsewhere("twenty of a user: another ends the oldest"),
+    "triggerrule": (Most(number=20),),
+    "unlock": Elsewhere("read by token; one for each mail about a lock, which are limited"),
+    "user": Elsewhere("read by id or name; registration is limited, and only the operator lists all"),
+    "version": (Most(number=5_000),),
+    "webhook": (Most(number=20, link="project"), Most(number=20, owner="organization", link="organization")),
+}
+
+
+def limits_of(name: str) -> tuple[Most, ...]:
+    """The limits of a kind by its word; none for a kind that is bounded elsewhere.
+
+    Raises:
+        AssertionError: it has no line here.
+    """
+    if name not in LIMITS:
+        raise AssertionError(f"{name}: say in core/record_limits.py how many there may be.")
+    found = LIMITS[name]
+    return () if isinstance(found, Elsewhere) else found

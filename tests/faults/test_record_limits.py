@@ -1,0 +1,134 @@
+"""Every kind of record has a limit of number, refuses one more by name, and is listed on the page of limits."""
+
+from __future__ import annotations
+
+import pathlib
+from dataclasses import replace
+from unittest import mock
+
+import pytest
+
+from chalicelib.core.record_limits import LIMITS, Elsewhere
+from chalicelib.core.records import KINDS, RecordKind
+from chalicelib.errors import BadInput
+from chalicelib.resources.jobs.runs import RUN
+from chalicelib.settings import settings
+from chalicelib.storage.dynamodb import limits, records
+from tests.contract.world import _minimal
+from tests.faults import workflows
+
+CREATED_BY = {
+    "affiliation": ["CreateAffiliation", "AcceptInvitation"],
+    "algorithm": ["RegisterAlgorithm"],
+    "analysis": ["CreateAnalysis"],
+    "annotator": ["CreateAnnotator"],
+    "applet": ["RegisterApplet"],
+    "bookmark": ["CreateBookmark"],
+    "bucket": ["CreateBucket"],
+    "bucket_source": ["CreateBucketSource"],
+    "dataset": ["CreateDataset"],
+    "export": ["CreateExport"],
+    "favorite": ["CreateFavorite"],
+    "group": ["CreateGroup"],
+    "hostedtemplate": ["CreateHostedTemplate"],
+    "import": ["CreateImport"],
+    "invitation": ["CreateInvitation"],
+    "job": ["Transcode"],
+    "jobcluster": ["CreateJobCluster"],
+    "membership": ["CreateMembership", "CreateProject"],
+    "organization": ["CreateOrganization"],
+    "project": ["CreateProject"],
+    "rowprotection": ["CreateRowProtection"],
+    "run": [],  # made below: a launch needs a cluster that answers
+    "section": ["CreateSection"],
+    "temporary_file": ["CreateTemporaryFile"],
+    "triggerrule": ["CreateTriggerRule"],
+    "version": ["CreateVersion"],
+    "webhook": ["CreateWebhook", "CreateOrganizationWebhook"],
+}
+"""The operations that create each kind of record that has a limit of number."""
+
+
+@pytest.fixture(scope="module")
+def ground():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LIMN_ALLOWED_ORIGINS", "https://templates.example.org")
+        settings.cache_clear()
+        world = workflows.build()
+        yield world, {each.name: each for each in workflows.workflows(world)}
+    settings.cache_clear()
+
+
+def full(kind):
+    return mock.patch.dict(LIMITS, {kind: tuple(replace(each, number=0) for each in LIMITS[kind])})
+
+
+def test_every_kind_of_record_has_a_line():
+    assert set(KINDS) == set(LIMITS)
+    with pytest.raises(AssertionError, match="record_limits"):
+        RecordKind(name="new", struct=RUN.struct, title="Unheard")
+
+
+def test_every_kind_with_a_number_is_tried():
+    assert {kind for kind, said in LIMITS.items() if not isinstance(said, Elsewhere)} == set(CREATED_BY)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", CREATED_BY)
+def test_one_more_is_refused_by_name(ground, kind):
+    """With no room at all, every operation that creates one says so; that it succeeds otherwise, the sweep shows."""
+    world, known = ground
+    for name in CREATED_BY[kind]:
+        with full(kind):
+            said = known[name].ask(world.owner)
+        assert (said.status, "may have at most 0" in said.message) == (400, True), (name, said.body)
+    if not CREATED_BY[kind]:
+        with full(kind), pytest.raises(BadInput, match="A project may have at most 0 jobs"):
+            _minimal(RUN, world.things)
+
+
+@pytest.mark.slow
+def test_records_that_grow_to_a_hundred_megabytes_are_refused(ground, monkeypatch):
+    world, _ = ground
+    project, kind = world.things["project"], world.things["localization_type"]
+    monkeypatch.setattr(limits, "MEGABYTES", 1)
+    monkeypatch.setattr(limits, "_TRUSTED_SECONDS", 0)
+    favorite = {"name": "f", "entity_type_name": "Localization", "type": kind, "values": {"a": "x" * 99_000}}
+    answers = [world.owner.post(f"Favorites/{project}", favorite) for _ in range(24)]
+    assert {said.status for said in answers} == {201, 400}
+    refused = next(said for said in answers if said.status == 400)
+    assert "The favorites of one user in a project may take 1 MB together." in refused.message
+
+
+def test_a_count_serves_for_some_creations_far_from_the_limit_only(ground, monkeypatch):
+    world, known = ground
+    counted = []
+    count = limits._count
+    monkeypatch.setattr(limits, "_counts", {})
+    monkeypatch.setattr(limits, "_count", lambda *place: counted.append(place) or count(*place))
+    for _ in range(3):
+        assert known["CreateBookmark"].ask(world.owner).status == 201
+    assert len(counted) == 1
+    monkeypatch.setitem(LIMITS, "bookmark", tuple(replace(each, number=400) for each in LIMITS["bookmark"]))
+    for _ in range(3):
+        assert known["CreateBookmark"].ask(world.owner).status == 201
+    assert len(counted) == 4
+
+
+def test_a_record_that_the_service_owes_is_stored_though_there_is_no_room(ground):
+    world, _ = ground
+    change = limits.Transaction()
+    record = records.get(RUN, _minimal(RUN, world.things))
+    with full("run"):
+        records.add(change, RUN, record, is_owed=True)
+        with pytest.raises(limits.Full):
+            records.add(change, RUN, record)
+
+
+def test_the_page_of_limits_has_every_number():
+    page = pathlib.Path("docs/limits.md").read_text()
+    rows = [line for line in page.splitlines() if line.startswith("|")]
+    for kind in KINDS.values():
+        numbers = [f"{each.number:,}" for each in kind.limits]
+        if numbers:
+            assert any(kind.plural in row and all(number in row for number in numbers) for row in rows), kind.name
