@@ -11,7 +11,7 @@ the rest of them a parabola stands in for it, all but a few hundred metres wide 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
 
 from chalicelib.query.layout import latitude as latitude_of
@@ -95,24 +95,27 @@ def within_sql(column: str, place: tuple[float, float], km: float, value: Callab
         beyond = f"{near} - ({flat} + {sine} * ({slope} + {sine} * {bend}))"
         decided += f" WHEN {beyond} > {error} THEN true WHEN {beyond} < -{error} THEN false"
     exact = f"CASE {decided} ELSE {_distance_sql(column, place, value)} <= {value(km)} END"
-    box = list(_box_sql(column, place, more / POLE_KM, value)) or [f"{column} NOTNULL"]
+    box = _box_sql(column, place, more / POLE_KM, value) or [f"{column} NOTNULL"]
     return f"({' AND '.join((*box, exact))})"
 
 
-def _box_sql(column: str, place: tuple[float, float], angle: float, value: Callable[[float], str]) -> Iterator[str]:
-    """Bounds of each part of the unit vectors within an angle of a place's, in radians, where there are any.
+def _box_sql(column: str, place: tuple[float, float], angle: float, value: Callable[[float], str]) -> list[str]:
+    """Bounds of the parts of the unit vectors within an angle of a place's, in radians, where there are any.
 
     Comparisons with a constant are part of the database's scan: each next column is read only where the one before
     fits, and row groups whose places lie elsewhere are not read at all. There are no exceptions at poles and at 180°.
+    The bounds come in the order of how few places fit: on a sphere, each part is equally distributed.
     """
+    found: list[tuple[float, float, str, float]] = []
     for each, part in zip(vector_of(column), unit(*place), strict=True):
         turn = math.acos(min(max(part, -1.0), 1.0))
-        low = math.cos(turn + angle) - _ROUNDING if turn + angle < math.pi else None
-        high = math.cos(turn - angle) + _ROUNDING if turn > angle else None
-        bounds = ((">=", low), ("<=", high))
-        found = [f"{each} {sign} {value(bound)}::FLOAT" for sign, bound in bounds if bound is not None]
-        if found:
-            yield " AND ".join(found)
+        low = math.cos(turn + angle) - _ROUNDING if turn + angle < math.pi else -1.0
+        high = math.cos(turn - angle) + _ROUNDING if turn > angle else 1.0
+        if low > -1:
+            found.append((high - low, 1 - low, f"{each} >=", low))
+        if high < 1:
+            found.append((high - low, high + 1, f"{each} <=", high))
+    return [f"{text} {value(bound)}::FLOAT" for _, _, text, bound in sorted(found)]
 
 
 def _distance_sql(column: str, place: tuple[float, float], value: Callable[[float], str]) -> str:
