@@ -2,7 +2,8 @@
 
 The files of `FIRST` are run first, in that order. The others follow, and each day of the week begins with another
 seventh of them. A test that has not begun when the minutes are over is left out, and one that runs is stopped. Neither
-is a failure, and the end of the output names both. With `--last-failed` they are failures: such a test failed before.
+is a failure, and the end of the output names both. What fails after the end fails because a test was stopped, so it
+counts as stopped. With `--last-failed` they are failures: such a test failed before.
 """
 
 from __future__ import annotations
@@ -35,7 +36,6 @@ LEFT_OUT = "left out: the minutes are over"
 STOPPED = "stopped: the minutes are over"
 END = pytest.StashKey[float]()
 DAY = pytest.StashKey[int]()
-_IS_STOPPED = pytest.StashKey[bool]()
 
 
 class OutOfTime(BaseException):
@@ -87,21 +87,24 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     before = signal.signal(signal.SIGALRM, _stop)
     signal.setitimer(signal.ITIMER_REAL, max(0.001, item.config.stash[END] - time.monotonic()), 1)
     try:
-        return (yield)
-    finally:
+        try:
+            return (yield)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:  # an alarm may interrupt the line above
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(
-    item: pytest.Item, call: pytest.CallInfo[None]
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A test that was stopped is not failed, and neither is what it could not clean up."""
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A test that was stopped is not failed, and neither is what it could not clean up.
+
+    The clean-up of a test that is stopped may raise another error, and that of its file belongs to a test left out.
+    """
     report = yield
-    if call.excinfo is not None and call.excinfo.errisinstance(OutOfTime):
-        item.stash[_IS_STOPPED] = True
-    if report.failed and _IS_STOPPED in item.stash and not is_repeated(item.config):
+    is_over = time.monotonic() > item.config.stash.get(END, float("inf"))
+    if report.failed and is_over and not is_repeated(item.config):
         report.outcome = "skipped"
         report.longrepr = (str(item.path), item.location[1] or 0, STOPPED)
     return report

@@ -27,6 +27,12 @@ def end(request):
     raise ValueError("the clean-up of a test that was stopped")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def of_the_file():
+    yield
+    raise ValueError("the clean-up of a file, a test of which was stopped")
+
+
 def test_before():
     pass
 
@@ -35,7 +41,10 @@ def test_that_catches_everything_for_a_while(end):
     try:
         time.sleep(3600)
     except BaseException:
-        time.sleep(3600)
+        try:
+            time.sleep(3600)
+        finally:
+            raise ValueError("what the test's own clean-up says")
 
 
 def test_after():
@@ -92,7 +101,7 @@ def run(tmp_path):
 def test_what_the_minutes_do_not_suffice_for_is_named_and_no_failure(run):
     done = run("--minutes=1000")
     assert done.returncode == 0, done.stdout
-    assert "1 passed, 3 skipped" in done.stdout
+    assert "1 passed, 4 skipped" in done.stdout
     assert "stopped: the minutes are over: test_it.py::test_that_catches_everything_for_a_while\n" in done.stdout
     assert "left out: the minutes are over: test_it.py (1)\n" in done.stdout
 
@@ -101,4 +110,4 @@ def test_what_the_minutes_do_not_suffice_for_is_named_and_no_failure(run):
 def test_a_failed_test_that_is_run_again_has_to_pass_in_the_minutes(run):
     done = run("--minutes=1000", "--last-failed")
     assert done.returncode == 1
-    assert "1 failed, 1 passed, 2 errors" in done.stdout
+    assert "1 failed, 1 passed, 3 errors" in done.stdout

@@ -1,5 +1,6 @@
 """Some children are forked before there is a task for them: each does one, and all end with their server."""
 
+import errno
 import os
 import signal
 import socket
@@ -233,4 +234,17 @@ class TestNoMemory:
             os.close(report)
             service.close()
             assert not server.take_task()
+            server.close()
+
+    def test_a_child_for_which_there_is_no_descriptor_left_is_not_forked_and_the_server_goes_on(self, monkeypatch):
+        service, control = socket.socketpair()
+        server = fork_server.Server(control, STOCK)
+
+        def refuse():
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+        with service, control, monkeypatch.context() as patch:
+            patch.setattr(socket, "socketpair", refuse)
+            server.fork_ahead()
+            assert server._missing == 0
             server.close()
