@@ -69,6 +69,21 @@ class Stack:
         return (self.home / "log.txt").read_text()
 
 
+def connect(place: dict[str, Any]) -> Any:
+    """The published client; it reads the schema, which a busy machine may not make in the time of a request."""
+    import requests
+    import tator
+
+    deadline = time.monotonic() + READY_SECONDS
+    while True:
+        try:
+            return tator.get_api(host=place["url"], token=place["token"])
+        except requests.HTTPError as refusal:
+            if refusal.response.status_code not in (503, 504) or time.monotonic() > deadline:
+                raise
+            time.sleep(1)
+
+
 def _two_free_ports() -> int:
     """A port that is free, as the one after it is."""
     while True:

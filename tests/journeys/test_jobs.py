@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 import requests
-import tator
 
 from tests.infra.steps import brief, endless, manifest, processes, shell, wait_until
-from tests.journeys.stack import Stack
+from tests.journeys.stack import Stack, connect
 
 pytestmark = pytest.mark.slow
 
@@ -24,7 +23,7 @@ class Client:
 
     def __init__(self, place):
         self.url, self.headers = place["url"], {"Authorization": f"Token {place['token']}"}
-        self.api = tator.get_api(host=place["url"], token=place["token"])
+        self.api = connect(place)
 
     def begin(self):
         self.user = self.api.whoami().id

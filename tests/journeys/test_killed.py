@@ -7,7 +7,7 @@ import time
 import pytest
 import tator
 
-from tests.journeys.stack import ROOT, Stack
+from tests.journeys.stack import ROOT, Stack, connect
 
 SECONDS = 120
 
@@ -30,7 +30,7 @@ def wait_for(status_of, wanted):
 def test_a_transcode_survives_the_kill_of_everything(stack):
     # pieces of two seconds, so that it is killed between some that are done and some that are not
     place = stack.start(LIMN_PIECE_SECONDS="2")
-    api = tator.get_api(host=place["url"], token=place["token"])
+    api = connect(place)
     organization = api.create_organization(organization_spec={"name": "o"}).id
     project = api.create_project(project_spec={"name": "p", "organization": organization}).id
     kind = api.create_media_type(project, media_type_spec={"name": "v", "dtype": "video"}).id
@@ -41,7 +41,7 @@ def test_a_transcode_survives_the_kill_of_everything(stack):
     stack.kill()
 
     place = stack.start(LIMN_PIECE_SECONDS="2")
-    api = tator.get_api(host=place["url"], token=place["token"])
+    api = connect(place)
     assert wait_for(lambda: api.get_transcode(response.id).job.status, ("succeeded", "failed")) == "succeeded"
     media = api.get_media(response.object["spec"]["media_id"])
     assert media.num_frames == 132
