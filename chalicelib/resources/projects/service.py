@@ -83,9 +83,13 @@ def _full_but_for_creator(membership: Membership, project: Project) -> Iterator[
 
 def add_member(membership: Membership, user: int, taken: LimnError | None = None) -> None:
     """Store a membership. Raises `taken` where the user has one already."""
-    change = Transaction()
-    _add_member(change, membership, user, taken)
-    change.run()
+
+    def store() -> int:
+        change = Transaction()
+        _add_member(change, membership, user, taken)
+        return change.run()
+
+    limits.again(store)
 
 
 def _add_member(change: Transaction, membership: Membership, user: int, taken: LimnError | None = None) -> None:
