@@ -32,11 +32,7 @@ def _widgets(functions: list[str]) -> list[dict[str, Any]]:
     tables = [f"limn-${{Stage}}-{name}" for name in ("records", "entities", "log", "counters")]
     graphs: list[tuple[str, str, list[list[Any]]]] = [
         ("Requests", "Sum", [["AWS/ApiGateway", "Count", *api]]),
-        (
-            "Answers of 4xx and 5xx",
-            "Sum",
-            [["AWS/ApiGateway", "4XXError", *api], ["AWS/ApiGateway", "5XXError", *api]],
-        ),
+        ("Answers of 4xx and 5xx", "Sum", [["AWS/ApiGateway", "4XXError", *api], ["AWS/ApiGateway", "5XXError", *api]]),
         (
             "Milliseconds of an answer (p50, p99)",
             "p50",

@@ -41,11 +41,7 @@ PACKAGES = {
     "@preact/signals": Package("2.11.4", {"dist/signals.mjs": "signals.js"}),
     "uplot": Package("1.6.32", {"dist/uPlot.iife.min.js": "uplot.js", "dist/uPlot.min.css": "uplot.css"}, "uPlot"),
 }
-SPECIFIERS = {
-    "preact": "./preact.js",
-    "preact/hooks": "./preact-hooks.js",
-    "@preact/signals-core": "./signals-core.js",
-}
+SPECIFIERS = {"preact": "./preact.js", "preact/hooks": "./preact-hooks.js", "@preact/signals-core": "./signals-core.js"}
 _IMPORT = re.compile(r"""(\bfrom\s*|\bimport\s*)(["'])([^"']+)\2""")
 _SOURCE_MAP = re.compile(r"\s*(//# sourceMappingURL=\S+|/\*# sourceMappingURL=\S+ \*/)\s*$")
 

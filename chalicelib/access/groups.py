@@ -37,4 +37,4 @@ class Group(Resource, kw_only=True):
     members: list[int] = []
 
 
-GROUP = RecordKind(name="group", struct=Group, title="Group", parent=("organization", "organization"))
+GROUP = RecordKind(name="group", struct=Group, parent=("organization", "organization"))

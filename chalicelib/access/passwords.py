@@ -62,11 +62,7 @@ def hash_password(password: str) -> str:
 
 
 def verify(
-    username: str,
-    password: str,
-    on_lock: Callable[[User], None] | None = None,
-    *,
-    unlock_token: str | None = None,
+    username: str, password: str, on_lock: Callable[[User], None] | None = None, *, unlock_token: str | None = None
 ) -> User:
     """The active user with a name, case-insensitive, and a password.
 

@@ -114,7 +114,6 @@ def organization_scope(number: int) -> str:
 ROW_PROTECTION = RecordKind(
     name="rowprotection",
     struct=RowProtection,
-    title="RowProtection",
     parent=("scope", "protections"),
     key=lambda row: f"{row.target[0]}|{padded(row.target[1])}|{padded(row.id)}",
     links={"allowed": "allowed"},

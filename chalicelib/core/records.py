@@ -27,8 +27,9 @@ class RecordKind(Generic[R]):
     """One kind of record.
 
     Attributes:
-        name: its word in keys and, capitalized, in messages.
+        name: its word in keys.
         struct: its Struct.
+        title: its word in messages and paths; by default the name of the Struct.
         parent: the member that holds the parent's id, and the parent's word; None for a record without parent.
         key: the sort key within its parent, unique there; the padded id unless said otherwise.
         links: further members under whose values the record is listed: member → word of what the value identifies.
@@ -38,7 +39,7 @@ class RecordKind(Generic[R]):
 
     name: str
     struct: type[R]
-    title: str
+    title: str = ""
     parent: tuple[str, str] | None = None
     key: Callable[[R], str] | None = None
     links: Mapping[str, str] = field(default_factory=dict)
@@ -48,6 +49,7 @@ class RecordKind(Generic[R]):
 
     def __post_init__(self) -> None:
         """Raise AssertionError for a kind that says nothing of its number."""
+        object.__setattr__(self, "title", self.title or self.struct.__name__)
         limits_of(self.name)
         KINDS[self.name] = self
 

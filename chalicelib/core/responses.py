@@ -34,8 +34,7 @@ class CreateListResponse(Struct, kw_only=True, omit_defaults=True):
     message: str
     id: Annotated[list[int | str], Meta(description="The new ids; for transcodes and jobs their uids.")]
     object: Annotated[
-        list[dict[str, Any]] | None,
-        Meta(description="The new objects, where the operation returns them."),
+        list[dict[str, Any]] | None, Meta(description="The new objects, where the operation returns them.")
     ] = None
 
 

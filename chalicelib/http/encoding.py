@@ -306,10 +306,7 @@ class _Decoded:
 
 
 def csv_of(
-    documents: Iterable[Any],
-    columns: Iterable[str] = (),
-    present: Present | None = None,
-    members: Iterable[str] = (),
+    documents: Iterable[Any], columns: Iterable[str] = (), present: Present | None = None, members: Iterable[str] = ()
 ) -> Iterator[bytes]:
     """Documents as CSV in UTF-8 (RFC 4180): a line of names, then one line each.
 

@@ -15,17 +15,7 @@ from chalicelib.core.values.revisions import Removed
 from chalicelib.errors import BadInput
 from chalicelib.query.columns import NAMES, SECTION_NAME, SECTION_TAG, TAG_ALIAS, UNDERSCORED, Column
 from chalicelib.query.operators import BY_WORD, FILTERS, OPERATIONS, SEARCHES, Op, Operator, Shape
-from chalicelib.query.tree import (
-    AttributeTest,
-    Case,
-    Compare,
-    Nothing,
-    SortKey,
-    Test,
-    Tree,
-    either,
-    negated,
-)
+from chalicelib.query.tree import AttributeTest, Case, Compare, Nothing, SortKey, Test, Tree, either, negated
 from chalicelib.query.values import TEXT, fold, shown, wanted
 
 MOST_LISTED = 10_000
@@ -86,12 +76,7 @@ def unknown(kind: Kind, name: str, place: str, types: Iterable[AnyType] = (), mo
     """The error for an unknown name, with the nearest of the built-in fields or of the types' attributes."""
     is_built_in = name.startswith("$")
     declared = (
-        NAMES[kind]
-        if is_built_in
-        else {
-            *(each.name for type_ in types for each in type_.attribute_types),
-            *more,
-        }
+        NAMES[kind] if is_built_in else {*(each.name for type_ in types for each in type_.attribute_types), *more}
     )
     what = "built-in field" if is_built_in else "attribute"
     return BadInput(f"{place}: no {kind} has the {what} {shown(name)}.{similar(name, declared)}")

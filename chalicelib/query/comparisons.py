@@ -14,7 +14,7 @@ from chalicelib.query.values import fold
 Bind = Callable[[Any], str]
 """Adds a parameter to the statement; returns its placeholder."""
 Comparison = Callable[[Bind, str, str, Any], str]
-"""From the column, its data type and the value to the condition; NULL where the column is NULL."""
+"""From the column, its data type and the value to the condition; not true where the column is NULL."""
 MOST_INLINE = 40
 """Lists longer than this are passed as one JSON parameter: thousands of parameters take longer to bind and plan."""
 _JSON_LIST = {"int": "'[\"BIGINT\"]'", "ints": "'[\"BIGINT\"]'", "float": "'[\"DOUBLE\"]'", "string": "'[\"VARCHAR\"]'"}
@@ -88,4 +88,4 @@ COMPARISONS: dict[Op, Comparison] = {
     Op.WITHIN: _within,
     Op.PRESENT: lambda _, column, __, ___: f"{column} IS NOT NULL",
 }
-"""By operation: the condition on a column; NULL where the column is NULL."""
+"""By operation: the condition on a column; not true where the column is NULL."""

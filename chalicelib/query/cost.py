@@ -14,18 +14,7 @@ from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput
 from chalicelib.query.operators import Op
 from chalicelib.query.statistics.aggregates import Aggregate
-from chalicelib.query.tree import (
-    AfterMedia,
-    And,
-    AttributeTest,
-    Coincident,
-    Not,
-    Or,
-    Query,
-    Related,
-    Test,
-    Tree,
-)
+from chalicelib.query.tree import AfterMedia, And, AttributeTest, Coincident, Not, Or, Query, Related, Test, Tree
 
 BUDGET_SECONDS = 8.0
 """Maximum estimate of a query, in seconds of one processor. API Gateway waits for 29 s."""

@@ -4,14 +4,14 @@ Lambert's formula on the WGS 84 spheroid: the great circle between reduced latit
 Against an exact geodesic it is off by less than 10 m in 1,000 km, which no filter of annotations can notice; iterating
 would need a function of our own inside the database, fifty times slower. The result is held between the great circles
 at the polar and the equatorial radius, between which every geodesic lies; near the antipodes, where the correction has
-a pole, that matters. The bounds also spare SQL the formula for nearly all places; for
+a pole, that matters. The bounds also spare SQL the formula for nearly all places (`_box_sql`); for
 the rest of them a parabola stands in for it, all but a few hundred metres wide (`_border`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from chalicelib.query.layout import latitude as latitude_of
@@ -69,7 +69,7 @@ def _weights(angle: float, half: float) -> tuple[float, float]:
 
 
 def within_sql(column: str, place: tuple[float, float], km: float, value: Callable[[float], str]) -> str:
-    """The SQL condition that a place is within a distance of another; NULL where the column is NULL.
+    """The SQL condition that a place is within a distance of another; not true where the column is NULL.
 
     Args:
         column: the column of the longitudes; those of the latitudes and vectors are beside it (`layout.py`).
@@ -79,8 +79,6 @@ def within_sql(column: str, place: tuple[float, float], km: float, value: Callab
     """
     # Slightly wider and narrower than the exact bounds, so that rounding cannot contradict the formula.
     more, less = km * (1 + 1e-9), km * (1 - 1e-9)
-    # A degree of latitude is nowhere shorter than with the flattening counted twice.
-    band = math.degrees(more / (POLE_KM * (1 - FLATTENING)))
     # The cosine of the angle at the Earth's centre, cheap and good enough for all but the narrow ring between
     # the bounds. No geodesic is longer than that angle's great circle at the equatorial radius. A CASE, for the
     # database tries the terms of an AND in any order.
@@ -96,10 +94,25 @@ def within_sql(column: str, place: tuple[float, float], km: float, value: Callab
         sine = vector_of(column)[2]
         beyond = f"{near} - ({flat} + {sine} * ({slope} + {sine} * {bend}))"
         decided += f" WHEN {beyond} > {error} THEN true WHEN {beyond} < -{error} THEN false"
-    return (
-        f"({latitude_of(column)} BETWEEN {value(place[1] - band)} AND {value(place[1] + band)}"
-        f" AND CASE {decided} ELSE {_distance_sql(column, place, value)} <= {value(km)} END)"
-    )
+    exact = f"CASE {decided} ELSE {_distance_sql(column, place, value)} <= {value(km)} END"
+    box = list(_box_sql(column, place, more / POLE_KM, value)) or [f"{column} NOTNULL"]
+    return f"({' AND '.join((*box, exact))})"
+
+
+def _box_sql(column: str, place: tuple[float, float], angle: float, value: Callable[[float], str]) -> Iterator[str]:
+    """Bounds of each part of the unit vectors within an angle of a place's, in radians, where there are any.
+
+    Comparisons with a constant are part of the database's scan: each next column is read only where the one before
+    fits, and row groups whose places lie elsewhere are not read at all. There are no exceptions at poles and at 180°.
+    """
+    for each, part in zip(vector_of(column), unit(*place), strict=True):
+        turn = math.acos(min(max(part, -1.0), 1.0))
+        low = math.cos(turn + angle) - _ROUNDING if turn + angle < math.pi else None
+        high = math.cos(turn - angle) + _ROUNDING if turn > angle else None
+        bounds = ((">=", low), ("<=", high))
+        found = [f"{each} {sign} {value(bound)}::FLOAT" for sign, bound in bounds if bound is not None]
+        if found:
+            yield " AND ".join(found)
 
 
 def _distance_sql(column: str, place: tuple[float, float], value: Callable[[float], str]) -> str:

@@ -8,7 +8,7 @@ the plain form that the database can push into its scans and joins.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ import msgspec
 
 from chalicelib.core.kinds import Kind
 from chalicelib.query.columns import BY_NAME
-from chalicelib.query.comparisons import COMPARISONS, is_in
+from chalicelib.query.comparisons import COMPARISONS, Bind, is_in
 from chalicelib.query.evaluate import RANKS
 from chalicelib.query.layout import Layout, latitude
 from chalicelib.query.operators import Op
@@ -37,8 +37,10 @@ from chalicelib.query.tree import (
     Tree,
 )
 
+Condition = Callable[[Bind], str]
+"""A condition on the table `t0`, from that which makes parameters of values."""
 _encode = msgspec.json.Encoder().encode
-_SOLID = frozenset({"id", "type", "version", "mark", "latest", "variant_deleted", "media", "name", "deleted", "depth"})
+SOLID = frozenset({"id", "type", "version", "mark", "latest", "variant_deleted", "media", "name", "deleted", "depth"})
 """Built-in columns that are never NULL."""
 
 
@@ -48,16 +50,6 @@ class Statement:
 
     text: str
     parameters: Sequence[Any]
-
-
-def count(query: Query, layout: Layout, among: Sequence[int] | None = None) -> Statement:
-    """The number of entities that a checked query selects, before its slice: one row, one number.
-
-    Vector distances are not computed in SQL: `among` gives the ids that remain after them.
-    """
-    compiler = Compiler(layout)
-    head, rest = compiler.selection(query, among)
-    return Statement(f"{head}SELECT count(*) {rest}", compiler.parameters)
 
 
 def ids(query: Query, layout: Layout, among: Sequence[int] | None = None, more: str = "") -> Statement:
@@ -71,9 +63,16 @@ def ids(query: Query, layout: Layout, among: Sequence[int] | None = None, more: 
     return _selected(query, layout, f"{columns}, t0.{more}" if more else columns, among)
 
 
-def column(query: Query, layout: Layout, name: str) -> Statement:
-    """The values of a column of the entities that a checked query without `nearest` selects, in order."""
-    return _selected(query, layout, f"t0.{name}")
+def column(query: Query, layout: Layout, name: str, condition: Condition | None = None) -> Statement:
+    """The values of a column of the entities that a checked query without `nearest` selects, in order.
+
+    Args:
+        query: the query.
+        layout: the columns of the view.
+        name: the column.
+        condition: one more condition.
+    """
+    return _selected(query, layout, f"t0.{name}", condition=condition)
 
 
 def unsorted(query: Query, layout: Layout, name: str) -> Statement:
@@ -83,9 +82,17 @@ def unsorted(query: Query, layout: Layout, name: str) -> Statement:
     return Statement(f"{head}SELECT t0.id, t0.{name} {rest}", compiler.parameters)
 
 
-def _selected(query: Query, layout: Layout, columns: str, among: Sequence[int] | None = None) -> Statement:
+def _selected(
+    query: Query,
+    layout: Layout,
+    columns: str,
+    among: Sequence[int] | None = None,
+    condition: Condition | None = None,
+) -> Statement:
     compiler = Compiler(layout)
     head, rest = compiler.selection(query, among)
+    if condition is not None:
+        rest += f" AND {condition(compiler.value)}"
     order = compiler.order(query)
     limit = ""
     if query.stop is not None and not query.nearest:
@@ -240,7 +247,7 @@ class Compiler:
         else:
             column, dtype = f'{alias}."{test.column}"', BY_NAME[kind][test.column].dtype
         condition = COMPARISONS[test.op](self.value, column, dtype, test.value)
-        if not strict or test.op is Op.PRESENT or test.column in _SOLID:
+        if not strict or test.op is Op.PRESENT or test.column in SOLID:
             return f"({condition})"
         return f"coalesce({condition}, false)"
 

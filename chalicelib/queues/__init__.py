@@ -10,15 +10,4 @@ A message names its work by ids; the handler reads the rest from storage. Delive
 from chalicelib.queues.base import LARGEST, Message, Unreadable, decode, encode
 from chalicelib.queues.sending import SETTLED, client, send, send_many, try_send
 
-__all__ = [
-    "LARGEST",
-    "SETTLED",
-    "Message",
-    "Unreadable",
-    "client",
-    "decode",
-    "encode",
-    "send",
-    "send_many",
-    "try_send",
-]
+__all__ = ["LARGEST", "SETTLED", "Message", "Unreadable", "client", "decode", "encode", "send", "send_many", "try_send"]

@@ -7,13 +7,17 @@ decrypts nothing. Secrets are a few KB and rarely used: a data key would save no
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import boto3
+import msgspec
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from chalicelib.core.models.integrations import Parameter
+from chalicelib.core.web import http_headers
 from chalicelib.errors import Unavailable
 from chalicelib.settings import settings
 
@@ -61,3 +65,20 @@ def unseal(sealed: str, purpose: str) -> bytes:
         return b"".join(client().decrypt(CiphertextBlob=blob, EncryptionContext=context)["Plaintext"] for blob in blobs)
     except (ClientError, BotoCoreError) as failure:
         raise Unavailable("The key service does not open this secret.", type(failure).__name__) from failure
+
+
+def seal_headers(headers: Sequence[Parameter], purpose: str) -> str:
+    """Headers, sealed; empty where there are none.
+
+    Raises:
+        BadInput: one cannot be sent.
+        Unavailable: KMS does not answer.
+    """
+    http_headers.check(headers)
+    return seal(msgspec.json.encode(headers), purpose) if headers else ""
+
+
+def unseal_headers(sealed: str, purpose: str) -> dict[str, str]:
+    """Sealed headers by their names; none of an empty text. Raises Unavailable as `unseal`."""
+    found = msgspec.json.decode(unseal(sealed, purpose), type=list[Parameter]) if sealed else []
+    return {header.name: header.value for header in found}

@@ -61,13 +61,7 @@ class Client:
                 raise Failure(f"The answer broke off: {_reason(error)}", failures.NO_CONNECTION) from None
 
     def send(
-        self,
-        method: str,
-        path: str,
-        *,
-        body: Any = None,
-        query: Mapping[str, Any] | None = None,
-        stream: bool = False,
+        self, method: str, path: str, *, body: Any = None, query: Mapping[str, Any] | None = None, stream: bool = False
     ) -> requests.Response:
         """Send a request to the service.
 

@@ -17,13 +17,7 @@ from typing import Any, BinaryIO, TextIO
 from .client import Client
 from .failures import USAGE, Failure
 
-KINDS = {
-    "media": "Medias",
-    "localizations": "Localizations",
-    "states": "States",
-    "leaves": "Leaves",
-    "files": "Files",
-}
+KINDS = {"media": "Medias", "localizations": "Localizations", "states": "States", "leaves": "Leaves", "files": "Files"}
 FORMATS = ("jsonl", "csv", "parquet")
 PAGE = 5_000
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")

@@ -41,5 +41,8 @@ class Follower:
             self._thread.join(timeout)
 
     def _work(self) -> None:
+        passed = -1
         while not self._stopping.wait(EVERY):
-            follow_written(SOME if self._traffic.is_idle else MANY)
+            # not in the pauses of a client that sends one request after the other
+            before, passed = passed, self._traffic.passed
+            follow_written(SOME if self._traffic.is_idle and passed == before else MANY)

@@ -26,6 +26,8 @@ class Traffic:
         """Begin without requests."""
         self._condition = threading.Condition()
         self._running = 0
+        self.passed = 0
+        """The number of requests that have ended."""
         self._last_write = -QUIET_SECONDS
 
     @contextmanager
@@ -38,6 +40,7 @@ class Traffic:
         finally:
             with self._condition:
                 self._running -= 1
+                self.passed += 1
                 if writes:
                     self._last_write = time.monotonic()
                 if not self._running:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 
+import duckdb
 import pytest
 
 from chalicelib.query import geodesy
@@ -57,3 +58,47 @@ def test_weights_and_sums_of_sines_are_lamberts_formula():
         y = (angle + math.sin(angle)) * (math.cos(mean) * math.sin(difference) / math.sin(angle / 2)) ** 2
         expected = geodesy.EQUATOR_KM * (angle - geodesy.FLATTENING / 2 * (x + y))
         assert abs(geodesy.distance_km(lon, lat, other_lon, other_lat) - expected) < 1e-6
+
+
+@pytest.mark.slow
+def test_sql_finds_the_places_of_a_circle_wherever_it_lies():
+    database = duckdb.connect(":memory:")
+    database.execute("CREATE TABLE places (i INT, p DOUBLE, pb DOUBLE, px FLOAT, py FLOAT, pz FLOAT)")
+    rng = random.Random(7)
+    for longitude, latitude in [(8.0, 48.0), (179.9, 1.0), (-179.9, -60.0), (0.0, 90.0), (5.0, -89.9), (90.0, 0.0)]:
+        for km in (0.5, 30.0, 300.0, 5_000.0, 15_000.0, 20_100.0):
+            near = [
+                at(latitude, longitude, km / geodesy.EQUATOR_KM * rng.uniform(0.9, 1.1), rng.uniform(0, 2 * math.pi))
+                for _ in range(20)
+            ]
+            places = [*near, (longitude, latitude), (longitude + 360, latitude), (rng.uniform(-180, 180), 89.0)]
+            database.execute("DELETE FROM places")
+            rows = [(n, *place, *geodesy.unit(*place)) for n, place in enumerate(places)]
+            database.executemany("INSERT INTO places VALUES (?, ?, ?, ?, ?, ?)", rows)
+            database.execute("INSERT INTO places (i) VALUES (99)")
+            values: list[float] = []
+
+            def bind(value: float, values: list[float] = values) -> str:
+                values.append(value)
+                return f"${len(values)}"
+
+            condition = geodesy.within_sql("p", (longitude, latitude), km, bind)
+            text = f"SELECT i FROM places WHERE {condition} ORDER BY i"
+            found = [row[0] for row in database.execute(text, values).fetchall()]
+            within = [geodesy.distance_km(*place, longitude, latitude) <= km for place in places]
+            assert found == [n for n, is_within in enumerate(within) if is_within], (longitude, latitude, km)
+
+
+def test_the_bounds_of_a_circle_hold_all_its_places():
+    rng = random.Random(8)
+    for _ in range(300):
+        latitude, longitude = rng.choice([rng.uniform(-90, 90), 0.0, 90.0, -89.99]), rng.uniform(-180, 180)
+        angle = rng.choice([rng.uniform(0, 0.01), rng.uniform(0, 4)])
+        bounds = list(geodesy._box_sql("p", (longitude, latitude), angle, repr))
+        place = at(latitude, longitude, min(angle, math.pi) * rng.uniform(0, 1), rng.uniform(0, 2 * math.pi))
+        for axis, part in zip("xyz", geodesy.unit(*place), strict=True):
+            for bound in bounds:
+                if bound.startswith(f"p{axis} "):
+                    for each in bound.split(" AND "):
+                        _, sign, limit = each.removesuffix("::FLOAT").split(" ")
+                        assert part >= float(limit) if sign == ">=" else part <= float(limit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
 from pathlib import Path
 from random import Random
@@ -57,6 +58,12 @@ class TestFiles:
             assert after.rows == before.rows
             after.close()
             before.close()
+
+    def test_they_are_written_without_numpy_which_functions_lack(self, tmp_path, monkeypatch):
+        monkeypatch.setitem(sys.modules, "numpy", None)
+        view = replayed(PROJECT, world(Random(1)).commits())
+        assert sum(part.rows for part, *_ in view_files.write(view, tmp_path)) == view.rows > 0
+        assert contents(view_files.copy(view)) == contents(view)
 
     def test_members_that_answers_leave_out_are_columns(self):
         for kind, struct in STRUCT_OF.items():

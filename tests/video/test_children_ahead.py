@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from chalicelib.errors import BadInput, Unavailable
+from chalicelib.video.decoding import frame
 from chalicelib.video.files.source import BytesSource
-from chalicelib.video.process import fork_server, isolation
+from chalicelib.video.pictures import drawing
+from chalicelib.video.process import fork_server, isolation, tasks
 from chalicelib.video.process.isolation import Limits
 from tests.infra.steps import wait_until
 from tests.video import misbehaving, stocked, stocked_in_vain
@@ -163,6 +165,20 @@ class TestStock:
         with pytest.raises(BadInput, match=says):
             isolation.run(task, SOURCE, limits=limits)
         assert of_stock().tasks_before == 0
+
+
+def test_what_a_child_draws_first_needs_no_demuxer(monkeypatch):
+    monkeypatch.setattr(frame, "opened", None)
+    drawn = []
+    monkeypatch.setattr(drawing, "render_frames", lambda images, _: drawn.extend(images))
+    tasks.rehearse()
+    assert [image.size for image in drawn] == [(1280, 720)]
+
+
+def test_only_requests_take_from_the_stock():
+    assert isolation.ANSWERING.ahead
+    assert not isolation.TRANSCODING.ahead
+    assert not isolation.UNHURRIED.ahead
 
 
 @pytest.mark.slow

@@ -340,7 +340,6 @@ class Membership(Resource, kw_only=True):
 USER = RecordKind(
     name="user",
     struct=User,
-    title="User",
     claims=lambda user: {
         "username": user.username.casefold(),
         "elemental_id": user.elemental_id,
@@ -350,19 +349,17 @@ USER = RecordKind(
     },
     links={"email_key": "email"},
 )
-UNLOCK = RecordKind(name="unlock", struct=Unlock, title="Unlock")
+UNLOCK = RecordKind(name="unlock", struct=Unlock)
 TOKEN = RecordKind(name="token", struct=StoredToken, title="Token")
 ORGANIZATION = RecordKind(
     name="organization",
     struct=Organization,
-    title="Organization",
     links={"created_by": "creator"},
     claims=lambda organization: {"name": f"{organization.created_by}|{organization.name.casefold()}"},
 )
 AFFILIATION = RecordKind(
     name="affiliation",
     struct=Affiliation,
-    title="Affiliation",
     parent=("organization", "organization"),
     key=lambda affiliation: f"{padded(affiliation.user)}|{padded(affiliation.id)}",
     links={"user": "user"},
@@ -370,14 +367,12 @@ AFFILIATION = RecordKind(
 PROJECT = RecordKind(
     name="project",
     struct=Project,
-    title="Project",
     links={"organization": "organization"},
     claims=lambda project: {} if project.deleted else {"name": f"{project.organization}|{project.name.casefold()}"},
 )
 MEMBERSHIP = RecordKind(
     name="membership",
     struct=Membership,
-    title="Membership",
     parent=("project", "project"),
     key=lambda membership: padded(membership.user),
     links={"user": "user"},

@@ -167,9 +167,8 @@ class Analysis(Resource, kw_only=True):
 ALGORITHM = RecordKind(
     name="algorithm",
     struct=Algorithm,
-    title="Algorithm",
     parent=("project", "project"),
     claims=lambda algorithm: {"name": algorithm.name.casefold()},
 )
-APPLET = RecordKind(name="applet", struct=Applet, title="Applet", parent=("project", "project"))
-ANALYSIS = RecordKind(name="analysis", struct=Analysis, title="Analysis", parent=("project", "project"))
+APPLET = RecordKind(name="applet", struct=Applet, parent=("project", "project"))
+ANALYSIS = RecordKind(name="analysis", struct=Analysis, parent=("project", "project"))

@@ -44,10 +44,7 @@ class MediaTypeUpdate(Resource, kw_only=True):
 class MediaTypeSpec(MediaTypeUpdate, kw_only=True):
     """The body that creates a media type."""
 
-    unused: ClassVar = {
-        "effective_permission": "it is computed",
-        "keep_original": "the original file is always kept",
-    }
+    unused: ClassVar = {"effective_permission": "it is computed", "keep_original": "the original file is always kept"}
 
     name: TypeName
     dtype: Literal["image", "video", "multi", "live"]

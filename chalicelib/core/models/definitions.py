@@ -27,15 +27,7 @@ Preset = Literal["ultrafast", "superfast", "veryfast", "faster", "fast", "medium
 """Of x264 and x265."""
 Tune = Literal["film", "animation", "grain", "stillimage", "fastdecode", "zerolatency", "psnr", "ssim"]
 PixelFormat = Literal[
-    "yuv420p",
-    "yuvj420p",
-    "yuv422p",
-    "yuvj422p",
-    "yuv444p",
-    "yuvj444p",
-    "yuv420p10le",
-    "yuv422p10le",
-    "yuv444p10le",
+    "yuv420p", "yuvj420p", "yuv422p", "yuvj422p", "yuv444p", "yuvj444p", "yuv420p10le", "yuv422p10le", "yuv444p10le"
 ]
 _AV1_PRESETS = frozenset(str(number) for number in range(14))
 _AV1_PIXEL_FORMATS = ("yuv420p", "yuv420p10le")
@@ -78,8 +70,7 @@ class ResolutionConfig(KeepsUnknown, kw_only=True):
     vcodec: Literal["h264", "av1", "hevc"] = "h264"
     crf: Annotated[int, Meta(ge=0, le=63)] = 23
     preset: Annotated[
-        str,
-        Meta(description="One of x264's presets by name, for AV1 a number from 0 to 13; empty for the default."),
+        str, Meta(description="One of x264's presets by name, for AV1 a number from 0 to 13; empty for the default.")
     ] = ""
     pixel_format: PixelFormat = "yuv420p"
 
@@ -109,8 +100,7 @@ class Type(Resource, kw_only=True):
     description: Description = ""
     attribute_types: list[AttributeType] = []
     revisions: Annotated[
-        list[Revision],
-        Meta(description="The effects of attribute changes on values written before them, in order."),
+        list[Revision], Meta(description="The effects of attribute changes on values written before them, in order.")
     ] = []
     elemental_id: str
     effective_permission: int = 0

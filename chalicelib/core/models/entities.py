@@ -102,8 +102,7 @@ class Localization(Geometry, kw_only=True):
     elemental_id: str
     mark: int = 0
     latest: Annotated[
-        bool,
-        Meta(description="Whether this is the newest mark of its element, which ordinary queries see."),
+        bool, Meta(description="Whether this is the newest mark of its element, which ordinary queries see.")
     ] = True
     variant_deleted: bool = False
     created_by: int | None

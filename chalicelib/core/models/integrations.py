@@ -128,14 +128,11 @@ class HostedTemplate(Resource, kw_only=True):
     effective_permission: int = 0
 
 
-BUCKET = RecordKind(name="bucket", struct=Bucket, title="Bucket", parent=("organization", "organization"))
+BUCKET = RecordKind(name="bucket", struct=Bucket, parent=("organization", "organization"))
 JOB_CLUSTER = RecordKind(
     name="jobcluster",
     struct=JobCluster,
-    title="JobCluster",
     parent=("organization", "organization"),
     claims=lambda cluster: {"name": f"{cluster.organization}|{cluster.name.casefold()}"},
 )
-HOSTED_TEMPLATE = RecordKind(
-    name="hostedtemplate", struct=HostedTemplate, title="HostedTemplate", parent=("organization", "organization")
-)
+HOSTED_TEMPLATE = RecordKind(name="hostedtemplate", struct=HostedTemplate, parent=("organization", "organization"))

@@ -91,15 +91,13 @@ class Announcement(Resource, kw_only=True):
 BOOKMARK = RecordKind(
     name="bookmark",
     struct=Bookmark,
-    title="Bookmark",
     parent=("project", "project"),
     key=lambda bookmark: f"{padded(bookmark.user)}|{padded(bookmark.id)}",
 )
 FAVORITE = RecordKind(
     name="favorite",
     struct=Favorite,
-    title="Favorite",
     parent=("project", "project"),
     key=lambda favorite: f"{padded(favorite.user)}|{padded(favorite.id)}",
 )
-ANNOUNCEMENT = RecordKind(name="announcement", struct=Announcement, title="Announcement", parent=("user", "user"))
+ANNOUNCEMENT = RecordKind(name="announcement", struct=Announcement, parent=("user", "user"))

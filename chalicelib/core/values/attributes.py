@@ -32,8 +32,7 @@ class AttributeType(Resource, kw_only=True):
     description: str = ""
     required: bool = False
     order: Annotated[
-        int,
-        Meta(description="Position among the attributes when shown; below 0 is hidden by default."),
+        int, Meta(description="Position among the attributes when shown; below 0 is hidden by default.")
     ] = 0
     default: Any = None
     minimum: float | None = None

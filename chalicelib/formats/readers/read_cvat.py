@@ -113,12 +113,7 @@ class _Document:
         try:
             width, height = (whole(image.attributes.get(side, "0")) for side in ("width", "height"))
             yield from self._table.new(
-                place,
-                name,
-                name=base(name),
-                width=width,
-                height=height,
-                path=self._pictures.get(base(name), ""),
+                place, name, name=base(name), width=width, height=height, path=self._pictures.get(base(name), "")
             )
             if shape is not None:
                 label = self._label(shape, name, shape.attributes.get("label", ""), 0)

@@ -43,12 +43,7 @@ def _rows(archive: Archive, first: int) -> Rows:
             yield refusal(path, f"size: {error}")
             continue
         yield from table.new(
-            path,
-            key,
-            name=base(file_name),
-            width=width,
-            height=height,
-            path=pictures.get(base(file_name), ""),
+            path, key, name=base(file_name), width=width, height=height, path=pictures.get(base(file_name), "")
         )
         for index, item in enumerate(child for child in root.children if child.name == "object"):
             place = f"{path} object[{index}]"

@@ -12,15 +12,7 @@ from typing import Any
 import msgspec
 
 from chalicelib.formats import manifest
-from chalicelib.formats.model import (
-    Attributes,
-    Dataset,
-    Group,
-    Layout,
-    Section,
-    Sink,
-    split_picture_path,
-)
+from chalicelib.formats.model import Attributes, Dataset, Group, Layout, Section, Sink, split_picture_path
 
 picture_path = split_picture_path
 BY_FRAMES = True

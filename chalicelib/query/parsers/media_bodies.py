@@ -21,6 +21,5 @@ class MediaBulkUpdate(MediaIdQuery, kw_only=True):
     archive_state: Literal["to_archive", "to_live"] | None = None
     user_elemental_id: Uuid | None = None
     primary_section: Annotated[
-        Annotated[int, Meta(ge=-1)] | None,
-        Meta(description="The folder to move the media to; −1 for none."),
+        Annotated[int, Meta(ge=-1)] | None, Meta(description="The folder to move the media to; −1 for none.")
     ] = None

@@ -47,12 +47,7 @@ def set_active(user: User, *, active: bool) -> User:
         if active:
             return msgspec.structs.replace(current, is_active=True)
         return msgspec.structs.replace(
-            current,
-            is_active=False,
-            tokens=[],
-            confirmation_token=None,
-            pending_email=None,
-            pending_email_token=None,
+            current, is_active=False, tokens=[], confirmation_token=None, pending_email=None, pending_email_token=None
         )
 
     changed = records.edit(USER, user.id, change, also=passwords.revoke_removed)

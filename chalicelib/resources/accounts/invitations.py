@@ -47,8 +47,7 @@ class Invitation(Resource, kw_only=True):
     created_datetime: Timestamp
     created_username: str
     registration_token: Annotated[
-        str | None,
-        Meta(description="Null in every answer: older clients expect the member."),
+        str | None, Meta(description="Null in every answer: older clients expect the member.")
     ] = None
     token_hash: Annotated[str, Meta(description="SHA-256 of the token in the invitation's link, in hex.")] = ""
 
@@ -73,7 +72,6 @@ class PasswordReset(Resource, kw_only=True):
 INVITATION = RecordKind(
     name="invitation",
     struct=Invitation,
-    title="Invitation",
     parent=("organization", "organization"),
     claims=lambda invitation: {
         **({"token": invitation.token_hash} if invitation.token_hash else {}),
@@ -84,4 +82,4 @@ INVITATION = RecordKind(
         ),
     },
 )
-PASSWORD_RESET = RecordKind(name="passwordreset", struct=PasswordReset, title="PasswordReset")
+PASSWORD_RESET = RecordKind(name="passwordreset", struct=PasswordReset)

@@ -23,10 +23,7 @@ def make_analysis(call: Call[Project, NoQuery, AnalysisSpec]) -> Analysis:
     """A new analysis; its query is looked at now, so that a wrong one is not found out on the page."""
     analyses_service.check(call.body.data_query)
     analysis = Analysis(
-        id=ids.reserve(ANALYSIS.name)[0],
-        project=call.project,
-        name=call.body.name,
-        data_query=call.body.data_query,
+        id=ids.reserve(ANALYSIS.name)[0], project=call.project, name=call.body.name, data_query=call.body.data_query
     )
     return records.create(ANALYSIS, analysis)
 

@@ -42,12 +42,7 @@ from chalicelib.storage.dynamodb.steps import Guard, Step
 
 Update = LocalizationUpdate | StateUpdate
 Find = Callable[[], Stored[Any]]
-GEOMETRY = {
-    "box": ("x", "y", "width", "height"),
-    "line": ("x", "y", "u", "v"),
-    "dot": ("x", "y"),
-    "poly": ("points",),
-}
+GEOMETRY = {"box": ("x", "y", "width", "height"), "line": ("x", "y", "u", "v"), "dot": ("x", "y"), "poly": ("points",)}
 """The members of a localization's geometry that a PATCH may change, by the dtype of its type."""
 
 

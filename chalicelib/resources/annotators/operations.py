@@ -27,6 +27,7 @@ from chalicelib.resources.annotators.schemas import (
     PredictionSpec,
 )
 from chalicelib.resources.jobs.operations import JobsStarted, launch_response, token_of
+from chalicelib.storage import sealing
 from chalicelib.storage.dynamodb import ids, records
 
 TAG = "Annotators"
@@ -36,7 +37,7 @@ OPERATIONS = Operations(tag=TAG)
 def make_annotator(call: Call[Project, NoQuery, AnnotatorSpec]) -> Annotator:
     """Register an annotator."""
     members = given(call.body)
-    members["sealed"] = annotators_service.seal(call.body.headers or [])
+    members["sealed"] = sealing.seal_headers(call.body.headers or [], annotators_service.PURPOSE)
     members.pop("headers", None)
     annotator = Annotator(id=0, project=call.project, **members)
     annotators_service.check(annotator)
@@ -48,7 +49,7 @@ def change_annotator(call: Call[Annotator, NoQuery, AnnotatorUpdate], change: di
     """Replace the given members; a URL replaces an algorithm, and the other way round."""
     if "headers" in change:
         del change["headers"]
-        change["sealed"] = annotators_service.seal(call.body.headers or [])
+        change["sealed"] = sealing.seal_headers(call.body.headers or [], annotators_service.PURPOSE)
     if "url" in change and "algorithm" not in change:
         change["algorithm"] = None
     if "algorithm" in change and "url" not in change:

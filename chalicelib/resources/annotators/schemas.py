@@ -103,4 +103,4 @@ class AnnotateSpec(Resource, kw_only=True):
     failure_email_spec: EmailSpec | None = None
 
 
-ANNOTATOR = RecordKind(name="annotator", struct=Annotator, title="Annotator", parent=("project", "project"))
+ANNOTATOR = RecordKind(name="annotator", struct=Annotator, parent=("project", "project"))

@@ -15,9 +15,8 @@ from chalicelib.core.models.accounts import Project
 from chalicelib.core.models.algorithms import Algorithm, AlgorithmParameter
 from chalicelib.core.models.definitions import TYPE_RECORD
 from chalicelib.core.models.entities import Media
-from chalicelib.core.models.integrations import Parameter
 from chalicelib.core.records import padded
-from chalicelib.core.web import http_headers, origins
+from chalicelib.core.web import origins
 from chalicelib.errors import BadInput, Forbidden, NotFound, Unavailable
 from chalicelib.resources.algorithms import service as algorithms_service
 from chalicelib.resources.annotators import conventions
@@ -66,12 +65,6 @@ def check(annotator: Annotator) -> Annotator:
                 f"{member}: the type has no attribute {name!r}; it has {', '.join(sorted(names)) or 'none'}."
             )
     return annotator
-
-
-def seal(headers: list[Parameter]) -> str:
-    """Encrypted headers; empty if there are none. Raises BadInput for one that cannot be sent."""
-    http_headers.check(headers)
-    return sealing.seal(msgspec.json.encode(headers), PURPOSE) if headers else ""
 
 
 def of_project(project: int, number: int) -> Annotator:
@@ -169,9 +162,7 @@ def _ask(annotator: Annotator, question: dict[str, Any]) -> Any:
     """
     target = conventions.target_of(annotator.url or "", annotator.convention)
     headers = {"Content-Type": "application/json", "Accept": "application/json"}
-    if annotator.sealed:
-        opened = msgspec.json.decode(sealing.unseal(annotator.sealed, PURPOSE), type=list[Parameter])
-        headers |= {header.name: header.value for header in opened}
+    headers |= sealing.unseal_headers(annotator.sealed, PURPOSE)
     try:
         address = origins.take_apart(target)
         with outbound.at_most(ANSWER_SECONDS):

@@ -57,9 +57,7 @@ _WORDS: dict[str, dict[str, Any]] = {
         "by events of the bucket. Needs an administrator of the organization, too.",
     },
     "UpdateBucketSource": {"handler": change_source, "summary": "Change a bucket source, or list it now."},
-    "DeleteBucketSource": {
-        "summary": "Forget a bucket source. Its media stay, and refer to their objects as before.",
-    },
+    "DeleteBucketSource": {"summary": "Forget a bucket source. Its media stay, and refer to their objects as before."},
 }
 
 OPERATIONS = tuple(

@@ -123,8 +123,7 @@ def send_email(message: SendEmail, read: Read) -> None:
     try:
         # its own To says who gets it
         client().send_email(
-            FromEmailAddress=email_addresses.parse(message.sender).address,
-            Content={"Raw": {"Data": raw}},
+            FromEmailAddress=email_addresses.parse(message.sender).address, Content={"Raw": {"Data": raw}}
         )
     except ClientError as failure:
         code = failure.response["Error"]["Code"]

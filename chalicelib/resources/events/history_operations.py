@@ -29,12 +29,7 @@ class HistoryQuery(Resource, kw_only=True):
     stop: Annotated[int, Meta(ge=1, le=1000, description="Most entries of the page.")] = 500
 
 
-@OPERATIONS.get(
-    "/rest/History/{project}/{kind}/{id}",
-    "GetHistory",
-    needs=Permission.VIEW,
-    addresses=_ENTITY,
-)
+@OPERATIONS.get("/rest/History/{project}/{kind}/{id}", "GetHistory", needs=Permission.VIEW, addresses=_ENTITY)
 def list_history(call: Call[Project, HistoryQuery, None]) -> list[HistoryEntry]:
     """Who changed what of one entity or definition, the oldest change first.
 

@@ -56,11 +56,7 @@ def limits_of(spec: ExportSpec) -> Limits:
 def reader_of(spec: ExportSpec, view: View, scope: Scope) -> Reader:
     """The reader of an export's rows."""
     return Reader(
-        view=view,
-        found=queries(spec),
-        scope=scope,
-        classes=spec.classes or Classes(),
-        interpolates=spec.interpolate,
+        view=view, found=queries(spec), scope=scope, classes=spec.classes or Classes(), interpolates=spec.interpolate
     )
 
 

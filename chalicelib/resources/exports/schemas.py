@@ -141,8 +141,7 @@ class ExportSpec(Selection, kw_only=True):
     name: Name | None = None
     dataset: (
         Annotated[
-            str,
-            Meta(min_length=1, max_length=128, description="Name or uid of a version, in place of a selection."),
+            str, Meta(min_length=1, max_length=128, description="Name or uid of a version, in place of a selection.")
         ]
         | None
     ) = None

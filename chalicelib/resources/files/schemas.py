@@ -34,8 +34,7 @@ class FileUpdate(Resource, kw_only=True):
     name: FileName | None = None
     description: FileDescription | None = None
     type: Annotated[
-        Id | None,
-        Meta(description="Another file type of the project; attributes that it lacks are dropped."),
+        Id | None, Meta(description="Another file type of the project; attributes that it lacks are dropped.")
     ] = None
     path: Annotated[
         Annotated[str, Meta(max_length=1024)] | None,

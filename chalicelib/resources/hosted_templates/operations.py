@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from chalicelib.core.models.accounts import Organization
 from chalicelib.core.models.integrations import (
     HOSTED_TEMPLATE,
     HostedTemplate,
     HostedTemplateSpec,
     HostedTemplateUpdate,
-    Parameter,
 )
 from chalicelib.core.permissions import Permission
 from chalicelib.core.web import http_headers
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery
+from chalicelib.resources.hosted_templates import service as hosted_templates_service
 from chalicelib.resources.uploads import fetching
 from chalicelib.storage import sealing
 from chalicelib.storage.dynamodb import ids, records
-
-PURPOSE = "hosted template"
 
 
 def make_template(call: Call[Organization, NoQuery, HostedTemplateSpec]) -> HostedTemplate:
@@ -35,7 +31,7 @@ def make_template(call: Call[Organization, NoQuery, HostedTemplateSpec]) -> Host
         name=spec.name,
         url=spec.url,
         tparams=spec.tparams or [],
-        sealed=_seal(spec.headers or []),
+        sealed=sealing.seal_headers(spec.headers or [], hosted_templates_service.OWN),
     )
     return records.create(HOSTED_TEMPLATE, template)
 
@@ -49,13 +45,8 @@ def change_template(
         if call.target.sealed:
             http_headers.check_moved(call.target.url, call.body.url, is_given="headers" in change)
     if "headers" in change:
-        change["sealed"] = _seal(change.pop("headers"))
+        change["sealed"] = sealing.seal_headers(change.pop("headers"), hosted_templates_service.OWN)
     return change
-
-
-def _seal(headers: list[Parameter]) -> str:
-    http_headers.check(headers)
-    return sealing.seal(msgspec.json.encode(headers), PURPOSE) if headers else ""
 
 
 OPERATIONS = record_operations(

@@ -12,7 +12,6 @@ from chalicelib.access.authentication import Caller
 from chalicelib.core.models.algorithms import Algorithm, Applet
 from chalicelib.core.models.integrations import HOSTED_TEMPLATE, HostedTemplate, Parameter
 from chalicelib.core.permissions import Level
-from chalicelib.core.web import http_headers
 from chalicelib.errors import BadInput, Forbidden, NotFound
 from chalicelib.resources.hosted_templates import rendering
 from chalicelib.resources.uploads import fetching
@@ -50,8 +49,7 @@ def find(number: int) -> HostedTemplate:
 
 def seal(headers: Sequence[Parameter]) -> str:
     """Headers of a use, under seal; empty where there are none. Raises BadInput for one that cannot be sent."""
-    http_headers.check(headers)
-    return sealing.seal(msgspec.json.encode(headers), USE) if headers else ""
+    return sealing.seal_headers(headers, USE)
 
 
 def change_use(user: U, members: dict[str, Any]) -> U:
@@ -72,7 +70,7 @@ def render(template: HostedTemplate, tparams: Sequence[Parameter], sealed: str) 
         Forbidden: its URL is not from an allowed origin.
         BadInput, TooLarge: it cannot be fetched or rendered.
     """
-    headers = {**_unseal(template.sealed, OWN), **_unseal(sealed, USE)}
+    headers = sealing.unseal_headers(template.sealed, OWN) | sealing.unseal_headers(sealed, USE)
     source = _fetch(template.url, template.organization, headers)
     values = {item.name: item.value for item in (*template.tparams, *tparams)}
     return rendering.render(source, values)
@@ -85,10 +83,3 @@ def _fetch(url: str, organization: int, headers: dict[str, str]) -> str:
         return body.decode()
     except UnicodeDecodeError:
         raise BadInput("template: it is not text in UTF-8.") from None
-
-
-def _unseal(sealed: str, purpose: str) -> dict[str, str]:
-    if not sealed:
-        return {}
-    found = msgspec.json.decode(sealing.unseal(sealed, purpose), type=list[Parameter])
-    return {header.name: header.value for header in found}

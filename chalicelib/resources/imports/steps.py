@@ -200,10 +200,7 @@ def _advance(current: StoredImport, part: int) -> StoredImport | None:
         return None
     is_last = part + 1 == sum(map(len, current.parts.values()))
     return msgspec.structs.replace(
-        current,
-        part=part + 1,
-        status="succeeded" if is_last else "running",
-        stop_time=now() if is_last else None,
+        current, part=part + 1, status="succeeded" if is_last else "running", stop_time=now() if is_last else None
     )
 
 

@@ -49,11 +49,7 @@ def _counterpart(writer: Writer, number: int) -> LeafType | None:
             "project needs 'Full Control' here."
         )
     copy = msgspec.structs.replace(
-        foreign,
-        id=ids.reserve(LEAF_TYPE.name)[0],
-        project=writer.project,
-        elemental_id=str(uuid.uuid4()),
-        revisions=[],
+        foreign, id=ids.reserve(LEAF_TYPE.name)[0], project=writer.project, elemental_id=str(uuid.uuid4()), revisions=[]
     )
     return types_attributes.create(LEAF, copy, writer.user)
 

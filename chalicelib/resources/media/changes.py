@@ -67,12 +67,7 @@ def update(writer: Writer, project: Project, number: int, body: MediaUpdate) -> 
         change["elemental_id"] = uuid_text(body.elemental_id) if body.elemental_id else None
         change = {name: value for name, value in change.items() if value is not None}
         change |= media_service.values_after(
-            definitions,
-            current,
-            body.attributes,
-            body.reset_attributes,
-            body.null_attributes,
-            body.primary_section,
+            definitions, current, body.attributes, body.reset_attributes, body.null_attributes, body.primary_section
         )
         if body.master_section is not None:
             folder = change.get("primary_section", current.primary_section)

@@ -110,12 +110,10 @@ class MediaUpdate(Dimensions, kw_only=True):
     elemental_id: Uuid | None = None
     user_elemental_id: Uuid | None = None
     primary_section: Annotated[
-        Annotated[int, Meta(ge=-1)] | None,
-        Meta(description="The id of its folder; −1 for none."),
+        Annotated[int, Meta(ge=-1)] | None, Meta(description="The id of its folder; −1 for none.")
     ] = None
     master_section: Annotated[
-        Annotated[int, Meta(ge=-1)] | None,
-        Meta(description="−1 for none; by default that of a new folder."),
+        Annotated[int, Meta(ge=-1)] | None, Meta(description="−1 for none; by default that of a new folder.")
     ] = None
     multi: MultiDefinition | None = None
     concat: list[ConcatDefinition] | None = None
@@ -148,8 +146,7 @@ class MediaStats(Struct, kw_only=True):
     duration: Annotated[float, Meta(ge=0, description="Seconds of video.")]
     total_size: Annotated[int, Meta(ge=0, description="Bytes of all files except audio.")]
     download_size: Annotated[
-        int,
-        Meta(ge=0, description="Bytes of one file of each media: archival, else streaming, else image."),
+        int, Meta(ge=0, description="Bytes of one file of each media: archival, else streaming, else image.")
     ]
 
 
@@ -158,8 +155,7 @@ class CloneMediaSpec(Resource, kw_only=True):
 
     dest_project: Id
     dest_type: Annotated[
-        Annotated[int, Meta(ge=-1)],
-        Meta(description="A media type of that project; −1 for its first."),
+        Annotated[int, Meta(ge=-1)], Meta(description="A media type of that project; −1 for its first.")
     ]
     dest_section: Annotated[str | None, Meta(description="The name of a folder, created if it does not exist.")] = None
     dest_section_id: Id | None = None

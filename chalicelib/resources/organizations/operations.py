@@ -152,10 +152,7 @@ def _organizations_of(caller: Caller) -> list[Organization]:
 
 
 def _seen(organization: Organization, level: Level) -> Organization:
-    return msgspec.structs.replace(
-        organization,
-        permission="Admin" if level >= Level.FULL else "Member",
-    )
+    return msgspec.structs.replace(organization, permission="Admin" if level >= Level.FULL else "Member")
 
 
 def _refuse_same_name(caller: Caller, name: str) -> None:

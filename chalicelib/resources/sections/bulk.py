@@ -115,8 +115,5 @@ class RenamePaths(OneByOne):
         return 1, noted
 
 
-HANDLERS: Handlers = {
-    ("rename_paths", Kind.MEDIA): RenamePaths,
-    ("unlink_section", Kind.MEDIA): UnlinkSection,
-}
+HANDLERS: Handlers = {("rename_paths", Kind.MEDIA): RenamePaths, ("unlink_section", Kind.MEDIA): UnlinkSection}
 """The verbs of this slice."""

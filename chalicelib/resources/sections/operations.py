@@ -36,8 +36,7 @@ class SectionQuery(Resource, kw_only=True):
 
     name: Annotated[str | None, Meta(description="The exact name, in any case.")] = None
     encoded_search: Annotated[
-        str | None,
-        Meta(description="An object search over the sections' attributes, as base64 of JSON."),
+        str | None, Meta(description="An object search over the sections' attributes, as base64 of JSON.")
     ] = None
     elemental_id: Uuid | None = None
     match: Annotated[str | None, Meta(description="An lquery that the path matches, such as `Honda.*.EX_L`.")] = None

@@ -26,8 +26,7 @@ class TemporaryFileSpec(Resource, kw_only=True):
     url: Annotated[str, Meta(min_length=1, max_length=2048)]
     name: Annotated[str, Meta(min_length=1, max_length=128, pattern=ONE_LINE)] | None = None
     lookup: Annotated[
-        Annotated[str, Meta(max_length=256)] | None,
-        Meta(description="A search word of the caller's."),
+        Annotated[str, Meta(max_length=256)] | None, Meta(description="A search word of the caller's.")
     ] = None
     hours: Annotated[int, Meta(ge=1, le=LONGEST_HOURS)] = LONGEST_HOURS
 
@@ -86,7 +85,6 @@ class VideoClip(Resource, kw_only=True):
 TEMPORARY_FILE = RecordKind(
     name="temporary_file",
     struct=TemporaryFile,
-    title="TemporaryFile",
     parent=("project", "project"),
     claims=lambda file: {"path": f"{file.project}|{file.object_name}"},
 )

@@ -82,10 +82,7 @@ def list_transcodes(call: Call[Project, MediaQuery, Any]) -> list[Transcode]:
 
 
 @OPERATIONS.delete(
-    "/rest/Transcodes/{project}",
-    "DeleteTranscodeList",
-    needs=Permission.TRANSFER,
-    addresses=WITHIN_PROJECT,
+    "/rest/Transcodes/{project}", "DeleteTranscodeList", needs=Permission.TRANSFER, addresses=WITHIN_PROJECT
 )
 def delete_transcodes(call: Call[Project, MediaQuery, MediaIdQuery | None]) -> MessageResponse:
     """Cancel transcodes; their media stay as they are."""

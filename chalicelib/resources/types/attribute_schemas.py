@@ -45,10 +45,7 @@ class AttributeTypeChange(Resource, kw_only=True):
 class AttributeTypeUpdate(Resource, kw_only=True):
     """The change of an attribute; `global` applies it to every type of the project that has the attribute."""
 
-    accepts: ClassVar = {
-        "old_attribute_type_name": "current_name",
-        "new_attribute_type": "attribute_type_update",
-    }
+    accepts: ClassVar = {"old_attribute_type_name": "current_name", "new_attribute_type": "attribute_type_update"}
 
     entity_type: EntityType
     current_name: AttributeName

@@ -102,10 +102,7 @@ def get_upload_info(call: Call[Project, UploadInfoQuery, None]) -> UploadInfo:
 
 
 @OPERATIONS.post(
-    "/rest/UploadCompletion/{project}",
-    "CompleteUpload",
-    needs=Permission.TRANSFER,
-    addresses=WITHIN_PROJECT,
+    "/rest/UploadCompletion/{project}", "CompleteUpload", needs=Permission.TRANSFER, addresses=WITHIN_PROJECT
 )
 def complete_upload(call: Call[Project, NoQuery, UploadCompletionSpec]) -> MessageResponse:
     """Finish an upload of several parts."""

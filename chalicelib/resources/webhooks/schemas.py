@@ -196,6 +196,4 @@ class Rule(Resource, kw_only=True):
 
 
 RULE = RecordKind(name="triggerrule", struct=Rule, title="TriggerRule", parent=("project", "project"))
-WEBHOOK = RecordKind(
-    name="webhook", struct=Webhook, title="Webhook", links={"project": "project", "organization": "organization"}
-)
+WEBHOOK = RecordKind(name="webhook", struct=Webhook, links={"project": "project", "organization": "organization"})

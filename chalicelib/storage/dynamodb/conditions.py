@@ -15,6 +15,14 @@ class Unmoved(Condition):
         super().__init__("=", n)
         self._n = {NUMBER: str(n)}
 
+    def request(self) -> dict[str, Any]:
+        """The members of a botocore request that have the condition."""
+        return {
+            "ConditionExpression": "#n = :n",
+            "ExpressionAttributeNames": _NAMES,
+            "ExpressionAttributeValues": {":n": self._n},
+        }
+
     def serialize(self, placeholder_names: dict[str, str], expression_attribute_values: dict[str, Any]) -> str:
         """The expression, with its one name and one value registered where pynamodb looks for them."""
         placeholder_names["n"] = "#n"
@@ -35,5 +43,6 @@ class Absent(Condition):
         return f"attribute_not_exists(#{self._name})"
 
 
+_NAMES = {"#n": "n"}
 NEW = Absent("pk")
 """The condition that a row of a table with the partition key `pk` does not exist."""

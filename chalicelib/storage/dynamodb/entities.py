@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -242,12 +243,12 @@ def edit(
         after = how(before.entity)
         if after is None:
             return before.entity
-        change = Transaction()
-        moved = rewrite(change, kind, before, after)
+        change, moved, doc = Transaction(), _conflict(kind, number), _encoder.encode(after)
+        rewrite(change, kind, before, after, doc, moved)
         change.log(
             after.project,
             user,
-            [Change(kind, number, msgspec.Raw(_encoder.encode(after)))],
+            [Change(kind, number, msgspec.Raw(doc))],
             describe(before.entity, after) if describe else [unlogged(kind, before.entity, after)],
         )
         if also:
@@ -262,17 +263,25 @@ def edit(
     raise Conflict(f"The {kind} {number} is being changed by too many at once; nothing was changed.")
 
 
-def rewrite(change: Transaction, kind: Kind, before: Stored[Any], after: Entity, doc: bytes | None = None) -> Conflict:
-    """Add the rewrite of a changed row to a transaction; `doc` is its document where the caller has encoded it already.
+def rewrite(
+    change: Transaction, kind: Kind, before: Stored[Any], after: Entity, doc: bytes, moved: Conflict | None = None
+) -> None:
+    """Add the rewrite of a changed row to a transaction.
 
-    Returns:
-        the Conflict that `run` raises where the row changed since it was read.
+    Args:
+        change: the transaction.
+        kind: the kind of entity.
+        before: the row as it was read.
+        after: the changed entity.
+        doc: its document.
+        moved: what `run` raises where the row changed since it was read.
     """
-    moved = Conflict(f"The {kind} {after.id} was changed by another request at the same time.")
-    document = _encoder.encode(after) if doc is None else doc
-    row = EntityRow(_key(kind, after.id), project=after.project, doc=document, n=before.n + 1)
-    change.put(row, Unmoved(before.n), moved)
-    return moved
+    row = EntityRow(_key(kind, after.id), project=after.project, doc=doc, n=before.n + 1)
+    change.put(row, Unmoved(before.n), moved or partial(_conflict, kind, after.id))
+
+
+def _conflict(kind: Kind, number: int) -> Conflict:
+    return Conflict(f"The {kind} {number} was changed by another request at the same time.")
 
 
 def differs(before: Entity, after: Entity) -> bool:
@@ -290,10 +299,9 @@ def insert(change: Transaction, kind: Kind, created: Entity, doc: bytes | None =
 def bury(change: Transaction, kind: Kind, before: Stored[Any]) -> None:
     """Add the deletion of a row to a transaction: readers no longer see it; a purge removes it later."""
     entity = before.entity
-    moved = Conflict(f"The {kind} {entity.id} was changed by another request at the same time.")
     doc = _encoder.encode(entity)
     row = EntityRow(_key(kind, entity.id), project=entity.project, doc=doc, n=before.n + 1, deleted=now())
-    change.put(row, Unmoved(before.n), moved)
+    change.put(row, Unmoved(before.n), partial(_conflict, kind, entity.id))
 
 
 def purge(kind: Kind, numbers: Iterable[int], *, whole: bool = True) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -35,8 +34,7 @@ ROWS_A_WRITE = 25
 _pool = ThreadPoolExecutor(max_workers=8, thread_name_prefix="entities")
 
 
-@dataclass(frozen=True)
-class Stored(Generic[E]):
+class Stored(msgspec.Struct, Generic[E], frozen=True):
     """A current entity with its optimistic lock."""
 
     entity: E
@@ -48,6 +46,7 @@ class _Typed(msgspec.Struct):
 
 
 _typed = msgspec.json.Decoder(_Typed)
+_decoders = {kind: msgspec.json.Decoder(struct) for kind, struct in STRUCT_OF.items()}
 
 
 def key(kind: Kind, number: int) -> str:
@@ -88,8 +87,8 @@ class Reading:
         """
         self._kind = kind
         self._rows = rows
-        struct = STRUCT_OF[kind]
-        self._things: list[Any] = [msgspec.json.decode(row.doc, type=struct) for row in rows]
+        decode = _decoders[kind].decode
+        self._things: list[Any] = [decode(row.doc) for row in rows]
         self._revisions: dict[tuple[int, int], list[Revision]] = {}
         self._retired: dict[int, tuple[Retired, ...]] = {}
         self._look_up({(thing.project, thing.type) for thing in self._things}, revised=revised)

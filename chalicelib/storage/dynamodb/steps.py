@@ -42,8 +42,7 @@ MOST_REWRITTEN = 90
 _encoder = msgspec.json.Encoder()
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """The change of one row: a creation without `before`, a deletion without `after`, else a rewrite."""
 
     kind: Kind

@@ -28,6 +28,7 @@ from pynamodb.models import Model
 from chalicelib.core.time.retry import BUSY
 from chalicelib.errors import Unavailable
 from chalicelib.settings import settings
+from chalicelib.storage.dynamodb.conditions import Unmoved
 
 _NOT_NOW = frozenset(
     {
@@ -79,15 +80,14 @@ class Row(Model):
     """
 
     def __init__(self, hash_key: Any = None, range_key: Any = None, **members: Any) -> None:
-        attributes = self.get_attributes()
-        values = _defaults(type(self)) | members
+        names, defaults, hash_name, range_name = _members(type(self))
         if hash_key is not None:
-            values[str(self._hash_keyname)] = hash_key
+            members[hash_name] = hash_key
         if range_key is not None:
-            values[str(self._range_keyname)] = range_key
-        if not values.keys() <= attributes.keys():
-            raise ValueError(f"{type(self).__name__} has no {values.keys() - attributes.keys()}.")
-        self.attribute_values = values
+            members[range_name] = range_key
+        if not members.keys() <= names:
+            raise ValueError(f"{type(self).__name__} has no {members.keys() - names}.")
+        self.attribute_values = defaults | members
 
     def serialize(self, null_check: bool = True) -> dict[str, dict[str, Any]]:
         """The row as a botocore item; pynamodb reports a missing attribute."""
@@ -118,7 +118,9 @@ class Row(Model):
         if return_values_on_condition_failure is not None:
             return super().get_save_kwargs_from_instance(condition, return_values_on_condition_failure)
         put: dict[str, Any] = {"TableName": self.Meta.table_name, "Item": self.serialize()}
-        if condition is not None:
+        if type(condition) is Unmoved:
+            put.update(condition.request())
+        elif condition is not None:
             names: dict[str, str] = {}
             values: dict[str, Any] = {}
             put["ConditionExpression"] = condition.serialize(names, values)
@@ -196,10 +198,11 @@ class Row(Model):
             Unavailable: DynamoDB does not answer, or leaves rows out for seconds.
         """
         connection()
-        name = cls.Meta.table_name
+        name, hash_name = cls.Meta.table_name, str(cls._hash_keyname)
         for start in range(0, len(keys), _BATCH):
             part = dict.fromkeys(keys[start : start + _BATCH])
-            asked: dict[str, Any] = {name: {"Keys": [cls.item_of(key) for key in part], "ConsistentRead": True}}
+            items = [{hash_name: {"S": key[0]}} if len(key) == 1 else cls.item_of(key) for key in part]
+            asked: dict[str, Any] = {name: {"Keys": items, "ConsistentRead": True}}
             for _ in BUSY.attempts():
                 answer = _connection.call("BatchGetItem", RequestItems=asked)
                 yield from map(cls.from_raw_data, answer["Responses"].get(name, ()))
@@ -222,10 +225,11 @@ def _shape(table: type[Row]) -> tuple[tuple[str, str, bool], ...]:
 
 
 @cache
-def _defaults(table: type[Row]) -> dict[str, Any]:
-    """The default values of a table's attributes."""
-    attributes = table.get_attributes().items()
-    return {name: attribute.default for name, attribute in attributes if attribute.default is not None}
+def _members(table: type[Row]) -> tuple[frozenset[str], dict[str, Any], str, str]:
+    """The names of a table's attributes, the default values, and the names of the partition key and the sort key."""
+    attributes = table.get_attributes()
+    defaults = {name: each.default for name, each in attributes.items() if each.default is not None}
+    return frozenset(attributes), defaults, str(table._hash_keyname), str(table._range_keyname)  # noqa: SLF001 pynamodb's
 
 
 def _wire_value(letter: str, value: float | str) -> dict[str, str]:
@@ -242,9 +246,14 @@ def _number(text: str) -> float:
 class _Quick:
     """An attribute of a row read without pynamodb's search for maps: it is done ten times in each request and more."""
 
+    def __set_name__(self, owner: Any, name: str) -> None:
+        """Note the name, which is that in the table, too."""
+        super().__set_name__(owner, name)  # type: ignore[misc]
+        self._name = name
+
     def __get__(self, instance: Any, owner: Any) -> Any:
         """The value of a row; the attribute itself for the class, as conditions want it."""
-        return self if instance is None else instance.attribute_values.get(self.attr_path[-1])  # type: ignore[attr-defined]
+        return self if instance is None else instance.attribute_values.get(self._name)
 
 
 class BinaryAttribute(_Quick, pynamodb_attributes.BinaryAttribute):

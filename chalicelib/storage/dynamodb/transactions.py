@@ -8,10 +8,10 @@ change.run()
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
+import msgspec
 from botocore.exceptions import ClientError
 from pynamodb.exceptions import DeleteError, PutError
 from pynamodb.expressions.condition import Condition
@@ -56,13 +56,23 @@ def check_row(doc: bytes | None) -> None:
         )
 
 
-@dataclass(frozen=True)
-class _Step:
+Otherwise = LimnError | Callable[[], LimnError] | None
+"""The error where a condition does not hold, or what makes it; None for a Conflict."""
+
+
+class _Step(msgspec.Struct, frozen=True):
     verb: Literal["put", "update", "delete", "check"]
     row: Row
     condition: Condition | None
-    otherwise: LimnError | None
+    otherwise: Otherwise
     actions: tuple[Action, ...] = ()
+
+    def failure(self) -> LimnError:
+        """The error where the condition does not hold."""
+        otherwise = self.otherwise
+        if otherwise is None:
+            return Conflict("Another request changed this first.")
+        return otherwise if isinstance(otherwise, LimnError) else otherwise()
 
 
 class Transaction:
@@ -76,29 +86,33 @@ class Transaction:
         self._edits: list[Edit] = []
         self._past: list[Change] = []
         self._notes: list[Note] = []
+        self._bytes = 0
         self.rooms: dict[tuple[str, str], int] = {}
         """For how many more records there is room, by what is counted: what `limits.hold` found."""
 
-    def put(self, row: Row, condition: Condition | None = None, otherwise: LimnError | None = None) -> None:
+    def put(self, row: Row, condition: Condition | None = None, otherwise: Otherwise = None) -> None:
         """Put a whole row. `run` raises `otherwise` (or Conflict) where the condition does not hold.
 
         Raises:
             errors.TooLarge: the row's document does not fit.
         """
-        check_row(getattr(row, "doc", None))
+        doc = row.attribute_values.get("doc")
+        if doc is not None:
+            check_row(doc)
+            self._bytes += len(doc)
         self._steps.append(_Step("put", row, condition, otherwise))
 
     def update(
-        self, row: Row, actions: list[Action], condition: Condition | None = None, otherwise: LimnError | None = None
+        self, row: Row, actions: list[Action], condition: Condition | None = None, otherwise: Otherwise = None
     ) -> None:
         """Update attributes of a row."""
         self._steps.append(_Step("update", row, condition, otherwise, tuple(actions)))
 
-    def delete(self, row: Row, condition: Condition | None = None, otherwise: LimnError | None = None) -> None:
+    def delete(self, row: Row, condition: Condition | None = None, otherwise: Otherwise = None) -> None:
         """Delete a row."""
         self._steps.append(_Step("delete", row, condition, otherwise))
 
-    def check(self, row: Row, condition: Condition, otherwise: LimnError | None = None) -> None:
+    def check(self, row: Row, condition: Condition, otherwise: Otherwise = None) -> None:
         """Add a condition on a row that is not written."""
         self._steps.append(_Step("check", row, condition, otherwise))
 
@@ -144,7 +158,7 @@ class Transaction:
             Unavailable: DynamoDB failed every attempt; nothing was written.
         """
         ahead.forget()
-        if sum(len(getattr(step.row, "doc", None) or b"") for step in self._steps) > LARGEST_BYTES:
+        if self._bytes > LARGEST_BYTES:
             raise TooLarge("These are too large to be changed together; change fewer at once.")
         self._steps.sort(key=lambda step: _ORDER[step.verb])
         if not self._is_logged:
@@ -186,7 +200,7 @@ class Transaction:
             if failure.cause_response_code == "ConditionalCheckFailedException":
                 if step.verb == "put" and _is_stored(step.row):
                     return  # written by us: the response was lost, and botocore retried
-                raise step.otherwise or Conflict("Another request changed this first.") from failure
+                raise step.failure() from failure
             raise Unavailable("The database refused the write; nothing was changed.", str(failure)) from failure
 
     def _together(self, commit: LogRow | None) -> bool:
@@ -201,7 +215,7 @@ class Transaction:
                 taken = commit is not None and reasons.pop(self._place_of_commit()) == _NOT_MET
                 for step, reason in zip(self._steps, reasons, strict=True):
                     if reason == _NOT_MET:
-                        raise step.otherwise or Conflict("Another request changed this first.") from failure
+                        raise step.failure() from failure
                 if taken:
                     return False
                 LOG.pause(again + 1)

@@ -127,12 +127,16 @@ class LogApplier:
         found = self._database.execute(f"SELECT 1 FROM {sql.table(Kind.MEDIA)} WHERE id = ?", [number]).fetchall()
         return bool(found)
 
+    def _run_parsed(self, text: str, values: Sequence[Any]) -> None:
+        """Run a statement that comes again and again: parsed once."""
+        self._database.execute(self._store.engine.statement(text, self._database), values)
+
     def _delete(self, kind: Kind, numbers: Sequence[int]) -> None:
         if not numbers:
             return
         if len(numbers) <= _MOST_SINGLE:
             places = ", ".join("?" for _ in numbers)
-            self._database.execute(f"DELETE FROM {sql.table(kind)} WHERE id IN ({places})", list(numbers))
+            self._run_parsed(f"DELETE FROM {sql.table(kind)} WHERE id IN ({places})", numbers)
             return
         self._database.execute(
             f"DELETE FROM {sql.table(kind)} WHERE id IN (SELECT unnest(from_json(?, '[\"BIGINT\"]')))",
@@ -145,7 +149,7 @@ class LogApplier:
         if len(rows) <= _MOST_SINGLE:
             places = ", ".join("?" for _ in rows[0])
             for row in rows:
-                self._database.execute(f"INSERT INTO {sql.table(kind)} VALUES ({places})", row)
+                self._run_parsed(f"INSERT INTO {sql.table(kind)} VALUES ({places})", row)
             return
         appender = self._database.appender(kind.value)
         appender.append_rows(rows)

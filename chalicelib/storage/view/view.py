@@ -17,14 +17,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from functools import partial
 from typing import Any
 
 from chalicelib.core.kinds import DefinitionKind, Kind
 from chalicelib.core.log.commits import Change, Commit
 from chalicelib.core.log.commits_read import note_commit
 from chalicelib.core.models.definitions import Definitions
-from chalicelib.query import sql
+from chalicelib.query import counts, first_rows, sql
 from chalicelib.query.row_tests import row_test
 from chalicelib.query.statistics import aggregate_sql
 from chalicelib.query.statistics.aggregates import Aggregate, Statistics
@@ -47,6 +47,8 @@ __all__ = ["Gap", "View"]
 
 _COMPRESSED_EVERY = 60_000
 """After this many changes the tables are compressed: a part of a second then, seconds if left for longer."""
+_COUNTED_EVERY = 10_000
+"""Changes after which rows are counted again where about their number will do."""
 _SMALLEST = 1_000_000
 """About how many bytes an empty view takes, measured: its tables, definitions, connections and row makers."""
 _CHANGE_BYTES = 400
@@ -74,6 +76,8 @@ class View:
         self._vectors: dict[tuple[Kind, str], Vectors] = {}
         """By kind and column; only columns that a query with `nearest` has used."""
         self._held = HeldLists()
+        self._counted: dict[Kind, tuple[int, int]] = {}
+        """By kind: its rows, and `changes` when they were counted."""
         self._gate = Gate()
         if store is None:
             for kind in Kind:
@@ -115,7 +119,7 @@ class View:
         with self._gate.reading():
             note_commit(self.seq)
             among = view_vectors.within(self._distances(query))
-            number: int = self._run(sql.count(query, self.state.layout, among))[0][0]
+            number: int = self._run(counts.count(query, self.state.layout, among))[0][0]
         stop = number if query.stop is None else min(query.stop, number)
         return max(0, stop - query.start)
 
@@ -177,7 +181,7 @@ class View:
                 among: Sequence[int] | None = [row[0] for row in self._rows_of(query)]
             else:
                 among = view_vectors.within(self._distances(query))
-            matched: int = self._run(sql.count(query, self.state.layout, among))[0][0]
+            matched: int = self._run(counts.count(query, self.state.layout, among))[0][0]
             rows = self._run(aggregate_sql.statistics(query, aggregate, self.state.layout, among))
         return aggregate_sql.read(aggregate, matched, rows)
 
@@ -255,11 +259,20 @@ class View:
         if (held := self._held.places(query, self._run)) is not None:
             return held
         if query.keys or query.start or query.stop is not None:
-            return [*chain.from_iterable(self._run(sql.column(query, self.state.layout, DOCUMENT)))]
+            rows = partial(self._number_about, query.kind)
+            return first_rows.column(query, self.state.layout, DOCUMENT, rows, self._run)
         # by id, as most rows are stored: sorting them here takes a third of what DuckDB takes
-        rows = self._run(sql.unsorted(query, self.state.layout, DOCUMENT))
-        rows.sort()
-        return [row[1] for row in rows]
+        found = self._run(sql.unsorted(query, self.state.layout, DOCUMENT))
+        found.sort()
+        return [row[1] for row in found]
+
+    def _number_about(self, kind: Kind) -> int:
+        """About how many rows a kind has: as many as when they were counted, some changes ago."""
+        rows, changes = self._counted.get(kind, (0, -_COUNTED_EVERY))
+        if self.changes - changes >= _COUNTED_EVERY:
+            ((rows,),) = self.store.run(f"SELECT count(*) FROM {sql.table(kind)}")  # noqa: S608
+            self._counted[kind] = rows, self.changes
+        return rows
 
     def _rows_of(self, query: Query, more: str = "") -> list[view_vectors.Row]:
         """The rows of `sql.ids`, with the order by distance and the slice where a query has `nearest`."""

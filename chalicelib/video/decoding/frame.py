@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _FULL_RANGE = 2
 _MOST_LINES_AT_ONCE = 2304
 """Height of videos of which fragments are decoded side by side: each decoder holds up to 17 pictures."""
+_FEW = 4
+"""Pictures of each of them: those of two fragments are in memory before the first is used."""
 
 
 class Original(Struct, frozen=True):
@@ -67,15 +69,18 @@ def decode_frames(
 
 
 def images(source: Source, selection: Selection | Frames) -> Iterator[tuple[int, Image]]:
-    """The number and the picture of every frame selected, in order; neighbouring fragments are read together."""
+    """The number and the picture of every frame selected, in any order; neighbouring fragments are read together."""
     if isinstance(selection, Frames):
         yield from original_images(source, selection)
         return
     header = source.read(0, selection.header)
     fragments = _fragments(source, selection)
     track = samples.track_of(header)
-    is_sparse = len(selection.wanted) > 1 and all(len(numbers) == 1 for _, numbers in selection.wanted)
+    is_sparse = len(selection.wanted) > 1 and all(len(numbers) <= _FEW for _, numbers in selection.wanted)
     if is_sparse and track and track.height <= _MOST_LINES_AT_ONCE:
+        if sum(span.stop - span.start for span, _ in selection.wanted) <= segments.LARGEST_READ:
+            # The longest first: both threads end at about the same time then.
+            fragments = iter(sorted(fragments, key=lambda each: each[1].first_frame - each[2][-1]))
         yield from _side_by_side(header, fragments)
         return
     for fragment, span, numbers in fragments:
@@ -94,7 +99,7 @@ def _fragments(source: Source, selection: Selection) -> Iterator[tuple[bytes, Sp
 def _side_by_side(
     header: bytes, fragments: Iterable[tuple[bytes, Span, tuple[int, ...]]]
 ) -> Iterator[tuple[int, Image]]:
-    """The pictures of fragments of which one picture each is wanted: a thread for each fragment, and few at a time.
+    """The pictures of fragments of which few are wanted: a thread for each fragment, and two fragments at a time.
 
     Two decoders of one thread each never wait for each other, as two threads of one decoder do.
     """

@@ -52,11 +52,7 @@ ACCEPTED = (
 )
 DECODING = {"max_pixels": str(MAX_PIXELS)}
 # Decoding options reach the decoders that FFmpeg itself tries while it looks for the streams.
-OPTIONS = DECODING | {
-    "format_whitelist": ",".join(CONTAINERS),
-    "protocol_whitelist": "none",
-    "max_streams": "100",
-}
+OPTIONS = DECODING | {"format_whitelist": ",".join(CONTAINERS), "protocol_whitelist": "none", "max_streams": "100"}
 
 
 @contextlib.contextmanager

@@ -55,6 +55,8 @@ def decode(kind: str, raw: bytes) -> Key:
 
 def stored(partition: Key, sort: Key) -> tuple[bytes, bytes]:
     """A key as it is stored."""
+    if sort is None and type(partition) is str:
+        return partition.encode("utf-8", "surrogatepass"), b""
     return encode(partition), encode(sort)
 
 

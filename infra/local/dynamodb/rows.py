@@ -31,6 +31,8 @@ Found = tuple[bytes, bytes, bytes]
 """A row with its keys as they are stored: partition key, sort key, packed row."""
 Change = tuple["Rows", Key, Key, bytes | None, bytes | None]
 """Rows, partition key, sort key, the row before and the row after (None: absent)."""
+Write = tuple["Rows", Key, Key, bytes | None]
+Keys = list[tuple[bytes, bytes]]
 
 listeners: list[Callable[[list[Change]], None]] = []
 """Called with the changes of each call that was committed; tests follow what is written by it."""
@@ -114,10 +116,10 @@ def _binary(value: str | bytes) -> bytes:
     return value if isinstance(value, bytes) else base64.b64decode(value)
 
 
-def put_all(writes: list[tuple[Rows, Key, Key, bytes | None]]) -> None:
-    """Store (or, with None, remove) rows in one transaction, and report them to the listeners."""
+def put_all(writes: list[Write], keys: Keys | None = None) -> None:
+    """Store (or, with None, remove) rows in one transaction, and report them; `keys` has their keys as stored."""
     if not listeners:
-        _store_all(writes)
+        _store_all(writes, keys)
         return
     with transaction():
         for rows, partition, sort, row in writes:
@@ -126,14 +128,16 @@ def put_all(writes: list[tuple[Rows, Key, Key, bytes | None]]) -> None:
             _changes.note((rows, partition, sort, old, row))
 
 
-def _store_all(writes: list[tuple[Rows, Key, Key, bytes | None]]) -> None:
+def _store_all(writes: list[Write], keys: Keys | None = None) -> None:
     removed, held = [], []
-    for rows, partition, sort, row in writes:
-        pk, sk = encode(partition), encode(sort)
+    if keys is None:
+        keys = [(encode(partition), encode(sort)) for _, partition, sort, _ in writes]
+    for (rows, _, _, row), (pk, sk) in zip(writes, keys, strict=True):
+        number = rows.number
         if row is None:
-            removed.append((rows.number, pk, sk))
+            removed.append((number, pk, sk))
         else:
-            held.append((rows.number, pk, sk, row, crc32(row, crc32(sk, crc32(pk, rows.number)))))
+            held.append((number, pk, sk, row, crc32(row, crc32(sk, crc32(pk, number)))))
     database.current().change_rows(removed, held)
 
 

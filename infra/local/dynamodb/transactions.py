@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import time
-from typing import Any, NamedTuple
+from typing import Any
 
+import msgspec
 from moto.dynamodb.models import DynamoDBBackend
 
 from infra.local.database import pack
@@ -55,6 +56,7 @@ def transact_write_items(backend: DynamoDBBackend, params: Params) -> Answer:  #
     held = _held(found)
     conditions: _Conditions = {}
     writes: list[tuple[Rows, Key, Key, bytes | None]] = []
+    keys: list[tuple[bytes, bytes]] = []
     written: list[tuple[int, bytes | None]] = []
     reasons: list[Answer] = []
     seen, total = set(), 0
@@ -70,6 +72,7 @@ def transact_write_items(backend: DynamoDBBackend, params: Params) -> Answer:  #
         total += step.size
         if kind != "ConditionCheck":
             writes.append((rows, partition, sort, step.row))
+            keys.append(key[1:])
             written.append((step.size, old))
     if len(seen) < len(actions):
         raise Unusual
@@ -82,7 +85,7 @@ def transact_write_items(backend: DynamoDBBackend, params: Params) -> Answer:  #
     counted, units = counts(params), 2.0 * (len(actions) - len(writes))
     if counted:
         units += sum(2 * max(map(metering.write_units, (size, size_of(old)))) for size, old in written)
-    put_all(writes)
+    put_all(writes, keys)
     if token is not None:
         recent[token] = (print_, time.monotonic())
     return charge("TransactWriteItems", params, {}, write=units)
@@ -112,7 +115,7 @@ def remembered(backend: DynamoDBBackend, params: Params) -> tuple[tuple[str, str
     return token, print_
 
 
-class Step(NamedTuple):
+class Step(msgspec.Struct, frozen=True):
     """One action of a transaction, judged: what it writes, and its refusal if its condition failed."""
 
     row: bytes | None

@@ -10,10 +10,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from chalicelib.resources.jobs.engines.base import (
-    EngineUnavailable,
-    WorkflowRefused,
-)
+from chalicelib.resources.jobs.engines.base import EngineUnavailable, WorkflowRefused
 from chalicelib.settings import settings
 
 LOG_GROUP = "/aws/batch/job"

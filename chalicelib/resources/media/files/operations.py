@@ -125,10 +125,7 @@ def file_operations(resource: FileResource) -> Operations:
         body=struct,
     )(resource.update)
     made.delete(
-        one,
-        f"Delete{word}File",
-        summary=f"Remove the record of one {noun} file of a media.",
-        needs=Permission.TRANSFER,
+        one, f"Delete{word}File", summary=f"Remove the record of one {noun} file of a media.", needs=Permission.TRANSFER
     )(resource.delete)
     return made
 

@@ -95,6 +95,8 @@ class Engine:
             },
         )
         self._root.execute("PRAGMA disable_checkpoint_on_shutdown")
+        # Measurements hardly compress: in this form they are as large as they are, and take twice as long to read.
+        self._root.execute("SET disabled_compression_methods = 'alprd'")
         self._root.register_filesystem(_filesystem(self._devices))
 
     def device(self, fetch: Fetch | None = None, extents: Sequence[Extent] = (), size: int = 0) -> Device:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import groupby, pairwise
 from operator import itemgetter
 from pathlib import Path
@@ -29,6 +30,7 @@ from chalicelib.core.values.revisions import Revision
 from chalicelib.query import sql
 from chalicelib.query.columns import COLUMNS
 from chalicelib.query.layout import PLACE, SQL_TYPE, latitude
+from chalicelib.storage.view.database import arrow
 from chalicelib.storage.view.database.documents import Document
 from chalicelib.storage.view.database.store import Store
 from chalicelib.storage.view.rows import DOCUMENT as PLACE_OF_DOCUMENT
@@ -119,9 +121,9 @@ def write(view: View, folder: Path, done: Sequence[Part] = (), last: int = 0) ->
             for place, (numbers, documents) in enumerate(parts, first):
                 key = f"{kind}/type={type_}/{place}.parquet"
                 path = folder / f"{kind}-{type_}-{place}.parquet"
-                _register(cursor, "documents", id=numbers, document=documents)
-                _write_part(view, cursor, kind, type_, (numbers[0], numbers[-1]), columns, path)
-                cursor.unregister("documents")
+                made = {"id": arrow.integers(numbers), "document": arrow.blobs(documents)}
+                with _readable(cursor, "documents", **made):
+                    _write_part(view, cursor, kind, type_, (numbers[0], numbers[-1]), columns, path)
                 yield Part(kind=kind, type=type_, rows=len(numbers), key=key, columns=columns), numbers[-1], path
     cursor.close()
 
@@ -144,18 +146,16 @@ def _parts(view: View, kind: Kind, type_: int, after: int) -> Iterator[tuple[lis
         yield numbers, documents
 
 
-def _register(cursor: duckdb.DuckDBPyConnection, name: str, **columns: list[Any]) -> None:
-    """Let statements of a cursor read columns as a table, a third of the time of an appender; integers or bytes."""
-    import numpy as np  # noqa: PLC0415 only those that write snapshots need it
-
-    arrays = {}
-    for column, values in columns.items():
-        if isinstance(values[0], int):
-            arrays[column] = np.array(values, dtype=np.int64)
-        else:
-            arrays[column] = np.empty(len(values), dtype=object)
-            arrays[column][:] = values
-    cursor.register(name, arrays)
+@contextmanager
+def _readable(cursor: duckdb.DuckDBPyConnection, name: str, **columns: arrow.Column) -> Iterator[None]:
+    """Inside, statements of a cursor read columns as a table."""
+    table = arrow.Table(columns)
+    cursor.register(name, table)
+    try:
+        yield
+    finally:
+        cursor.unregister(name)
+        table.release()
 
 
 def _pages(
@@ -340,12 +340,11 @@ def _copy_table(view: View, store: Store, kind: Kind) -> None:
         for (type_, seen), some in groupby(zip(of, documents, strict=True), itemgetter(0)):
             bodies = up_to_date((document for _, document in some), revisions.get(type_, ()))
             places += store.documents.add_all(bodies, type_, seen)
-        _register(cursor, "places", id=numbers, place=places)
-        cursor.execute(
-            f"INSERT INTO {new} SELECT t.* REPLACE (p.place AS {PLACE_OF_DOCUMENT}) FROM {old} t"
-            f" JOIN places p ON p.id = t.id WHERE t.id BETWEEN {numbers[0]} AND {numbers[-1]} ORDER BY t.id"
-        )
-        cursor.unregister("places")
+        with _readable(cursor, "places", id=arrow.integers(numbers), place=arrow.integers(places)):
+            cursor.execute(
+                f"INSERT INTO {new} SELECT t.* REPLACE (p.place AS {PLACE_OF_DOCUMENT}) FROM {old} t"
+                f" JOIN places p ON p.id = t.id WHERE t.id BETWEEN {numbers[0]} AND {numbers[-1]} ORDER BY t.id"
+            )
         uncompressed += len(page)
         if uncompressed >= CHECKPOINT_EVERY:
             store.checkpoint()

@@ -152,8 +152,7 @@ class Matrix:
         length = math.hypot(*array("f", center))
         together = zip(self._measure(center, "inner"), self._lengths, strict=True)
         return array(
-            "d",
-            [1 - inner / (length * own) if length and 0 < own < math.inf else math.inf for inner, own in together],
+            "d", [1 - inner / (length * own) if length and 0 < own < math.inf else math.inf for inner, own in together]
         )
 
     def _measure(self, center: Sequence[float], measure: Literal["euclidean", "inner"]) -> array[float]:

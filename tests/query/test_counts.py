@@ -1,0 +1,48 @@
+"""How entities are counted; that the numbers are right is held by `test_sql_means_meaning.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from chalicelib.core.kinds import Kind
+from chalicelib.query import check, counts, parse
+from chalicelib.query.parsers.parameters import LocalizationQuery
+from tests.query.query_rig import BOX, Rig, box, media
+
+
+@pytest.fixture(scope="module")
+def rig() -> Rig:
+    boxes = [box(n, {"e": "ab"[n % 2], "b": n % 3 == 0, "n": n, "s": None if n == 4 else f"x{n}"}) for n in range(1, 9)]
+    return Rig(media(1), *boxes)
+
+
+def text_of(rig: Rig, **given: Any) -> str:
+    query = check(parse(Kind.LOCALIZATION, LocalizationQuery(**given)), rig.view.definitions)
+    return counts.count(query, rig.view.state.layout).text
+
+
+@pytest.mark.parametrize(
+    "given", [{"attribute": ["e::a"]}, {"attribute": ["b::true"]}, {"attribute_contains": ["e::A"]}]
+)
+def test_a_test_of_a_text_or_flag_is_counted(rig: Rig, given: dict[str, Any]):
+    assert "count_if" in text_of(rig, **given)
+    assert "count_if" in text_of(rig, **given, attribute_gt=["n::3"])
+    assert rig.ask(**given)
+    assert rig.ask(**given, attribute_gt=["n::3"])
+    assert rig.ask(**given, attribute_gt=["n::1000"]) == []
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"attribute": ["n::3"]}, {"attribute_gt": ["n::3"]}, {"attribute_null": ["s::true"]}]
+)
+def test_any_other_test_is_a_filter(rig: Rig, given: dict[str, Any]):
+    assert "count_if" not in text_of(rig, **given)
+    assert rig.ask(**given)
+
+
+def test_one_of_several_tests_is_counted(rig: Rig):
+    text = text_of(rig, attribute=["e::a", "b::true"], type=BOX)
+    assert text.count("count_if") == 1
+    assert rig.ask(attribute=["e::a", "b::true"], type=BOX) == [6]
