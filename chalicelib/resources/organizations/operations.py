@@ -31,7 +31,7 @@ from chalicelib.resources.uploads import thumbs
 from chalicelib.resources.uploads.operations import DAY, MOST_PARTS, WEEK, UploadInfo
 from chalicelib.settings import settings
 from chalicelib.storage import outbound
-from chalicelib.storage.dynamodb import ids, limits, records
+from chalicelib.storage.dynamodb import ids, records
 from chalicelib.storage.dynamodb.transactions import Transaction
 
 OPERATIONS = Operations(tag="Organizations")
@@ -72,14 +72,10 @@ def create_organization(call: Call[None, NoQuery, OrganizationSpec]) -> CreateRe
     admin = Affiliation(
         id=ids.reserve(AFFILIATION.name)[0], organization=organization.id, user=call.caller.id, permission="Admin"
     )
-
-    def store() -> int:
-        change = Transaction()
-        records.add(change, ORGANIZATION, organization, taken=_name_taken())
-        records.add(change, AFFILIATION, admin)
-        return change.run()
-
-    limits.again(store)
+    change = Transaction()
+    records.add(change, ORGANIZATION, organization, taken=_name_taken())
+    records.add(change, AFFILIATION, admin)
+    change.run()
     return CreateResponse(message=f"Organization {organization.name} created!", id=organization.id)
 
 

@@ -83,13 +83,9 @@ def _full_but_for_creator(membership: Membership, project: Project) -> Iterator[
 
 def add_member(membership: Membership, user: int, taken: LimnError | None = None) -> None:
     """Store a membership. Raises `taken` where the user has one already."""
-
-    def store() -> int:
-        change = Transaction()
-        _add_member(change, membership, user, taken)
-        return change.run()
-
-    limits.again(store)
+    change = Transaction()
+    _add_member(change, membership, user, taken)
+    change.run()
 
 
 def _add_member(change: Transaction, membership: Membership, user: int, taken: LimnError | None = None) -> None:
