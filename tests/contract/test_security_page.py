@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.contract.guards import GUARDS
+
 ROOT = Path(__file__).parents[2]
 PAGES = ("security.md", "reliability.md")
 _LOCKED = re.compile(
@@ -90,3 +92,13 @@ def test_the_lock_has_hashes_of_all_files_and_names_no_host(lock):
     assert "://" not in text
     wheels = {name: hashes.count("--hash") for name, _, _, hashes in _LOCKED.findall(text)}
     assert min(wheels["av"], wheels["duckdb"], wheels["msgspec"]) > 10
+
+
+@pytest.mark.parametrize("name", GUARDS)
+def test_each_guard_stands_in_the_code_and_in_its_table(name):
+    guard = GUARDS[name]
+    assert (ROOT / guard.path).read_text().count(guard.text) == 1
+    tests = ROOT / guard.file
+    assert f"def {guard.test}(" in tests.read_text()
+    row = f"| {guard.what} | `{guard.path}` | `{guard.test}` |"
+    assert row in (ROOT / "docs" / "security.md").read_text()

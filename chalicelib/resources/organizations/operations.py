@@ -32,7 +32,6 @@ from chalicelib.resources.uploads.operations import DAY, MOST_PARTS, WEEK, Uploa
 from chalicelib.settings import settings
 from chalicelib.storage import outbound
 from chalicelib.storage.dynamodb import ids, records
-from chalicelib.storage.dynamodb.transactions import Transaction
 
 OPERATIONS = Operations(tag="Organizations")
 
@@ -72,10 +71,9 @@ def create_organization(call: Call[None, NoQuery, OrganizationSpec]) -> CreateRe
     admin = Affiliation(
         id=ids.reserve(AFFILIATION.name)[0], organization=organization.id, user=call.caller.id, permission="Admin"
     )
-    change = Transaction()
-    records.add(change, ORGANIZATION, organization, taken=_name_taken())
-    records.add(change, AFFILIATION, admin)
-    change.run()
+    records.create(
+        ORGANIZATION, organization, taken=_name_taken(), also=lambda change: records.add(change, AFFILIATION, admin)
+    )
     return CreateResponse(message=f"Organization {organization.name} created!", id=organization.id)
 
 

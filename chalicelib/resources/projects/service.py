@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 
 import msgspec
 
+from chalicelib.core.batches import batched
 from chalicelib.core.log.commits import Note
 from chalicelib.core.models.accounts import (
     AFFILIATION,
@@ -26,18 +26,20 @@ from chalicelib.core.time.retry import CONFLICTS
 from chalicelib.errors import BadInput, Conflict, Forbidden, LimnError, NotFound
 from chalicelib.resources.projects import purging
 from chalicelib.resources.versions import service as versions_service
-from chalicelib.storage.dynamodb import ids, limits, records
+from chalicelib.storage.dynamodb import ids, records
 from chalicelib.storage.dynamodb.transactions import Transaction
 
-_logger = logging.getLogger("limn.projects")
 _MEMBERS_AT_ONCE = 20
 """Memberships created with the project itself; each is three rows of a transaction's hundred."""
+_MORE_MEMBERS_AT_ONCE = 30
+"""The same of a transaction that creates memberships only."""
 
 
 def create_project(spec: ProjectSpec, creator: int, default_level: str) -> Project:
     """Create a project with its first version, its creator's membership, and the organization's default memberships.
 
-    The creator's membership, the version and the first twenty other memberships are created in one transaction.
+    The creator's membership, the version and the first twenty memberships are created in one transaction, the others
+    by thirties.
 
     Raises:
         BadInput: the organization has a project of this name.
@@ -64,32 +66,35 @@ def create_project(spec: ProjectSpec, creator: int, default_level: str) -> Proje
         for number, (user, level) in zip(numbers, members, strict=True)
     ]
     _store(project, versions_service.baseline(project.id), memberships[:_MEMBERS_AT_ONCE])
-    for membership in memberships[_MEMBERS_AT_ONCE:]:
-        with _full_but_for_creator(membership, project):
-            add_member(membership, creator)
+    for some in batched(memberships[_MEMBERS_AT_ONCE:], _MORE_MEMBERS_AT_ONCE):
+        _add_members(some, creator)
     return project
 
 
-@contextlib.contextmanager
-def _full_but_for_creator(membership: Membership, project: Project) -> Iterator[None]:
-    """Leave out a user of the organization who has as many memberships as there may be; raise it for the creator."""
+def _add_members(some: Sequence[Membership], creator: int) -> None:
+    """Store further memberships of a new project; without effect for users who were made members meanwhile."""
     try:
-        yield
-    except limits.Full:
-        if membership.user == project.created_by:
-            raise
-        _logger.warning("user %d has no room for project %d", membership.user, project.id)
+        change = Transaction()
+        for membership in some:
+            _add_member(change, membership, creator, is_owed=True)
+        change.run()
+    except Conflict:
+        for membership in some:
+            with contextlib.suppress(Conflict):
+                add_member(membership, creator, is_owed=True)
 
 
-def add_member(membership: Membership, user: int, taken: LimnError | None = None) -> None:
-    """Store a membership. Raises `taken` where the user has one already."""
+def add_member(membership: Membership, user: int, taken: LimnError | None = None, *, is_owed: bool = False) -> None:
+    """Store a membership, `is_owed` as in `records.add`. Raises `taken` where the user has one already."""
     change = Transaction()
-    _add_member(change, membership, user, taken)
+    _add_member(change, membership, user, taken, is_owed=is_owed)
     change.run()
 
 
-def _add_member(change: Transaction, membership: Membership, user: int, taken: LimnError | None = None) -> None:
-    records.add(change, MEMBERSHIP, membership, taken=taken)
+def _add_member(
+    change: Transaction, membership: Membership, user: int, taken: LimnError | None = None, *, is_owed: bool = False
+) -> None:
+    records.add(change, MEMBERSHIP, membership, taken=taken, is_owed=is_owed)
     data = {"user": membership.user, "permission": membership.permission}
     change.note(membership.project, user, Note(type="member.added", kind="membership", id=membership.id, data=data))
 
@@ -103,8 +108,8 @@ def _store(project: Project, first: Version, memberships: list[Membership]) -> N
         records.add(change, PROJECT, project, taken=name_taken())
         records.add(change, VERSION, first, user=project.created_by)
         for membership in memberships:
-            with _full_but_for_creator(membership, project):
-                _add_member(change, membership, project.created_by)
+            is_owed = membership.user != project.created_by  # to count them for each user takes half a minute
+            _add_member(change, membership, project.created_by, is_owed=is_owed)
         try:
             change.run()
         except Conflict:

@@ -23,7 +23,6 @@ from chalicelib.access.scope import Scope
 from chalicelib.core.models.accounts import PROJECT, USER, User
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now, timestamp
-from chalicelib.core.time.parts import Parts
 from chalicelib.errors import BadInput, Gone, NotFound
 from chalicelib.queues import send, send_many
 from chalicelib.resources.email import notifications
@@ -296,6 +295,8 @@ def sweep() -> int:
     """Wake the streams that are behind or due; returns their number. What a wake-up or a crash lost is found here."""
     if settings().event_bus:
         _ensure_bus()
+    from chalicelib.core.time.parts import Parts  # noqa: PLC0415 only the schedule needs it
+
     last: dict[int, int] = {}
     moment = time.time()
     due: list[DeliverEvents] = []

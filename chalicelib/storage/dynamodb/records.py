@@ -128,6 +128,7 @@ def create(
     user: int | None = None,
     taken: LimnError | None = None,
     within: tuple[str, limits.Check] | None = None,
+    also: Callable[[Transaction], None] | None = None,
 ) -> R:
     """Store a new record.
 
@@ -137,6 +138,7 @@ def create(
         user: id of its author, for the log.
         taken: the error to raise where another record holds one of its claims; Conflict without it.
         within: a further limit, of several kinds for example: the name of its guard, and its count.
+        also: adds what is created with it to the transaction.
 
     Raises:
         limits.Full: there are as many as there may be.
@@ -146,6 +148,8 @@ def create(
     def write(guard: limits.Guard | None) -> R:
         change = Transaction()
         add(change, kind, record, user=user, taken=taken)
+        if also is not None:
+            also(change)
         if guard is not None:
             guard.add(change)
         change.run()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from chalicelib.access.authentication import hash_of
 from chalicelib.resources.accounts import address_changes
+from chalicelib.resources.accounts.invitations import PASSWORD_RESET, PasswordReset
+from chalicelib.storage.dynamodb import records
 from tests.resources.accounts.mails import link_in, mails_to, newest_mail_to, spec, token_in
 from tests.service import new_user
 
@@ -149,6 +153,15 @@ def test_one_reset_ends_the_others(api, nobody, ada, address):
     new = {"password": "battery staple 8"}
     assert nobody.patch(f"User/{ada.id}", {**new, "reset_token": second}).status == 200
     assert nobody.patch(f"User/{ada.id}", {**new, "reset_token": first}).status == 400
+
+
+def test_a_reset_of_another_user_without_an_address_is_refused(api, nobody, ada):
+    """Resets that older releases mailed hold no address, which would tell them apart."""
+    made = PasswordReset(id=hash_of("a token of older releases"), user=api.user.id, created=time.time())
+    records.create(PASSWORD_RESET, made)
+    change = {"password": "battery staple 8", "reset_token": "a token of older releases"}
+    assert nobody.patch(f"User/{ada.id}", change).status == 400
+    assert nobody.patch(f"User/{api.user.id}", change).status == 200
 
 
 @pytest.mark.parametrize(("who", "status"), [("me", 400), ("api", 200)])

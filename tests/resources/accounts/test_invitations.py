@@ -87,7 +87,8 @@ class TestPasswordReset:
         assert nobody.patch(f"User/{user}", change).status == 200
         assert nobody.patch(f"User/{user}", change).status == 400
         credentials = {"username": body["username"], "password": "battery staple 8"}
-        assert nobody.post("Token", credentials).status == 201
+        assert nobody.post("Token", {**credentials, "unlock_token": word}).status == 201
+        assert nobody.patch(f"User/{user}", change).status == 400, "nor after the lock that it opens was used"
         assert nobody.post("Token", {**credentials, "password": PASSWORD}).status == 400
 
     def test_it_signs_out_everywhere(self, api, nobody, address):

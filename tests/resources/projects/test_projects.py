@@ -5,6 +5,10 @@ from __future__ import annotations
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
+from chalicelib.resources.projects import service as projects_service
+from chalicelib.storage.log import log
 from tests.service import join, new_user
 
 
@@ -86,6 +90,31 @@ class TestProjects:
         project = api.made("Projects", {"name": name(), "organization": organization})
         levels = {item["user"]: item["permission"] for item in api.get(f"Memberships/{project}").json}
         assert levels == {api.user.id: "Full Control", other.user.id: "Can Edit"}
+
+    @pytest.mark.slow
+    def test_many_members_by_default_are_stored_together_with_one_who_became_one_meanwhile(self, api, monkeypatch):
+        organization = api.made("Organizations", {"name": name(), "default_membership_permission": "View Only"})
+        others = [new_user() for _ in range(60)]
+        for each in others:
+            api.made(f"Affiliations/{organization}", {"user": each.user.id, "permission": "Member"})
+        add, commits = projects_service._add_members, []
+
+        def meanwhile(some, creator):
+            if not commits:
+                early = {"user": some[3].user, "permission": "Full Control"}
+                api.made(f"Memberships/{some[0].project}", early)
+                commits.append(early)
+            before = log.last(some[0].project, fresh=True)
+            add(some, creator)
+            commits.append(log.last(some[0].project, fresh=True) - before)
+
+        monkeypatch.setattr(projects_service, "_add_members", meanwhile)
+        project = api.made("Projects", {"name": name(), "organization": organization})
+        levels = {item["user"]: item["permission"] for item in api.get(f"Memberships/{project}").json}
+        early, of_the_first, of_the_last = commits
+        assert len(levels) == 61
+        assert levels[early["user"]] == "Full Control"
+        assert (of_the_first > 1, of_the_last) == (True, 1), "one after the other, and together"
 
     def test_nothing_of_a_deleted_one_is_reached_any_more(self, api, project):
         version = api.get(f"Versions/{project}").json[0]["id"]
