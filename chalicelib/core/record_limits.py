@@ -23,12 +23,14 @@ class Most:
         owner: what has them, as in `A project may have at most 20 webhooks.`
         link: the member by which they are counted, one of the kind's links; the kind's parent where it is None.
         begins: from a record to the begin of the sort keys of those that are counted with it; of all, where it is None.
+        may_grow: the service changes such records as its work goes on: one that grows is not refused.
     """
 
     number: int
     owner: str = "project"
     link: str | None = None
     begins: Callable[[Any], str] | None = None
+    may_grow: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,15 +56,15 @@ LIMITS: dict[str, tuple[Most, ...] | Elsewhere] = {
     "bookmark": (Most(number=1_000, owner=_OF_USER, begins=_of_user),),
     "bucket": (Most(number=500, owner="organization"),),
     "bucket_source": (Most(number=20), Most(number=1_000, owner="bucket of one name", link="bucket_name")),
-    "dataset": (Most(number=1_000),),
-    "export": (Most(number=5_000),),
+    "dataset": (Most(number=1_000, may_grow=True),),
+    "export": (Most(number=5_000, may_grow=True),),
     "favorite": (Most(number=1_000, owner=_OF_USER, begins=_of_user),),
     "file_type": _TYPES,
     "group": (Most(number=1_000, owner="organization"),),
     "hostedtemplate": (Most(number=500, owner="organization"),),
-    "import": (Most(number=5_000),),
+    "import": (Most(number=5_000, may_grow=True),),
     "invitation": (Most(number=5_000, owner="organization"),),
-    "job": (Most(number=100_000),),
+    "job": (Most(number=100_000, may_grow=True),),
     "jobcluster": (Most(number=100, owner="organization"),),
     "leaf_type": _TYPES,
     "localization_type": _TYPES,
@@ -75,7 +77,7 @@ LIMITS: dict[str, tuple[Most, ...] | Elsewhere] = {
         Most(number=5_000, owner="project or organization"),
         Most(number=5_000, owner="subject", link="allowed"),
     ),
-    "run": (Most(number=50_000),),
+    "run": (Most(number=50_000, may_grow=True),),
     "section": (Most(number=50_000),),
     "state_type": _TYPES,
     "temporary_file": (Most(number=10_000),),

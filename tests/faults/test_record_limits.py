@@ -6,8 +6,10 @@ import pathlib
 from dataclasses import replace
 from unittest import mock
 
+import msgspec
 import pytest
 
+from chalicelib.core.models.personal import FAVORITE
 from chalicelib.core.record_limits import LIMITS, Elsewhere
 from chalicelib.core.records import KINDS, RecordKind
 from chalicelib.errors import BadInput
@@ -123,6 +125,33 @@ def test_a_record_that_the_service_owes_is_stored_though_there_is_no_room(ground
         records.add(change, RUN, record, is_owed=True)
         with pytest.raises(limits.Full):
             records.add(change, RUN, record)
+
+
+def test_records_of_work_grow_though_all_of_their_kind_take_as_much_as_they_may(ground, monkeypatch):
+    """The job was accepted, and its steps are noted in it: refused, it would never end."""
+    world, known = ground
+    run = records.get(RUN, _minimal(RUN, world.things))
+    favorite = known["CreateFavorite"].ask(world.owner).json["id"]
+    monkeypatch.setattr(limits, "MEGABYTES", -1)
+    long = "x" * 5_000
+    assert records.edit(RUN, run.uid, lambda found: msgspec.structs.replace(found, message=long)).message == long
+    with pytest.raises(limits.Full):
+        records.edit(FAVORITE, favorite, lambda found: msgspec.structs.replace(found, values={"a": long}))
+
+
+def test_organizations_that_a_user_makes_at_the_same_time_are_all_made(ground, monkeypatch):
+    world, _ = ground
+    count, others, said = limits._count, ["made while the other counts"], []
+
+    def counted(place, enough):
+        found = count(place, enough)
+        if place[1] == "link|organization|" and others:
+            said.append(world.owner.post("Organizations", {"name": others.pop()}))
+        return found
+
+    monkeypatch.setattr(limits, "_count", counted)
+    said.append(world.owner.post("Organizations", {"name": "counts"}))
+    assert [each.status for each in said] == [201, 201], said[-1].body
 
 
 def test_the_page_of_limits_has_every_number():

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import msgspec
 
@@ -39,7 +40,7 @@ from chalicelib.resources.jobs.engines.base import EngineUnavailable, WorkflowRe
 from chalicelib.resources.jobs.runs import MOST_JOBS, MOST_MEDIA, RUN, JobSpec, Run, RunNode, as_response
 from chalicelib.resources.transcodes import service as transcodes_service
 from chalicelib.storage import sealing
-from chalicelib.storage.dynamodb import records, streams
+from chalicelib.storage.dynamodb import limits, records, streams
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects, owners
 from chalicelib.workflows.checks import Engine, check
@@ -341,19 +342,23 @@ def _store(runs: list[Run], note: str, once: str | None) -> None:
     done: list[Run] = []
     try:
         for start in range(0, len(runs), _TOGETHER):
-            change = Transaction()
             part = runs[start : start + _TOGETHER]
-            for run in part:
-                records.add(change, RUN, run)
-            if not done:
-                owners.forget(part[0].project, note, change)
-                if once is not None:
-                    streams.claim(change, once)
-            change.run()
+            limits.again(partial(_store_part, part, None if done else note, once))
             done += part
     except Exception:
         cleanup.forget(done)
         raise
+
+
+def _store_part(runs: list[Run], note: str | None, once: str | None) -> int:
+    change = Transaction()
+    for run in runs:
+        records.add(change, RUN, run)
+    if note is not None:
+        owners.forget(runs[0].project, note, change)
+        if once is not None:
+            streams.claim(change, once)
+    return change.run()
 
 
 def _submit(runs: list[Run]) -> list[Run]:

@@ -103,7 +103,7 @@ def submit(run: Run) -> Run:
 
 def refuse(run: Run, message: str) -> Run:
     """End a run that its engine refuses."""
-    return _store_status(run, RunStatus(phase="Error", message=message, nodes=run.nodes))
+    return _store_given(run, RunStatus(phase="Error", message=message, nodes=run.nodes))
 
 
 def current(runs: Sequence[Run], seconds: float = ASK_SECONDS) -> list[Run]:
@@ -162,7 +162,16 @@ def _update_group(group: tuple[int | None, list[Run]], deadline: float) -> list[
             lease.release()
         message = f"An unexpected error, {type(error).__name__}; the log of the service has it."
         return [msgspec.structs.replace(run, message=message) for run in runs]
-    return handed + [_store_status(run, statuses[run.uid]) for run in submitted if run.uid in statuses]
+    return handed + [_store_given(run, statuses[run.uid]) for run in submitted if run.uid in statuses]
+
+
+def _store_given(run: Run, status: RunStatus | None) -> Run:
+    """Store a status; where that fails, the runs after this one are stored all the same."""
+    try:
+        return _store_status(run, status)
+    except LimnError as refusal:
+        _logger.exception("the status of job %s was not stored", run.uid)
+        return msgspec.structs.replace(run, message=refusal.message)
 
 
 def _hand_over(run: Run, engine: Engine, deadline: float) -> Run:

@@ -32,7 +32,7 @@ from chalicelib.resources.webhooks.advance import PATIENCE, Disable, Failed, Rec
 from chalicelib.resources.webhooks.delivery import owner_of
 from chalicelib.resources.webhooks.schemas import RULE, Rule, RuleSpec
 from chalicelib.storage import sealing
-from chalicelib.storage.dynamodb import entities, ids, records, streams
+from chalicelib.storage.dynamodb import entities, ids, limits, records, streams
 from chalicelib.storage.dynamodb.streams import Stream
 from chalicelib.storage.log import log
 
@@ -74,6 +74,7 @@ def change(rule: Rule, members: dict[str, Any], caller: Caller, token: str) -> d
     if members.get("active"):
         members |= {"disabled_reason": None, "disabled_details": None, "disabled_at": None}
     if "active" in members:
+        members |= {"last_error": None, "failing_since": None}
         streams.add(WORD, rule.project, rule.id, events_service.last(rule.project))
 
         def how(stream: Stream) -> None:
@@ -190,15 +191,15 @@ class _RuleReceiver:
         try:
             project = authentication.project_of(self._rule.project)
             jobs_service.launch(project, self.scope, self._token, spec, all_media=False, once=name)
-        except Conflict:
+        except (limits.Moved, Unavailable):
+            return Failed()
+        except Conflict:  # its claim: it was launched already
             return None
         except NotFound:
             return Disable(reason="algorithm_missing")
         except (BadInput, Forbidden) as refusal:
             _logger.warning("rule %d cannot launch: %s", self._rule.id, refusal)
             return Disable(reason="refused", details=refusal.message)
-        except Unavailable:
-            return Failed()
         return None
 
     def skip(self, expired: Gone, stream: Stream) -> Result:  # noqa: ARG002 the receiver's interface

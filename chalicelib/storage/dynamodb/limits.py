@@ -91,6 +91,15 @@ def run(name: str, check: Check, write: Callable[[Guard | None], R]) -> R:
     raise last or AssertionError(name)
 
 
+def again(write: Callable[[], R]) -> R:
+    """The result of `write`, a transaction with new records; repeated where other creations near a limit were faster.
+
+    Raises:
+        Moved: every attempt lost against another creation.
+    """
+    return run("records", lambda: FAR + 1, lambda _: write())
+
+
 def room_at_work(works: Iterable[Any], user: int, most: int, refusal: str) -> int:
     """How many more of `most` works a user may have unfinished among some. Raises TooMany, with `refusal`, for none."""
     left = most - len([each for each in works if each.user == user and not each.is_finished])
@@ -124,7 +133,7 @@ def hold(change: Transaction, kind: RecordKind[R], record: R) -> None:
     """Let a transaction that creates a record hold the limits of its kind; near one it gets a guard.
 
     Raises:
-        Full: there is no room; `run` of the transaction raises Moved where another took the last room meanwhile.
+        Full: there is no room; `run` of the transaction raises Moved where another creation was faster (`again`).
     """
     for most, place in _places(kind, record):
         left = change.rooms.get(place)
@@ -151,7 +160,7 @@ def check(kind: RecordKind[R], record: R) -> None:
 def check_growth(kind: RecordKind[R], record: R) -> None:
     """Raise Full where a record may not grow, since all of its kind take as much as they may."""
     for most, place in _places(kind, record):
-        if most.link is None:
+        if most.link is None and not most.may_grow:
             _room(kind, most, place)
 
 

@@ -9,7 +9,7 @@ from chalicelib.access.authentication import hash_of
 from chalicelib.core.models.accounts import TOKEN
 from chalicelib.resources.webhooks import rules
 from chalicelib.resources.webhooks.advance import DELAYS, PATIENCE, Disable
-from chalicelib.storage.dynamodb import records, streams
+from chalicelib.storage.dynamodb import limits, records, streams
 from tests.resources.media.samples import media_type
 from tests.roles import RECORDER
 
@@ -123,6 +123,33 @@ def test_a_rule_that_fails_unexpectedly_stops_no_other_and_says_so(
     shown = api.get(f"TriggerRule/{broken}").json
     assert shown.get("last_error") is None
     assert shown.get("failing_since") is None
+
+
+def test_a_rule_that_is_made_active_again_shows_no_earlier_error(api, project, kind, broken, cluster, monkeypatch):
+    make_media(api, project, kind, "a.jpg")
+    run()
+    monkeypatch.undo()
+    assert api.patch(f"TriggerRule/{broken}", {"active": True}).status == 200
+    run()
+    shown = api.get(f"TriggerRule/{broken}").json
+    assert (shown["last_error"], shown["failing_since"]) == (None, None)
+
+
+def test_a_launch_that_loses_against_others_near_the_limit_of_jobs_is_tried_again(
+    api, project, kind, rule, cluster, monkeypatch
+):
+    media = make_media(api, project, kind, "a.jpg")
+    with monkeypatch.context() as patch:
+
+        def lose(*_, **__):
+            raise limits.Moved("Others created as many as there was room for.")
+
+        patch.setattr(rules.jobs_service, "launch", lose)
+        run()
+    assert jobs(api, project) == []
+    streams.change(rules.WORD, project, rule, lambda stream: setattr(stream, "next_at", 1.0))
+    run()
+    assert jobs(api, project) == [[media]]
 
 
 def test_a_rule_that_fails_unexpectedly_for_days_is_disabled(api, project, kind, broken, cluster):
