@@ -39,7 +39,7 @@ _IS_STOPPED = pytest.StashKey[bool]()
 
 
 class OutOfTime(BaseException):
-    """The minutes are over while a test runs. Code under test that handles exceptions does not handle this one."""
+    """The minutes are over while a test runs. Code under test may turn it into another exception, as DuckDB does."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -84,7 +84,12 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Stop a test at the end, again each second until it stops: what it calls may catch everything."""
     if END not in item.config.stash:
         return (yield)
-    before = signal.signal(signal.SIGALRM, _stop)
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        item.stash[_IS_STOPPED] = True
+        raise OutOfTime
+
+    before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, max(0.001, item.config.stash[END] - time.monotonic()), 1)
     try:
         return (yield)
@@ -99,8 +104,6 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """A test that was stopped is not failed, and neither is what it could not clean up."""
     report = yield
-    if call.excinfo is not None and call.excinfo.errisinstance(OutOfTime):
-        item.stash[_IS_STOPPED] = True
     if report.failed and _IS_STOPPED in item.stash and not is_repeated(item.config):
         report.outcome = "skipped"
         report.longrepr = (str(item.path), item.location[1] or 0, STOPPED)
@@ -140,7 +143,3 @@ def is_repeated(config: pytest.Config) -> bool:
 def _lot(file: str) -> bytes:
     """A place that does not follow from a file's subject."""
     return hashlib.sha256(file.encode()).digest()
-
-
-def _stop(number: int, frame: FrameType | None) -> None:
-    raise OutOfTime
