@@ -246,11 +246,12 @@ class Database:
         if self._checkpoints is not None:
             self._checkpoints.stop()
             self._checkpoints = None
+        try:
+            self.sync()  # without the lock: another thread that synchronizes waits for it
+        except (CannotStore, Damaged):
+            log.warning("The last writes stay in %s until there is room.", self._log_path())
         with self.lock:
-            try:
-                self.sync()
-            except (CannotStore, Damaged):
-                log.warning("The last writes stay in %s until there is room.", self._log_path())
+            self._commit_for_reader()
             self._connection.close()
             if self._wal >= 0:
                 os.close(self._wal)

@@ -105,6 +105,8 @@ class Checkpoints:
             if self._closing.wait(CHECKPOINT_SECONDS):
                 break
             self._written.clear()
+            if self._closing.is_set():  # `stop` came before `clear`, which took its wake-up away
+                break
             try:
                 self._before()
                 transfer(connection, self._lock)

@@ -176,3 +176,17 @@ def test_a_long_log_begins_at_its_front_again(store, monkeypatch):
             put(store, b"%d" % number, -number)
     connection.close()
     assert log.stat().st_size == size
+
+
+def test_the_thread_of_the_log_ends_though_it_is_stopped_while_it_wakes_up(tmp_path, monkeypatch):
+    class Stopped(threading.Event):
+        def clear(self):
+            checkpoints._closing.set()
+            super().clear()
+
+    monkeypatch.setattr(sqlite_file, "CHECKPOINT_SECONDS", 0.01)
+    written = Stopped()
+    checkpoints = sqlite_file.Checkpoints(tmp_path / NAME, written, threading.Lock(), lambda: None)
+    written.set()
+    checkpoints._thread.join(5)
+    assert not checkpoints._thread.is_alive()

@@ -12,6 +12,7 @@ from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.core.models.accounts import PROJECT
 from chalicelib.core.models.jobs import JOB, StoredJob, TranscodeSpec
 from chalicelib.core.resource import now
+from chalicelib.errors import Conflict
 from chalicelib.resources.jobs import cleanup, status_sync
 from chalicelib.resources.jobs import service as jobs_service
 from chalicelib.resources.jobs.engines import kubernetes
@@ -24,6 +25,22 @@ from functions import jobs as function
 from tests import objects
 from tests.resources.jobs import clusters
 from tests.resources.jobs.test_jobs import launched
+
+
+def test_a_status_that_cannot_be_stored_does_not_keep_others_from_being(api, project, algorithm, cluster, monkeypatch):
+    uids = [launched(api, project, algorithm, media_ids=[number])["uid"][0] for number in (1, 2, 3)]
+    for uid in uids:
+        cluster.move(uid, "Succeeded")
+    store = status_sync._store_status
+
+    def refuse_second(run, status):
+        if run.uid == uids[1]:
+            raise Conflict("The job is being changed by too many at once; nothing was changed.")
+        return store(run, status)
+
+    monkeypatch.setattr(status_sync, "_store_status", refuse_second)
+    status_sync.sweep(30)
+    assert [records.get(RUN, uid).phase == "Succeeded" for uid in uids] == [True, False, True]
 
 
 class TestCancellation:

@@ -9,7 +9,7 @@ import pytest
 
 from chalicelib.core.models.jobs import JOB, StoredJob, TranscodeSpec
 from chalicelib.core.resource import now
-from chalicelib.errors import Conflict, Unavailable
+from chalicelib.errors import Unavailable
 from chalicelib.resources.jobs import status_sync
 from chalicelib.resources.jobs.engines import kubernetes
 from chalicelib.resources.jobs.runs import RUN
@@ -222,23 +222,6 @@ class TestStanding:
         status_sync.sweep(30)
         assert records.get(RUN, uid).phase == "Succeeded"
         assert uid not in [run.uid for run in records.list_linked(RUN, "active", "yes")]
-
-    def test_a_status_that_cannot_be_stored_does_not_keep_others_from_being(
-        self, api, project, algorithm, cluster, monkeypatch
-    ):
-        uids = [launched(api, project, algorithm, media_ids=[number])["uid"][0] for number in (1, 2, 3)]
-        for uid in uids:
-            cluster.move(uid, "Succeeded")
-        store = status_sync._store_status
-
-        def refuse_second(run, status):
-            if run.uid == uids[1]:
-                raise Conflict("The job is being changed by too many at once; nothing was changed.")
-            return store(run, status)
-
-        monkeypatch.setattr(status_sync, "_store_status", refuse_second)
-        status_sync.sweep(30)
-        assert [records.get(RUN, uid).phase == "Succeeded" for uid in uids] == [True, False, True]
 
 
 class TestTranscodesAsJobs:
