@@ -10,7 +10,9 @@ its last sample.
 
 from __future__ import annotations
 
+import math
 from array import array
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -36,16 +38,14 @@ def is_constant(table: FrameTable) -> bool:
     """Whether every frame of a source is within half a frame of n / rate."""
     if _is_regular(table):
         return True
-    import numpy as np  # noqa: PLC0415 - kept off the API's cold start
-
-    times = np.asarray(table.times(), dtype=np.float64)
-    seconds = (times - times[0]) * (table.base[0] / table.base[1])
-    rate = float(table.fps)
-    return bool(np.all(np.abs(seconds - np.arange(table.count) / rate) <= 0.5 / rate))
+    times = table.times()
+    step = float(1 / table.fps / Fraction(*table.base))
+    begin, most = times[0], 0.5 * step
+    return all(abs(time - begin - number * step) <= most for number, time in enumerate(times))
 
 
 def _is_regular(table: FrameTable) -> bool:
-    """Whether all frames are exactly 1 / rate apart; needs no numpy."""
+    """Whether all frames are exactly 1 / rate apart."""
     times, step = table.times(), Fraction(table.base[1], table.base[0]) / table.fps
     return step.denominator == 1 and times == array("q", range(times[0], times[0] + table.count * int(step), int(step)))
 
@@ -75,18 +75,16 @@ def _bent(table: FrameTable, regular: Sequence[int]) -> list[int]:
 
     A frame is far from it where its time in the source differs from the line by more than an average frame lasts.
     """
-    import numpy as np  # noqa: PLC0415 - kept off the API's cold start
-
-    times = np.asarray(table.times(), dtype=np.float64) * (table.base[0] / table.base[1])
-    most = 1 / float(table.fps)
+    times = table.times()
+    most = float(1 / table.fps / Fraction(*table.base))
     found = [regular[0]]
     waiting = [*pairwise(regular)][::-1]
     while waiting:
         first, last = waiting.pop()
-        line = np.linspace(times[first], times[last], last - first + 1)
-        off = np.abs(times[first : last + 1] - line)
-        furthest = first + int(off.argmax())
-        if first < furthest < last and off.max() > most:
+        begin, step = times[first], (times[last] - times[first]) / (last - first)
+        off = [abs(time - begin - number * step) for number, time in enumerate(times[first:last])]
+        furthest = first + off.index(max(off))
+        if first < furthest and max(off) > most:
             waiting += [(furthest, last), (first, furthest)]
         else:
             found.append(last)
@@ -105,17 +103,14 @@ class Stretch:
     """Resamples stereo sound that comes in order, from the source's clock to that of the renditions."""
 
     def __init__(self, knots: Knots, rate: int) -> None:
-        import numpy as np  # noqa: PLC0415 - kept off the API's cold start
-
-        self._np = np
         self._rate = rate
-        self._source = np.asarray(knots.source) * rate
-        self._shown = np.asarray(knots.shown) * rate
+        self._source = [time * rate for time in knots.source]
+        self._shown = [time * rate for time in knots.shown]
         self._last: tuple[int, float, float] | None = None
 
     def source_of(self, seconds: float) -> float:
         """The source's seconds of a time in the renditions."""
-        return float(self._np.interp(seconds * self._rate, self._shown, self._source)) / self._rate
+        return _interpolate(seconds * self._rate, self._shown, self._source) / self._rate
 
     def put(
         self, at: int, left: array[float], right: array[float], least: int, most: int
@@ -124,21 +119,67 @@ class Stretch:
 
         Only samples from `least` up to `most` of the renditions are made.
         """
-        np = self._np
-        sides = [np.frombuffer(side, dtype=np.float32) for side in (left, right)]
         begin, stop = at, at + len(left)
+        if stop == at:
+            return least, array("f"), array("f")
+        left, right = left[:], right[:]
         if self._last is not None and self._last[0] == at - 1:
             begin = at - 1
-            sides = [np.concatenate(([kept], side)) for kept, side in zip(self._last[1:], sides, strict=True)]
+            left, right = array("f", [self._last[1]]) + left, array("f", [self._last[2]]) + right
         # The samples after the last one of the sound before, up to the last one here.
         first = max(self._after(begin if begin < at else begin - 1), least)
-        numbers = np.arange(first, max(first, min(self._after(stop - 1), most)), dtype=np.int64)
-        if stop > at:
-            self._last = stop - 1, float(sides[0][-1]), float(sides[1][-1])
-        positions = np.interp(numbers, self._shown, self._source) - begin
-        made = [array("f", np.interp(positions, np.arange(len(side)), side).astype(np.float32)) for side in sides]
+        end = max(first, min(self._after(stop - 1), most))
+        self._last = stop - 1, left[-1], right[-1]
+        positions = self._positions(first, end, begin, stop - 1)
+        before = [int(position) for position in positions]
+        made = []
+        for side in (left, right):
+            side.append(side[-1])
+            made.append(
+                array(
+                    "f",
+                    [
+                        side[whole] + (side[whole + 1] - side[whole]) * (position - whole)
+                        for whole, position in zip(before, positions, strict=True)
+                    ],
+                )
+            )
         return first, made[0], made[1]
+
+    def _positions(self, first: int, end: int, begin: int, last: int) -> list[float]:
+        """Where samples of the renditions lie between those of the source that begin at `begin`, up to `last`."""
+        most = float(last - begin)
+        found: list[float] = []
+        while first < end:
+            knot = _segment(first, self._shown)
+            past = end if knot + 2 >= len(self._shown) else min(end, math.ceil(self._shown[knot + 1]))
+            slope = _slope(knot, self._shown, self._source)
+            start = self._source[knot] - begin - self._shown[knot] * slope
+            some = [start + number * slope for number in range(first, past)]
+            if some[0] < 0 or some[-1] > most:
+                some = [min(most, max(0.0, position)) for position in some]
+            found += some
+            first = past
+        return found
 
     def _after(self, position: int) -> int:
         """The first sample of the renditions that is after one of the source."""
-        return int(self._np.floor(self._np.interp(position, self._source, self._shown))) + 1
+        return math.floor(_interpolate(position, self._source, self._shown)) + 1
+
+
+def _interpolate(value: float, given: Sequence[float], wanted: Sequence[float]) -> float:
+    """The value on a line between knots; beyond its ends, that of the end."""
+    if not given[0] < value < given[-1]:
+        return wanted[0] if value <= given[0] else wanted[-1]
+    knot = _segment(value, given)
+    return wanted[knot] + (value - given[knot]) * _slope(knot, given, wanted)
+
+
+def _segment(value: float, given: Sequence[float]) -> int:
+    """The number of the knot before a value, such that another follows."""
+    return min(max(bisect_right(given, value) - 1, 0), len(given) - 2)
+
+
+def _slope(knot: int, given: Sequence[float], wanted: Sequence[float]) -> float:
+    length = given[knot + 1] - given[knot]
+    return (wanted[knot + 1] - wanted[knot]) / length if length else 0.0
