@@ -96,7 +96,7 @@ nightly: $(VENV) ## tests too slow for every commit; after `make spark`, that of
 		$(if $(LIMIT),|| $(AGAIN) --minutes=5 -m "nightly and not browser" $(TESTS))
 	$(if $(LIMIT),,@$(BIN)/python -m pytest $(WORKERS) --hypothesis-profile=night -m "not nightly" $(or $(TESTS),$(RANDOM)) || test $$? -eq 5)
 	$(if $(IN_BROWSER),@$(BIN)/python -m pytest -n 0 -rs $(if $(LIMIT),--minutes=4) -m "nightly and browser" $(IN_BROWSER) \
-		|| test $$? -eq 5)
+		|| test $$? -eq 5 $(if $(LIMIT),|| $(AGAIN) --minutes=4 -m "nightly and browser" $(IN_BROWSER)))
 
 docs: $(VENV) ## docs/reference/ from the declarations, docs/rules.md from the tests
 	@$(BIN)/python -m tests.contract.write_examples >/dev/null

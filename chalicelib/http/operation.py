@@ -219,7 +219,7 @@ class Operations(list[Operation]):
         if by_ids is None:
             return declare
         summary = f"The same as {name}, of those that the body chooses by ids or an object search."
-        chosen = {"summary": summary, "details": "", **members, "body": by_ids}
+        chosen = {**members, "summary": summary, "details": "", "body": by_ids}
         also = self.declare("PUT", path, f"{name}ById", **chosen)
 
         def declare_both(handler: H) -> H:
