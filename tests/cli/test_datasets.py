@@ -59,6 +59,7 @@ def test_types_that_are_created_are_shown(limn, dive, tmp_path):
     assert (ran.status, "new type 'Spot' (dot): Size (int)" in ran.out) == (0, True)
 
 
+@pytest.mark.slow
 def test_further_members_come_from_a_file(limn, dive, tmp_path):
     place, options = tmp_path / "a.json", tmp_path / "options.json"
     place.write_text(json.dumps({**COCO, "annotations": COCO["annotations"][:2]}))

@@ -51,6 +51,7 @@ def test_filters_search_strings_bodies_and_sorting_pass_through(limn, boxes, tmp
     assert limn("--json", "query", "localizations", "--count").json == {"count": 7}
 
 
+@pytest.mark.slow
 def test_pages_join_without_gap_or_repetition(service, signed_in, boxes):
     from infra.cli import configuration
 

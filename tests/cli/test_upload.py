@@ -29,6 +29,7 @@ def folder(tmp_path):
     return root
 
 
+@pytest.mark.slow
 def test_a_folder_becomes_media_of_the_same_bytes(limn, folder, api, signed_in):
     ran = limn("--json", "upload", folder, "--folders", "--section", "Dive 1")
     assert ran.status == 0, ran.err

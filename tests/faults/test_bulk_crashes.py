@@ -126,6 +126,7 @@ def test_what_others_do_to_finished_rows_meanwhile_stays(here, monkeypatch):
     assert here.count(attribute="count::7") == before + ROWS - 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [edit, prune, copy], ids=lambda change: change.__name__)
 def test_a_request_and_its_continuation_at_once_do_everything_once(here, change, monkeypatch):
     numbers, _, _ = fresh(here)

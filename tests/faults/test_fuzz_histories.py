@@ -62,6 +62,7 @@ def test_a_history_notices_who_is_let_in_and_may_not(ground, monkeypatch):
         fuzz(ground, 1, 5, 20)
 
 
+@pytest.mark.slow
 def test_a_history_notices_a_refusal_that_changed_something(ground, monkeypatch):
     monkeypatch.setattr(Ground, "changed", lambda _: ["something"])
     with pytest.raises(AssertionError, match="something"):

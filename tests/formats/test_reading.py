@@ -79,6 +79,7 @@ def test_coco_holds_all_but_lines(groups):
     assert tracks <= {state.key for state in found[State]}
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(worlds.groups())
 def test_cvat_holds_shapes_tracks_and_attributes_as_text(groups):

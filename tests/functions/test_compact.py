@@ -12,6 +12,7 @@ from functions import compact
 from infra.local.schedule import Schedule, Timer, run
 
 
+@pytest.mark.slow
 def test_it_compacts_what_has_grown(api, project, monkeypatch):
     monkeypatch.setattr(compaction, "ENOUGH_CHANGES", 60)
     kind = api.made(f"MediaTypes/{project}", {"name": "image", "dtype": "image"})

@@ -176,6 +176,7 @@ def test_a_mail_larger_than_its_limit_is_refused():
         email_service.check(letter(), attachment_bytes=email_service.LARGEST_ATTACHMENTS + 1)
 
 
+@pytest.mark.slow
 def test_the_largest_attachments_fit_into_a_mail():
     attachment = Attachment(bucket="b", key="k", name="all.bin")
     raw = email_service.compose(

@@ -1,5 +1,7 @@
 """The transcode queue's function: an image whose media is not stored yet is waited for, soon and then longer."""
 
+import pytest
+
 from chalicelib.resources.media.messages import ImportImage
 from chalicelib.settings import settings
 from functions import worker
@@ -11,6 +13,7 @@ def failed(count):
     return deliver(settings().transcode_queue_url, message, count=count)["batchItemFailures"]
 
 
+@pytest.mark.slow
 def test_an_image_whose_media_is_not_there_yet_is_tried_again():
     for count in range(1, len(worker.STORED) + 1):
         assert len(failed(count)) == 1

@@ -38,6 +38,7 @@ def success(made, path, method, status="200", media_type="application/json"):
 
 
 class TestDocument:
+    @pytest.mark.slow
     def test_it_is_valid(self, made):
         validator = pytest.importorskip("openapi_spec_validator")
         validator.validate(made)

@@ -61,6 +61,7 @@ class TestAccounts:
         with pytest.raises(admin.Refused, match="password"):
             do("create-superuser", name + "2", "--email", f"{name}@example.org", password="short")
 
+    @pytest.mark.slow
     def test_users_are_listed_without_their_secrets(self, ada):
         token = passwords.issue_token(ada, refresh=False)
         listed = do("list-users")

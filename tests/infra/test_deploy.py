@@ -79,6 +79,7 @@ def rules(place, field):
     return client("s3").get_bucket_lifecycle_configuration(Bucket=getattr(place, field))["Rules"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("field", ["media_bucket", "upload_bucket", "views_bucket"])
 def test_uploads_that_nobody_finishes_go_after_a_week(place, field):
     days = [

@@ -131,6 +131,7 @@ def test_an_answer_belongs_to_its_caller(client):
     assert [row["m"]["M"]["a"]["S"] for row in rows(client)] == ["x", "x"]
 
 
+@pytest.mark.slow
 def test_large_results_come_in_pages(client):
     for index in range(12):
         put(client, Item={**key(str(index)), "s": {"S": "x" * 300_000}})

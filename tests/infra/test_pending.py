@@ -10,6 +10,7 @@ import pytest
 
 from infra.local import database, pending, sqlite_file
 from infra.local.database import NAME, Database, pack, unpack
+from infra.local.dynamodb import rows as dynamodb_rows
 from infra.local.dynamodb.rows import Rows, put_all, transaction
 from infra.local.integrity import CannotStore, checksum
 
@@ -19,6 +20,7 @@ def store(tmp_path, monkeypatch):
     monkeypatch.setattr(sqlite_file, "CHECKPOINT_SECONDS", 600)  # that thread commits what waits, too
     made = Database(tmp_path / "live")
     monkeypatch.setattr(database, "_current", [made])
+    monkeypatch.setattr(dynamodb_rows, "listeners", [])  # tests that follow what is written leave theirs
     yield made
     made.close()
 

@@ -220,6 +220,7 @@ class TestRefusals:
         s3.put_object(Bucket=bucket, Key="other", Body=b"x")
         refused(requests.get(presign("get_object", "k").replace("/k?", "/other?")), 403, "SignatureDoesNotMatch")
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "name",
         [

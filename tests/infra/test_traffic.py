@@ -80,6 +80,7 @@ def test_a_schedule_that_waits_for_a_pause_can_be_stopped(monkeypatch):
     assert not calls
 
 
+@pytest.mark.slow
 def test_a_compaction_makes_way_between_commits_and_pieces_of_rows(api, project, monkeypatch):
     monkeypatch.setattr(apply_log, "_ROWS_A_PIECE", 10)
     kind = api.made(f"MediaTypes/{project}", {"name": "image", "dtype": "image"})

@@ -114,6 +114,7 @@ class TestRetention:
         assert [api.get(f"Media/{number}").status for number in made] == [404, 200, 200, 200]
         assert {number for number in made if entities.many(Kind.MEDIA, [number])} == set(made[1:])
 
+    @pytest.mark.slow
     def test_what_a_clone_shows_stays_until_it_goes_too(self, api, project, type_, days):
         number, key = image(api, project, type_)
         body = {"dest_project": project, "dest_type": type_, "dest_section": None}

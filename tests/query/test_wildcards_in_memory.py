@@ -31,6 +31,7 @@ def test_special_characters_stand_for_themselves():
     assert not TESTS[Op.MATCHES]("(a.b) x [c] y d", pattern)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", ["*a", "*?", "*a?", "*aaaaaaaaa"])
 def test_time_does_not_explode_with_the_number_of_wildcards(word):
     pattern = _pattern(word * (LONGEST_WILD // len(word) - 1) + "*z")

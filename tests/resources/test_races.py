@@ -94,6 +94,7 @@ def test_bucket_sources_and_their_prefixes(api, project, spec):  # noqa: F811
     assert both(lambda: api.post(f"BucketSources/{project}", {**spec, "prefix": "dive/"})) == [201, 400]
 
 
+@pytest.mark.slow
 def test_exports_at_work_and_versions_of_datasets(api, project):
     settle(api, project)
     with room_for_one(exports_service, "MOST_AT_WORK", 0):
@@ -108,6 +109,7 @@ def test_imports_at_work(api, project):
         assert both(lambda: api.post(f"Imports/{project}", {"format": "coco", "key": key})) == [201, 429]
 
 
+@pytest.mark.slow
 def test_names_that_are_unique(api, project, organization):
     """Of sections, versions of datasets, projects, organizations, members, invitations and users."""
     settle(api, project)

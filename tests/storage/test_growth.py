@@ -155,6 +155,7 @@ class TestRuns:
         assert tail(project) == 3 * SIZE
         assert growth.by_project()[project] == 3 * SIZE
 
+    @pytest.mark.slow
     def test_growth_is_settled_with_the_snapshot_once_wherever_a_run_dies(self, project, pauses, monkeypatch):
         class Died(BaseException):
             pass

@@ -82,6 +82,7 @@ class StoreIsDown:
         monkeypatch.setattr(bodies, "_shunned_until", 0.0)
 
 
+@pytest.mark.slow
 def test_large_creations_succeed_while_the_object_store_is_down(api, project, monkeypatch):
     here = settle(api, project)
     store = StoreIsDown(monkeypatch)

@@ -59,6 +59,7 @@ class TestFiles:
             after.close()
             before.close()
 
+    @pytest.mark.slow
     def test_they_are_written_without_numpy_which_functions_lack(self, tmp_path, monkeypatch):
         monkeypatch.setitem(sys.modules, "numpy", None)
         view = replayed(PROJECT, world(Random(1)).commits())

@@ -50,6 +50,7 @@ def follow(view: View, rng: Random, count: int) -> list[Commit]:
     return [commit(view.seq + 1 + at, changes) for at, changes in enumerate(parts)]
 
 
+@pytest.mark.slow
 @examples(6, 200, SEEDS)
 def test_a_view_and_what_changed_after_it_have_the_matches_of_a_view_that_applied_it(seed: int):
     rng = Random(seed)

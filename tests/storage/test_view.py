@@ -272,6 +272,7 @@ class TestViews:
             log.append(1, [boxed(number)])
         assert len(found(Views(log.read_after, memory=10**9).current(1))) == 699
 
+    @pytest.mark.slow
     def test_the_least_recently_used_goes_first(self):
         log = Log()
         for project in (1, 2, 3):

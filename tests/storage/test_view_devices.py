@@ -142,6 +142,7 @@ class TestStore:
             found(views.current(PROJECT), attribute=["n::5"])
         assert found(views.current(PROJECT), attribute=["n::5"]) == [5]
 
+    @pytest.mark.slow
     def test_a_wrong_map_of_blocks_costs_time_only(self, monkeypatch):
         monkeypatch.setattr(stores, "SMALL", 0)
         before = grown()

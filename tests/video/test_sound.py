@@ -238,6 +238,7 @@ def test_the_first_or_default_track_is_taken(name, tmp_path):
     assert len(played(made.sound)) / 48_000 == pytest.approx(2.4, abs=0.1)
 
 
+@pytest.mark.slow
 def test_no_sound_gives_no_file(tmp_path):
     made = transcode(FileSource(make(NAMED["plain"], tmp_path)), tmp_path, 1, LADDER)
     assert made.plan.sound is None

@@ -93,6 +93,7 @@ def test_a_jump_of_the_clock_between_recordings_changes_neither_rate_nor_sound(t
     assert [is_in_place(samples, at, at + 0.2, moved=2) for at in (2.4, 3.4)] == [True] * 2
 
 
+@pytest.mark.slow
 def test_joined_program_streams_keep_the_order_of_their_frames(tmp_path):
     data = make(Kind("joined", count=30, **MPEG2), tmp_path).read_bytes()
     source = BytesSource(data + data)

@@ -78,6 +78,7 @@ def test_a_link_ends_after_a_day(api, nobody, me, address, monkeypatch):
     assert nobody.ask("POST", link_in(newest_mail_to(new)["text"]), raw=b"").status == 404
 
 
+@pytest.mark.slow
 def test_changes_in_parallel_give_an_address_to_one_user(api, nobody, address):
     people = [new_user() for _ in range(4)]
     wanted = f"wanted-{address}"

@@ -111,6 +111,7 @@ def test_eight_at_once_break_nothing(here):
     check(api, project)
 
 
+@pytest.mark.slow
 def test_a_bulk_change_that_was_killed_half_way_is_finished_by_repeating_it(here, monkeypatch):
     api, project, spec, _ = here
     numbers = api.made(f"Localizations/{project}", [spec] * 250)

@@ -134,6 +134,7 @@ class TestLargeDocuments:
         assert here.count(attribute="count::7") == 120
         assert here.one(numbers[-1])["attributes"]["text"] == self.TEXT
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("prune", [pytest.param(0, marks=pytest.mark.nightly), 1])
     def test_they_are_deleted_together(self, here, numbers, prune):
         assert here.api.delete(here.many, {"prune": prune}, count=120).status == 200

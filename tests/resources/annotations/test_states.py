@@ -196,6 +196,7 @@ class TestMergingAndTrimming:
         assert (state["localizations"], state["segments"]) == ([members[place] for place in left], segments)
         assert here.box_ids(**EVERYTHING) == sorted({*state["localizations"], *here.one(other)["localizations"]})
 
+    @pytest.mark.slow
     def test_trimming_a_long_track(self, here):
         members = here.boxes(*range(300))
         number = here.make(localization_ids=members)

@@ -195,6 +195,7 @@ class TestAnnotate:
         for engine in Engine:
             assert check(service.manifest(), engine)
 
+    @pytest.mark.slow
     def test_its_script_writes_boxes_once_however_often_it_runs(self, api, project, types, media, server, monkeypatch):
         number = api.made(f"Annotators/{project}", spec(server, types))
         version = api.made(f"Versions/{project}", {"name": "model"})

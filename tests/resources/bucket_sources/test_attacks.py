@@ -70,6 +70,7 @@ def test_one_bucket_under_two_numbers_shows_no_file_of_the_service(api, project,
     assert api.get(f"BucketSource/{register(api, project, {**spec, 'prefix': ''})}").json["created"] == 0
 
 
+@pytest.mark.slow
 def test_forged_events_leave_no_message_that_fails(api, project, spec, lake):
     made(lake)
     register(api, project, {**spec, "prefix": ""})

@@ -79,6 +79,7 @@ def test_one_file_may_go_to_a_bucket_of_its_own(api, project, media, elsewhere):
     assert requests.get(shown, timeout=5).content == b"hello"
 
 
+@pytest.mark.slow
 def test_what_lay_in_the_old_bucket_stays_and_is_found(api, project, media, elsewhere):
     before = put_file(api, project, media)
     api.patch(f"Project/{project}", {"bucket": elsewhere.number})

@@ -37,6 +37,7 @@ def made(api, project, type_, data):
     return api.made(f"Medias/{project}", {"type": type_, "name": "a.jpg", "md5": "", "url": url})
 
 
+@pytest.mark.slow
 def test_an_imported_image_is_ready_in_the_commit_of_its_files(api, project, image, events):
     media = made(api, project, image, picture(20, 20))
     assert events("media.ready") == []

@@ -75,6 +75,7 @@ class TestCreateTypes:
         again = imported(api, project, files, "coco", create_types=True, **more)["report"]
         assert (again["types"], again["localizations"]["present"]) == ([], 2)
 
+    @pytest.mark.slow
     def test_attributes_are_added_to_types_that_are_there(self, world):
         row = {"media": "reef.png", "frame": 0, "x": 0.1, "y": 0.1, "width": 0.2, "height": 0.2, "type": "Box"}
         rows = [row | {"attributes": {"Score": 1, "Depth": 3.5}}, row | {"attributes": {"Score": 0.5, "Sure": True}}]
@@ -175,6 +176,7 @@ class TestVideos:
         [media] = api.get(f"Medias/{project}").json
         assert (media["width"], media["height"]) == (2600, 2400)
 
+    @pytest.mark.slow
     def test_a_file_that_is_no_video_leaves_a_media_with_a_failed_transcode(self, api, project):
         row = {"media": "dive.mp4", "frame": 0, "x": 0.1, "y": 0.1, "width": 0.2, "height": 0.2}
         files = {"localizations.jsonl": json.dumps(row), "dive.mp4": b"nothing"}

@@ -73,6 +73,7 @@ def test_the_same_archive_creates_nothing_twice_however_it_was_zipped(world):
     assert world.localizations() == before
 
 
+@pytest.mark.slow
 def test_deleted_annotations_come_back(world):
     imported(world.api, world.project, {"a.json": COCO}, "coco", class_attribute="Species")
     elements = [box["elemental_id"] for box in world.localizations()]
@@ -143,6 +144,7 @@ def test_a_manifest_cannot_name_files_outside_or_elements_that_are_none(world, p
     assert found["report"]["media"]["accepted"] == 1
 
 
+@pytest.mark.slow
 def test_rows_that_no_database_takes_are_refused_one_by_one(world):
     rows = [{"media": "reef.png", "x": 0, "y": 0, "width": 1, "height": 1, "type": "Box"} for _ in range(2)]
     rows[1]["attributes.Species"] = "x" * 400_001

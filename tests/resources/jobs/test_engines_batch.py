@@ -67,6 +67,7 @@ def numbers(uid: str) -> dict[str, str]:
 
 
 class TestForkAndJoin:
+    @pytest.mark.slow
     def test_over_ten_media_in_batches_of_three(self, api, project, queue):
         said = launched(api, project, FORK)
         assert len(said["uid"]) == 4
@@ -212,6 +213,7 @@ class TestWhatStepsPutOut:
             objects.write(batch_jobs.key_of(run, node.id, name), value.encode())
         recorder.jobs[node.job]["status"] = "SUCCEEDED"
 
+    @pytest.mark.slow
     def test_it_decides_what_follows(self, api, project, told):
         uid = launched(api, project, pipeline(), media=[1])["uid"][0]
         assert set(numbers(uid)) == {"list", "one"}

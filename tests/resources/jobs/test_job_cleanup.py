@@ -27,6 +27,7 @@ from tests.resources.jobs import clusters
 from tests.resources.jobs.test_jobs import launched
 
 
+@pytest.mark.slow
 def test_a_status_that_cannot_be_stored_does_not_keep_others_from_being(api, project, algorithm, cluster, monkeypatch):
     uids = [launched(api, project, algorithm, media_ids=[number])["uid"][0] for number in (1, 2, 3)]
     for uid in uids:
@@ -65,6 +66,7 @@ class TestCancellation:
         assert api.get(f"Jobs/{project}").json == []
         assert cluster.workflows == {}
 
+    @pytest.mark.slow
     def test_it_takes_can_execute_and_strangers_see_nothing(self, api, project, algorithm, member, stranger):
         uid = launched(api, project, algorithm)["uid"][0]
         assert member("Can Transfer").delete(f"Job/{uid}").status == 403
@@ -81,6 +83,7 @@ class TestCancellation:
         cleanup.sweep(30)
         assert cluster.workflows == {}
 
+    @pytest.mark.slow
     def test_one_that_is_just_being_handed_over_is_ended_when_its_cluster_has_it(
         self, api, project, algorithm, cluster, monkeypatch
     ):
@@ -188,6 +191,7 @@ class TestOldJobs:
         assert records.get(RUN, finished[1]).finished_on is None
         assert records.get(RUN, finished[0]).finished_on == datetime.now(UTC).date().isoformat()
 
+    @pytest.mark.slow
     def test_transcodes_grow_as_old(self, api, project):
         def stored(status, **more):
             job = StoredJob(
@@ -208,6 +212,7 @@ class TestOldJobs:
 class TestDeath:
     """Whoever removes a job may die after each step; the schedule finishes."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("place", "name"), [(records, "remove"), (service_objects, "remove"), (kubernetes.Cluster, "stop")]
     )

@@ -38,6 +38,7 @@ def rule(api, project, algorithm, cluster):
     return api.made(f"TriggerRules/{project}", body)
 
 
+@pytest.mark.slow
 def test_a_matching_media_launches_once_however_often_its_event_comes(api, project, kind, rule, cluster):
     media = make_media(api, project, kind, "a.jpg")
     make_media(api, project, kind, "b.jpg")
@@ -102,6 +103,7 @@ def broken(api, project, rule, algorithm, monkeypatch):
     return number
 
 
+@pytest.mark.slow
 def test_a_rule_that_fails_unexpectedly_stops_no_other_and_says_so(
     api, project, kind, rule, broken, cluster, monkeypatch
 ):

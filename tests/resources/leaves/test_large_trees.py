@@ -21,6 +21,7 @@ def tree(api, project, monkeypatch):
     return root
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["rename", "delete", "edit"])
 def test_a_change_whose_time_is_over_is_finished_by_the_queue(api, project, tree, monkeypatch, change):
     monkeypatch.setattr(deadline, "end", lambda: 0.0)

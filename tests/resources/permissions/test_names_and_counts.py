@@ -117,6 +117,7 @@ def test_the_ends_of_versions_and_imports_of_others_are_events_for_those_who_lis
     assert len(names(api)) == 4
 
 
+@pytest.mark.slow
 def test_an_import_cannot_name_a_hidden_version(api, project, place, guest, opened):
     secret = api.made(f"Versions/{project}", {"name": "Operation Mako"})
     [shown] = [each["id"] for each in api.get(f"Versions/{project}").json if each["id"] != secret]

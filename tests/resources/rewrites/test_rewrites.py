@@ -60,6 +60,7 @@ class TestFrames:
     def test_one_of_shift_and_table_is_needed(self, here, body):
         assert move(here, body).status == 400
 
+    @pytest.mark.slow
     def test_a_shift_that_stops_half_way_is_finished_once(self, here, monkeypatch):
         for _ in range(2):
             here.api.made(here.many, [here.spec(frame=0) for _ in range(60)])

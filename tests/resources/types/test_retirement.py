@@ -229,6 +229,7 @@ def test_a_snapshot_from_between_knows_what_later_commits_do_not_bring_back(worl
     RECORDER.refused.clear()  # a request in the middle of which another function's work is done
 
 
+@pytest.mark.slow
 def test_an_edit_that_read_a_thing_before_it_went_does_not_bring_it_back(world, monkeypatch):
     number, real, once = world.things["Localizations", "doomed here"][0], Transaction.run, []
 
@@ -250,6 +251,7 @@ def test_an_edit_that_read_a_thing_before_it_went_does_not_bring_it_back(world, 
     check(world, "LocalizationType")
 
 
+@pytest.mark.slow
 def test_two_media_types_at_once_leave_no_state_whose_media_are_all_gone(world, monkeypatch):
     """Each has media left as the other sees it; who comes second looks again."""
     track = world.things["States", "kept both"][0]
@@ -280,6 +282,7 @@ def test_what_names_a_definition_beyond_one_transaction_forgets_it_later(world, 
             assert world.doomed["MediaType"] not in each["media"]
 
 
+@pytest.mark.slow
 def test_a_purge_of_the_project_meanwhile_ends_all_of_it(world, monkeypatch):
     for word in ("MediaType", "Version"):
         world.remove(word, number_of(world, word))

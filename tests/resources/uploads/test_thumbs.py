@@ -116,6 +116,7 @@ class TestProjects:
         assert objects.size(thumbnails[0]) is not None  # what is replaced was no picture of the project's own
         assert f"{organization}/{project}/a.png" in api.get(f"Project/{project}").json["thumb"]
 
+    @pytest.mark.slow
     def test_it_goes_with_the_media(self, api, project):
         image = api.made(f"MediaTypes/{project}", {"name": "image", "dtype": "image"})
         spec = {"type": image, "name": "a", "md5": "", "url": uploaded(api, project, picture(20, 20), "a.jpg")}

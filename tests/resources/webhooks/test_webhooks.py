@@ -189,6 +189,7 @@ class TestFailures:
         assert all(one < other for one, other in itertools.pairwise(pauses[:10]))
         assert sum(advance.DELAYS) > advance.PATIENCE
 
+    @pytest.mark.slow
     def test_a_webhook_is_disabled_after_three_days_and_its_owner_mailed(
         self, api, project, receiver, hook, section, later
     ):
