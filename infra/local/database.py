@@ -47,6 +47,8 @@ log = logging.getLogger("limn.local.database")
 
 class _Thread(threading.local):
     commits_later = False
+    has_written = True
+    """Since the last `committing_later`; true for threads that never used it."""
 
 
 class Database:
@@ -133,6 +135,7 @@ class Database:
 
     def write(self, sql: str, *values: Any) -> int:
         """Run one statement, as a transaction of its own or as part of the one that is open; how many rows it met."""
+        self._thread.has_written = True
         with self.lock:
             self._commit_pending()
             met = self._execute(sql, *values).rowcount
@@ -142,6 +145,7 @@ class Database:
 
     def change_rows(self, removed: Sequence[Key], put: Sequence[PendingRow]) -> None:
         """Remove and put rows of tables, all or none: as part of the open transaction, now, or with later calls."""
+        self._thread.has_written = True
         with self.lock:
             if self._thread.commits_later and not self._depth:
                 self._hold(removed, put)
@@ -178,6 +182,7 @@ class Database:
         """Inside, what this thread writes into tables may wait for its `sync`, to be committed together with others."""
         # without a directory `sync` does nothing
         self._thread.commits_later = self.directory is not None
+        self._thread.has_written = False
         try:
             yield
         finally:
@@ -214,10 +219,11 @@ class Database:
         """Make everything committed so far survive a loss of power. Call it before each answer.
 
         Raises:
-            CannotStore: the disk did not take it.
+            CannotStore: the disk did not take it, and this thread did not only read since `committing_later`.
         """
-        if self._wal >= 0:
-            self._rounds.wait_for(self._commits)
+        with nullcontext() if self._thread.has_written else suppress(CannotStore):
+            if self._wal >= 0:
+                self._rounds.wait_for(self._commits)
 
     def problem(self) -> str:
         """Why nothing can be stored at the moment; empty where all is well. Tries again where the last write failed."""

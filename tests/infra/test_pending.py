@@ -135,6 +135,9 @@ def test_rows_wait_while_the_disk_is_full_and_nothing_more_is_taken(store, tmp_p
                 put(store, b"b", 2)
             assert store.read("SELECT pk FROM rows WHERE tab = 1") == []
             assert store.problem()
+            with store.committing_later():
+                assert store.read("SELECT pk FROM rows WHERE tab = 1") == []
+                store.sync()  # who only read is not refused
         assert not store.problem()
     assert left(store, tmp_path / "copy") == {b"a": b"1"}
 
