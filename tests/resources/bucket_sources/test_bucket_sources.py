@@ -122,7 +122,6 @@ class TestWhatLies:
         assert api.get(f"GetFrame/{media['id']}", frames=3).status == 200
         assert set(filled.calls) == {"RANGE"}
 
-    @pytest.mark.slow
     def test_a_listing_again_makes_nothing_new_and_a_deleted_media_stays_deleted(self, api, project, spec, filled):
         source = register(api, project, spec)
         first = media_of(api, project)
@@ -131,7 +130,6 @@ class TestWhatLies:
         assert (seen["created"], seen["changed"], seen["missing"]) == (0, 0, 0)
         assert set(media_of(api, project)) == {"one.mp4"}
 
-    @pytest.mark.slow
     def test_a_page_that_is_listed_twice_makes_each_media_once(self, api, project, spec, filled, monkeypatch):
         monkeypatch.setattr(objects, "PAGE", 1)
         number = register(api, project, spec)
@@ -193,7 +191,6 @@ class TestWhatChanges:
         source = register(api, project, spec)
         return source, media_of(api, project)["one.mp4"]["id"]
 
-    @pytest.mark.slow
     def test_an_object_that_vanishes_is_noticed_and_may_come_back(self, api, project, lake, film):
         source, media = film
         lake.delete("survey/one.mp4")

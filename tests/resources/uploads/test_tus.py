@@ -209,7 +209,6 @@ class TestAppending:
         assert f"max-append-size={LARGEST_CHUNK}" in said.headers["Upload-Limit"]
         assert sent(api, path, 0, bytes(LARGEST_CHUNK)).status == 204
 
-    @pytest.mark.slow
     def test_a_large_upload_of_uneven_chunks_is_what_was_sent(self, api, project):
         data = b"".join(hashlib.sha256(number.to_bytes(4, "big")).digest() * 3200 for number in range(140))
         path, at = begun(api, project, len(data)), 0
@@ -281,7 +280,6 @@ class TestChecksum:
 
 
 class TestEnd:
-    @pytest.mark.slow
     def test_what_was_ended_is_gone_with_all_its_bytes(self, api, project):
         path = begun(api, project, 20 * MIB, bytes(LARGEST_CHUNK))
         sent(api, path, LARGEST_CHUNK, bytes(LARGEST_CHUNK))
@@ -310,7 +308,6 @@ class TestTime:
         rows.save(msgspec.structs.replace(upload, until=past))
         rows.finish_check(old, upload.id, again=upload_of(path))
 
-    @pytest.mark.slow
     def test_what_took_too_long_is_gone_and_swept(self, api, project):
         path = begun(api, project, 20 * MIB, bytes(LARGEST_CHUNK))
         sent(api, path, LARGEST_CHUNK, bytes(LARGEST_CHUNK))
