@@ -33,7 +33,6 @@ class TestUsers:
         assert [each["uid"] for each in api.get(f"Exports/{project}").json] == [export["uid"]]
         assert new_user().post(f"Exports/{project}", {"format": "csv"}).status == 404
 
-    @pytest.mark.slow
     def test_a_viewer_exports_only_what_the_viewer_may_see(self, api, project, dataset):
         dataset.annotate()
         hidden = api.made(f"Sections/{project}", {"name": "hidden"})
@@ -89,7 +88,6 @@ class TestEnds:
         assert (export["status"], export["url"]) == ("failed", None)
         assert export["message"]
 
-    @pytest.mark.slow
     def test_it_expires_after_a_week_and_one_that_was_forgotten_is_planned_again(self, api, project, dataset):
         _, export = dataset.export(format="csv")
         forgotten = api.made(f"Exports/{project}", {"format": "csv"})

@@ -22,7 +22,6 @@ COCO = "annotations/instances_all.json"
 
 
 class TestAnnotations:
-    @pytest.mark.slow
     def test_coco_has_boxes_polygons_keypoints_and_interpolated_tracks(self, pictured):
         track, members = pictured.annotate()
         archive, export = pictured.export(format="coco", classes={"attribute": "Species"})
@@ -54,14 +53,12 @@ class TestAnnotations:
         assert (export["media"], export["labels"], line_is_left_out) == (3, 14, 1)
         assert members
 
-    @pytest.mark.slow
     def test_tracks_are_not_interpolated_where_that_is_not_wanted(self, dataset):
         dataset.annotate()
         archive, _ = dataset.export(format="mot", interpolate=False)
         rows = archive.read(f"clip_{dataset.video}/gt/gt.txt").decode().split()
         assert [row.split(",")[0] for row in rows] == ["1", "2", "11"]
 
-    @pytest.mark.slow
     def test_classes_are_renamed_merged_left_out_and_ordered(self, pictured):
         pictured.annotate()
         classes = {"attribute": "Species", "rename": {"eel": "fish", "cod": "fish", "dot": None}, "order": ["fish"]}
@@ -190,7 +187,6 @@ def dataset_archive(project, uid):
 
 
 class TestPictures:
-    @pytest.mark.slow
     def test_frames_are_those_of_the_annotations(self, pictured):
         pictured.annotate()
         archive, _ = pictured.export(format="coco", frames="frames", image_format="png", interpolate=False)
@@ -285,7 +281,6 @@ class TestParts:
             if name.startswith("images/x"):
                 assert Image.open(io.BytesIO(archive.read(name))).tobytes() == noise
 
-    @pytest.mark.slow
     def test_nothing_but_the_archive_is_left(self, project, dataset):
         dataset.annotate()
         _, export = dataset.export(format="csv")

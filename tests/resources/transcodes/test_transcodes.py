@@ -115,7 +115,6 @@ class TestTranscode:
         assert leftovers(project, said["id"]) == []
         assert pieces.count(said["id"]) == 0
 
-    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["clip.mxf", "clip.3gp"])
     def test_a_video_that_a_client_sends_as_an_image_is_transcoded(self, api, project, type_, name):
         url = uploaded(api, project, video(10), name)
@@ -160,7 +159,6 @@ class TestTranscode:
         assert len(data) in sizes
         assert len(sizes) == 2
 
-    @pytest.mark.slow
     def test_the_original_of_an_allowed_server_is_copied_too(self, api, project, monkeypatch):
         class Elsewhere(BytesSource):
             etag = "1"
@@ -200,7 +198,6 @@ class TestTranscode:
         listed = boto3.client("s3").list_objects_v2(Bucket=theirs)["Contents"]
         assert [each["Size"] for each in listed if each["Key"].endswith(key)] == [len(data)]
 
-    @pytest.mark.slow
     def test_a_bucket_of_the_user_s_own_that_refuses_fails_the_job_by_name(self, api, project):
         place = S3StorageConfig(aws_access_key="A", aws_secret_access_key="b", bucket_name="there-is-no-such-bucket")
         configs = archive_keys.seal([ArchiveConfig(encode=EncodeConfig(vcodec="copy"), s3_storage=place)])
@@ -224,7 +221,6 @@ class TestTranscode:
         assert after["media_files"] == before["media_files"]
         assert after["attributes"]["_tator_import_workflow"] == [first["id"], again["id"]]
 
-    @pytest.mark.slow
     def test_a_lost_answer_may_be_asked_for_again(self, api, project, type_):
         url, uid, gid = uploaded(api, project, video(10)), str(uuid.uuid4()), str(uuid.uuid4())
         said = [transcode(api, project, type_, url=url, uid=uid, gid=gid).json for _ in range(2)]
@@ -269,7 +265,6 @@ class TestTranscode:
         media = api.made(f"Medias/{other}", {"type": media_type(other), "name": "a", "md5": ""})
         assert transcode(api, project, type_, b"x", media_id=media).status == 400
 
-    @pytest.mark.slow
     def test_a_mail_tells_of_success_and_of_failure(self, api, project, type_):
         spec = {"recipients": [api.user.email], "subject": "Done", "text": "It is there."}
         transcode(api, project, type_, video(10), email_spec=spec)
@@ -285,7 +280,6 @@ class TestTranscode:
 
 
 class TestRetry:
-    @pytest.mark.slow
     def test_a_failed_one_is_tried_again_into_its_media_under_a_new_uid(self, api, project, type_):
         failed = transcode(api, project, type_, b"no video").json
         api.drain()
