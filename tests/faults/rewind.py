@@ -11,11 +11,12 @@ from contextlib import contextmanager
 
 from moto.s3.models import FakeKey
 
+from chalicelib.resources.annotations import creation
 from chalicelib.resources.media import streams
 from chalicelib.resources.projects import counts as projects_counts
 from chalicelib.resources.webhooks import delivery
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import entities, entity_rows, ids
+from chalicelib.storage.dynamodb import entities, entity_rows, ids, limits
 from chalicelib.storage.log import log, wakeups
 from chalicelib.storage.view import views
 from infra.local import aws
@@ -201,6 +202,8 @@ def restart():
     entity_rows._pool = ThreadPoolExecutor(max_workers=8, thread_name_prefix="entities")
     entities._visible.clear()
     ids.forget()
+    limits._counts.clear()
+    creation._firsts.clear()
     log._hints.clear()
     log._watched.clear()
     wakeups._sent.clear()
@@ -209,6 +212,7 @@ def restart():
     with views._views._lock:
         views._views._views.clear()
         views._views._refreshes.clear()
+        views._views._tails._tails.clear()
     for name in vars(streams).values():
         if hasattr(name, "cache_clear") and getattr(name, "__module__", "") == streams.__name__:
             name.cache_clear()
