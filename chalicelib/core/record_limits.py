@@ -1,7 +1,7 @@
 """How many records of each kind there may be: one line for every kind (`docs/limits.md` repeats it).
 
 Requests read records whole: all favorites of a user, all row protections of a project. So each kind that callers create
-has a number, refused with 400 beyond it (`storage/dynamodb/room.py`). A kind without a line here cannot be declared.
+has a number, refused with 400 beyond it (`storage/dynamodb/limits.py`). A kind without a line here cannot be declared.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ class Most:
     Attributes:
         number: how many.
         owner: what has them, as in `A project may have at most 20 webhooks.`
-        link: the member by which they are counted, one of the kind's links; the kind's parent where it is None.
-        begins: from a record to the begin of the sort keys of those that are counted with it; of all, where it is None.
-        may_grow: the service changes such records as its work goes on: one that grows is not refused.
+        link: the member whose value the counted records share, one of the kind's links. None: they share the parent.
+        begins: makes the prefix of the sort keys of the counted records from a new one. None: all of the parent count.
+        may_grow: whether a record may grow after the limit of bytes is reached, because the service goes on with it.
     """
 
     number: int

@@ -24,6 +24,7 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import Resource, given
 from chalicelib.core.responses import CreateResponse, DeletedResponse, MessageResponse
+from chalicelib.core.text.names import with_article
 from chalicelib.errors import BadInput, LimnError
 from chalicelib.http.addresses import ORGANIZATION_ADDRESS, PROJECT, record_of_organization, record_of_project, within
 from chalicelib.http.operation import Address, Call, NoQuery, Operations
@@ -155,7 +156,7 @@ def record_operations(resource: RecordResource) -> Operations:
     )
     many, one = f"/rest/{resource.plural}/{{{where}}}", f"/rest/{word}/{{id}}"
     struct, noun = kind.struct, kind.title.lower()
-    a_noun = f"{'an' if noun.startswith(tuple('aeio')) else 'a'} {noun}"
+    a_noun = with_article(noun)
     made = Operations(tag=resource.tag, addresses=resource.one or record(kind))
     made.get(
         many,

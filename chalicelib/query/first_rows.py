@@ -88,7 +88,11 @@ def _key_of(query: Query, layout: Layout) -> _Key | None:
 
 
 def _bound(query: Query, layout: Layout, key: _Key, rows: int, ask: Ask) -> Any:
-    """A value of the key that some more rows than wanted are at least as good as; None where there is none."""
+    """A value of the key, from the sample, such that probably more rows than wanted are sorted before or with it.
+
+    Returns:
+        None if the sample has too few rows that match.
+    """
     assert query.stop is not None  # noqa: S101 as the caller has seen
     share = min(1.0, RANGES * RANGE / rows)
     better = max(_LEAST_BETTER, math.ceil(_MARGIN * query.stop * share))

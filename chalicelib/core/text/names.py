@@ -1,4 +1,4 @@
-"""Suggestions for misspelt names."""
+"""Suggestions for misspelt names, and names in sentences."""
 
 from __future__ import annotations
 
@@ -25,3 +25,8 @@ def nearest(name: str, declared: Collection[str]) -> str:
     shown = [each[:LONGEST] for each in sorted(islice(declared, MOST))]
     others = f" Declared: {', '.join(shown)}{' …' if len(declared) > MOST else ''}." if declared else " It has none."
     return similar(name, declared) or others
+
+
+def with_article(noun: str) -> str:
+    """A noun with "a" or "an" before it, by its first letter; "user" and the like have "a"."""
+    return f"{'an' if noun.startswith(('a', 'e', 'i', 'o')) else 'a'} {noun}"

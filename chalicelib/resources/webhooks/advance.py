@@ -11,15 +11,20 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
+
+import msgspec
 
 from chalicelib.access.scope import Scope
+from chalicelib.core.resource import now
 from chalicelib.errors import Gone
 from chalicelib.resources.events import service as events_service
 from chalicelib.resources.events.events import Event
+from chalicelib.resources.webhooks.schemas import Rule, Webhook
 from chalicelib.storage.dynamodb import streams
 from chalicelib.storage.dynamodb.streams import Lost, Stream
 
+Listener = TypeVar("Listener", Webhook, Rule)
 LEASE_SECONDS = 60.0
 RUN_SECONDS = 45.0
 """How long one message advances a stream; then the next message goes on, so that no stream holds up the others."""
@@ -52,6 +57,13 @@ class Disable:
     reason: str
     details: str = ""
     """What the reason does not say, such as the rule that a query breaks."""
+
+    def apply(self, record: Listener) -> Listener | None:
+        """A webhook or rule, disabled for this reason; None if it is not active."""
+        if not record.active:
+            return None
+        why: Any = {"disabled_reason": self.reason, "disabled_details": self.details or None}
+        return msgspec.structs.replace(record, active=False, disabled_at=now(), **why)
 
 
 Result = Failed | Disable | None

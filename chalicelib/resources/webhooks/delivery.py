@@ -13,9 +13,6 @@ import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import lru_cache, partial
-from typing import Any
-
-import msgspec
 
 from chalicelib.access import authentication
 from chalicelib.access.authentication import Caller
@@ -222,14 +219,8 @@ def disable(webhook: Webhook, ended: Disable, user: User | None, mail: str) -> N
         number = f"webhook-{webhook.id}-{ended.reason}-{mail}"
         notifications.listener_disabled(user, "webhook", webhook.name, webhook.url, ended.reason, number)
 
-    def change(current: Webhook) -> Webhook | None:
-        if not current.active:
-            return None
-        why: Any = {"disabled_reason": ended.reason, "disabled_details": ended.details or None}
-        return msgspec.structs.replace(current, active=False, disabled_at=now(), **why)
-
     try:
-        records.edit(WEBHOOK, webhook.id, change)
+        records.edit(WEBHOOK, webhook.id, ended.apply)
     except NotFound:
         return
     _logger.warning("webhook %d is disabled: %s %s", webhook.id, ended.reason, ended.details)

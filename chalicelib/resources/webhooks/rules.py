@@ -120,13 +120,11 @@ def _postpone(stream: Stream, error: Exception) -> None:
         found.failing_since = found.failing_since or time.time()
         found.next_at = time.time() + delay(found.attempts)
         found.is_off = found.is_off or time.time() - found.failing_since >= PATIENCE
-        late[:] = [found.is_off]
 
-    late: list[bool] = []
     with contextlib.suppress(Exception):  # the same database may fail again; the next minute tries it
-        streams.change(WORD, stream.project, stream.reader, how)
+        changed = streams.change(WORD, stream.project, stream.reader, how)
         _note_error(stream.reader, f"An unexpected error, {type(error).__name__}; the log of the service has it.")
-        if late == [True] and (rule := records.maybe(RULE, stream.reader)) is not None:
+        if changed and changed.is_off and (rule := records.maybe(RULE, stream.reader)) is not None:
             _disable(rule, Disable(reason="error"), stream)
 
 
@@ -224,14 +222,8 @@ def _disable(rule: Rule, ended: Disable, stream: Stream) -> None:
         number = f"rule-{rule.id}-{ended.reason}-{stream.position}".replace("/", "-")
         notifications.listener_disabled(user, "trigger rule", rule.name, rule.algorithm, ended.reason, number)
 
-    def how(current: Rule) -> Rule | None:
-        if not current.active:
-            return None
-        why: Any = {"disabled_reason": ended.reason, "disabled_details": ended.details or None}
-        return msgspec.structs.replace(current, active=False, disabled_at=now(), **why)
-
     with contextlib.suppress(NotFound):  # it was deleted meanwhile
-        records.edit(RULE, rule.id, how)
+        records.edit(RULE, rule.id, ended.apply)
 
 
 def _check(project: int, types: list[str], query: str | None, algorithm: str) -> None:

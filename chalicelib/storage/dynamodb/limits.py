@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from chalicelib.core.record_limits import MEGABYTES, Most
 from chalicelib.core.records import RecordKind
+from chalicelib.core.text.names import with_article
 from chalicelib.core.time.retry import CONFLICTS
 from chalicelib.errors import BadInput, Conflict, TooMany
 from chalicelib.storage.dynamodb.record_rows import Key, begin_of_links, home
@@ -188,8 +189,9 @@ def _room(kind: RecordKind[Any], most: Most, place: Key) -> int:
 
 
 def _full(kind: RecordKind[Any], most: Most) -> Full:
-    article = "An" if most.owner[0] in "aeio" else "A"
-    return Full(f"{article} {most.owner} may have at most {most.number:,} {kind.plural}. Delete one first.")
+    return Full(
+        f"{with_article(most.owner).capitalize()} may have at most {most.number:,} {kind.plural}. Delete one first."
+    )
 
 
 def _count(place: Key, enough: int) -> _Count:

@@ -147,18 +147,18 @@ def release(stream: Stream) -> bool:
     return True
 
 
-def change(word: str, project: int, reader: int, how: Callable[[Stream], None]) -> bool:
-    """Change a stream whichever process holds it; returns False where there is none."""
+def change(word: str, project: int, reader: int, how: Callable[[Stream], None]) -> Stream | None:
+    """Change a stream whichever process holds it; returns it as it is stored, None if there is none."""
     for _ in CONFLICTS.attempts():
         found = get(word, project, reader)
         if found is None:
-            return False
+            return None
         how(found)
         try:
             _save(found)
         except Conflict:
             continue
-        return True
+        return found
     raise Unavailable("The stream is changed by too many at once.")
 
 
