@@ -1,0 +1,281 @@
+"""Requests over HTTP to two running services in alternation: how much faster the second one is.
+
+    python -m tests.bench.side_by_side OLD NEW [--rows 20000] [--repetitions 40] [--threads 4 16]
+
+OLD and NEW are folders in which `make run` runs (its LIMN_HOME); the address and the token are read from there. Two
+commits, each in a checkout, a folder and on a port of its own, are compared with each other so: absolute times drift
+with the machine, the ratios of one run hardly do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import random
+import statistics
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import requests
+
+ATTRIBUTES = [
+    {"name": "flag", "dtype": "bool", "default": False},
+    {"name": "count", "dtype": "int", "default": 0},
+    {"name": "score", "dtype": "float", "default": 0.0},
+    {"name": "letter", "dtype": "enum", "choices": list("abcd"), "default": "a"},
+    {"name": "word", "dtype": "string", "default": "none"},
+    {"name": "seen", "dtype": "datetime"},
+    {"name": "place", "dtype": "geopos", "default": [-179.0, -89.0]},
+    {"name": "label", "dtype": "string", "default": ""},
+]
+ENCODED = base64.b64encode(
+    json.dumps(
+        {
+            "method": "and",
+            "operations": [
+                {
+                    "method": "or",
+                    "operations": [
+                        {"attribute": "word", "operation": "icontains", "value": "s1"},
+                        {"attribute": "letter", "operation": "eq", "value": "b"},
+                    ],
+                },
+                {"attribute": "count", "operation": "gte", "value": 500},
+            ],
+        }
+    ).encode()
+).decode()
+
+
+class Service:
+    """One running service with a project of `rows` boxes on `media` media, 500 boxes a request."""
+
+    def __init__(self, home: Path, rows: int, media: int) -> None:
+        found = json.loads((home / ".limn" / "local.json").read_text())
+        self.base, self.token = found["url"] + "/rest", found["token"]
+        self.session = self.connect()
+        name = f"side by side {uuid.uuid4().hex[:8]}"
+        organization = self.made("Organizations", {"name": name})
+        self.project = self.made("Projects", {"name": name, "organization": organization})
+        typed = {"description": "", "attribute_types": [{"name": "site", "dtype": "string", "default": ""}]}
+        self.video = self.made(f"MediaTypes/{self.project}", typed | {"name": "video", "dtype": "video"})
+        boxes = {"name": "box", "dtype": "box", "media_types": [self.video], "attribute_types": ATTRIBUTES}
+        self.box_type = self.made(f"LocalizationTypes/{self.project}", boxes)
+        states = typed | {"name": "state", "association": "Frame", "media_types": [self.video]}
+        self.state_type = self.made(f"StateTypes/{self.project}", states)
+        self.random = random.Random(1)
+        self.media = [self.made(f"Medias/{self.project}", self._video(number)) for number in range(media)]
+        self.ids: list[int] = []
+        for first in range(0, rows, 500):
+            batch = [self.box(self.media[n % media]) for n in range(first, min(first + 500, rows))]
+            self.ids += self.call("POST", f"Localizations/{self.project}", json=batch).json()["id"]
+
+    def connect(self) -> requests.Session:
+        """A session of one thread."""
+        session = requests.Session()
+        session.headers["Authorization"] = f"Token {self.token}"
+        return session
+
+    def call(self, method: str, path: str, session: requests.Session | None = None, **more: Any) -> requests.Response:
+        """The answer with its whole body; anything but success ends the run."""
+        answer = (session or self.session).request(method, f"{self.base}/{path}", timeout=300, **more)
+        if not answer.ok:
+            sys.exit(f"{method} {path}: {answer.status_code} {answer.text[:300]}")
+        return answer
+
+    def made(self, path: str, body: dict[str, Any]) -> int:
+        """The id of what one request made."""
+        found = self.call("POST", path, json=body).json()["id"]
+        return int(found[0] if isinstance(found, list) else found)
+
+    def box(self, media: int) -> dict[str, Any]:
+        """A box at random, with values as real projects have them."""
+        take = self.random
+        return {
+            "type": self.box_type,
+            "media_id": media,
+            "frame": take.randrange(10_000),
+            **{name: take.random() * 0.5 for name in ("x", "y", "width", "height")},
+            "attributes": {
+                "flag": bool(take.randrange(2)),
+                "count": take.randrange(1000),
+                "score": take.random(),
+                "letter": take.choice("abcd"),
+                "word": f"s{take.randrange(50)}",
+                "seen": f"2024-{take.randrange(1, 13):02}-{take.randrange(1, 29):02}T10:00:00.000Z",
+                "place": [take.uniform(-180, 180), take.uniform(-85, 85)],
+                "label": f"label {take.randrange(2000)}",
+            },
+        }
+
+    def state(self, media: int) -> dict[str, Any]:
+        """A state of one frame."""
+        frame = self.random.randrange(10_000)
+        return {"type": self.state_type, "media_ids": [media], "frame": frame, "attributes": {"site": f"s{frame % 9}"}}
+
+    def _video(self, number: int) -> dict[str, Any]:
+        size = {"num_frames": 10_000, "fps": 30.0, "width": 1920, "height": 1080, "codec": "h264"}
+        return {"type": self.video, "name": f"{number}.mp4", "md5": "", "section": "all", **size}
+
+
+class Row(NamedTuple):
+    """One kind of request: `send(service, turn)`; `times` of `--repetitions` are enough."""
+
+    name: str
+    send: Callable[[Service, int], Any]
+    times: float = 1.0
+
+
+def get(path: str, **params: Any) -> Callable[[Service, int], Any]:
+    """A request that asks the same each time; `path` without the project."""
+    return lambda to, turn: to.call("GET", f"{path}/{to.project}", params=params)
+
+
+def _states(to: Service, turn: int) -> Any:
+    return to.call("POST", f"States/{to.project}", json=[to.state(to.media[turn % 5])] * 100)
+
+
+ROWS = [
+    Row("get localization", lambda to, turn: to.call("GET", f"Localization/{to.ids[turn * 37 % len(to.ids)]}")),
+    Row("get media", lambda to, turn: to.call("GET", f"Media/{to.media[turn % len(to.media)]}")),
+    Row(
+        "list of one media",
+        lambda to, turn: to.call(
+            "GET", f"Localizations/{to.project}", params={"media_id": to.media[turn % len(to.media)]}
+        ),
+    ),
+    Row("count all", get("LocalizationCount")),
+    Row("count, equality", get("LocalizationCount", attribute="word::s7")),
+    Row("count, enum and bool", get("LocalizationCount", attribute="letter::b,flag::true")),
+    Row("filter and sort, 100", get("Localizations", attribute_gt="score::0.5", sort_by="-score", stop=100)),
+    Row("encoded search, 100", get("Localizations", encoded_search=ENCODED, stop=100)),
+    Row("encoded search, count", get("LocalizationCount", encoded_search=ENCODED)),
+    Row("media by related attribute", get("Medias", related_attribute="label::label 77")),
+    Row("media list, 100", get("Medias", start=0, stop=100)),
+    Row("list of 1,000", get("Localizations", start=0, stop=1000)),
+    Row("list of 5,000", get("Localizations", start=0, stop=5000), 0.5),
+    Row("project list", lambda to, turn: to.call("GET", "Projects")),
+    Row("localization types", get("LocalizationTypes")),
+    Row("create one", lambda to, turn: to.call("POST", f"Localizations/{to.project}", json=[to.box(to.media[0])])),
+    Row(
+        "patch one",
+        lambda to, turn: to.call("PATCH", f"Localization/{to.ids[turn * 41]}", json={"attributes": {"count": turn}}),
+    ),
+    Row("create 100 states", _states, 0.5),
+    Row(
+        "states of one media",
+        lambda to, turn: to.call("GET", f"States/{to.project}", params={"media_id": to.media[turn % 5]}),
+    ),
+    Row(
+        "create 500",
+        lambda to, turn: to.call("POST", f"Localizations/{to.project}", json=[to.box(to.media[1])] * 500),
+        0.3,
+    ),
+    Row(
+        "bulk PATCH of one media",
+        lambda to, turn: to.call(
+            "PATCH",
+            f"Localizations/{to.project}",
+            params={"media_id": to.media[2 + turn]},
+            json={"attributes": {"count": 77}},
+        ),
+        0.3,
+    ),
+    Row(
+        "bulk DELETE of one media",
+        lambda to, turn: to.call(
+            "DELETE", f"Localizations/{to.project}", params={"media_id": to.media[-1 - turn]}, json={}
+        ),
+        0.3,
+    ),
+]
+
+
+def compare(row: Row, services: list[Service], times: int) -> list[list[float]]:
+    """Milliseconds of each service, by turns, the first of them thrown away; who is first changes each turn."""
+    taken: list[list[float]] = [[], []]
+    for turn in range(times + 1):
+        for which in (0, 1) if turn % 2 else (1, 0):
+            began = time.perf_counter()
+            row.send(services[which], turn)
+            if turn:
+                taken[which].append(1000 * (time.perf_counter() - began))
+    return taken
+
+
+def _rate(to: Service, threads: int, seconds: float, path: Callable[[Service, random.Random], Any]) -> list[float]:
+    """Milliseconds of each request that `threads` threads send for some seconds."""
+    end, taken, lock = time.perf_counter() + seconds, list[float](), threading.Lock()
+
+    def work(number: int) -> None:
+        session, mine, take = to.connect(), [], random.Random(number)
+        while (began := time.perf_counter()) < end:
+            method, address, more = path(to, take)
+            to.call(method, address, session, **more)
+            mine.append(1000 * (time.perf_counter() - began))
+        with lock:
+            taken.extend(mine)
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(work, range(threads)))
+    return taken
+
+
+LOADS: dict[str, Callable[[Service, random.Random], Any]] = {
+    "creating": lambda to, take: ("POST", f"Localizations/{to.project}", {"json": [to.box(to.media[0])]}),
+    "reading": lambda to, take: ("GET", f"Localization/{take.choice(to.ids)}", {}),
+}
+
+
+def loads(services: list[Service], threads: list[int], seconds: float) -> Iterator[str]:
+    """A line for each kind of load and number of threads: three rounds in alternation."""
+    for number in threads:
+        for name, path in LOADS.items():
+            taken: list[list[float]] = [[], []]
+            for turn in range(3):
+                for which in (0, 1) if turn % 2 else (1, 0):
+                    taken[which] += _rate(services[which], number, seconds / 3, path)
+            rates = [len(part) / seconds for part in taken]
+            ends = [statistics.quantiles(part, n=100)[98] for part in taken]
+            yield (
+                f"{number:2} threads {name:9} {rates[0]:7.0f}/s, p99 {ends[0]:5.0f} ms {rates[1]:7.0f}/s, "
+                f"p99 {ends[1]:5.0f} ms {rates[1] / rates[0]:6.2f}"
+            )
+
+
+def main() -> None:
+    """Fill both services alike and print a line for each kind of request."""
+    read = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    read.add_argument("homes", nargs=2, type=Path, metavar="HOME")
+    read.add_argument("--rows", type=int, default=20_000)
+    read.add_argument("--media", type=int, default=40)
+    read.add_argument("--repetitions", type=int, default=40)
+    read.add_argument("--threads", type=int, nargs="*", default=[4, 16])
+    read.add_argument("--seconds", type=float, default=12.0)
+    read.add_argument("--only", default="", help="a part of the names of the rows")
+    asked = read.parse_args()
+    services = [Service(home, asked.rows, asked.media) for home in asked.homes]
+    time.sleep(5)  # what the rows put off is done then
+    print(f"{'milliseconds: median, least':28} {'first':>16} {'second':>16}   times faster: medians, least")
+    for row in ROWS:
+        if asked.only in row.name:
+            old, new = compare(row, services, max(3, int(asked.repetitions * row.times)))
+            medians, least = [statistics.median(part) for part in (old, new)], [min(old), min(new)]
+            print(
+                f"{row.name:28} {medians[0]:7.1f}, {least[0]:7.1f} {medians[1]:7.1f}, {least[1]:7.1f}   "
+                f"{medians[0] / medians[1]:5.2f}, {least[0] / least[1]:5.2f}",
+                flush=True,
+            )
+    for line in loads(services, asked.threads, asked.seconds):
+        print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()
