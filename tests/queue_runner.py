@@ -9,7 +9,7 @@ from typing import Any
 from chalicelib.queues import Message, encode
 from chalicelib.settings import settings
 from infra.local import aws
-from infra.local.queues import Context, Source, queue_of, run
+from infra.local.background.queues import Context, Source, queue_of, run
 from infra.local.sqs import shelf_of
 from tests.roles import RECORDER
 

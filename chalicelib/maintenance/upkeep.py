@@ -34,7 +34,8 @@ from chalicelib.resources.temporary_files import service as temporary_files_serv
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
 from chalicelib.resources.uploads import tus, unclaimed
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import cursors, entities, ids, records
+from chalicelib.storage.dynamodb import entities, ids, records
+from chalicelib.storage.dynamodb.progress import cursors
 from chalicelib.storage.log import archive, log, scheduled_tasks
 from chalicelib.storage.log.scheduled_tasks import Task
 

@@ -8,7 +8,7 @@
     operators, columns     the operators and the built-in fields: tables of rows
     check, binding         names bound to a project's definitions → checked Query, or a clear 400
     evaluate               a checked Query on plain Python values: the reference implementation
-    layout, sql            a checked Query as SQL for `storage/view/view.py`
+    layout, compiler       a checked Query as SQL for `storage/view/view.py`
     values, geodesy        conversion of values; distances on the Earth
 
 From a request to its answer:

@@ -21,11 +21,11 @@ import time
 from pathlib import Path
 
 from infra.local import aws
-from infra.local.batch.mode import NoJobs, choose
 from infra.local.batch.queue import VARIABLES
-from infra.local.batch.step import Runner
+from infra.local.batch.steps.mode import NoJobs, choose
+from infra.local.batch.steps.step import Runner
 from infra.local.folder import CannotStart, Folder, demand_ports, read_port
-from infra.local.integrity import CannotStore, Damaged
+from infra.local.sqlite.integrity import CannotStore, Damaged
 
 HOST = os.environ.get("HOST", "127.0.0.1")
 SETTLED = 3.0

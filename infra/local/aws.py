@@ -1,8 +1,8 @@
 """AWS inside this process: moto with every local change applied.
 
 `start()` gives the process made-up credentials and has all of its boto3 and pynamodb clients served in it, with their
-data in memory or, where a directory is given, in a database and files there (`infra.local.database`). It creates no
-resources: `infra.local.deploy` makes the stack's from its CloudFormation template, tests make their own.
+data in memory or, where a directory is given, in a database and files there (`infra.local.sqlite.database`). It creates
+no resources: `infra.local.deploy` makes the stack's from its CloudFormation template, tests make their own.
 """
 
 from __future__ import annotations
@@ -23,16 +23,17 @@ from moto.s3.models import S3Backend, s3_backends
 from moto.ses.models import ses_backends
 from moto.sqs.models import sqs_backends
 
-from infra.local import database, sqs
+from infra.local import sqs
 from infra.local.dynamodb import backend as dynamodb
 from infra.local.dynamodb import transactions as dynamo_transactions
 from infra.local.dynamodb.rows import Rows
 from infra.local.folder import write_private
 from infra.local.http import outbox
-from infra.local.integrity import CannotStore
 from infra.local.s3 import index as s3_index
 from infra.local.s3 import objects as s3_objects
 from infra.local.s3.contents import FILES
+from infra.local.sqlite import database
+from infra.local.sqlite.integrity import CannotStore
 
 ACCESS_KEY = dynamodb.ACCESS_KEY
 SIGNING_KEY = "signing-key"
@@ -111,8 +112,8 @@ def start(*, region: str = REGION, data: Path | None = None) -> Aws:
         data: the directory with the data of earlier runs, which `restore` brings back; None keeps all in memory.
 
     Raises:
-        infra.local.integrity.Damaged: the data cannot be trusted.
-        infra.local.integrity.CannotStore: the directory takes no data.
+        infra.local.sqlite.integrity.Damaged: the data cannot be trusted.
+        infra.local.sqlite.integrity.CannotStore: the directory takes no data.
     """
     global _depth, _secret_key  # noqa: PLW0603 -- as above
     if not _depth:
@@ -174,7 +175,7 @@ def restore() -> Restored:
     Rows and messages need nothing; messages that the last process was working on can be received again at once.
 
     Raises:
-        infra.local.integrity.Damaged: the content of an object is not what was stored.
+        infra.local.sqlite.integrity.Damaged: the content of an object is not what was stored.
     """
     return Restored(
         rows=sum(len(table) for tables in _backends(dynamodb_backends) for table in tables.tables.values()),

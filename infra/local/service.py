@@ -25,19 +25,20 @@ from chalicelib.resources.accounts import creation
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from functions import clip, compact, dataset, email, jobs, purge, source, transcode, upkeep, webhook
-from infra.local import aws, database, struct_types
-from infra.local.batch.callers import is_step
+from infra.local import aws, struct_types
+from infra.local.background.follower import Follower
+from infra.local.background.queues import Pollers, Source
+from infra.local.background.schedule import Schedule, Timer
 from infra.local.batch.queue import LocalQueue
-from infra.local.batch.step import Runner
+from infra.local.batch.steps.callers import is_step
+from infra.local.batch.steps.step import Runner
 from infra.local.folder import write_private
-from infra.local.follower import Follower
 from infra.local.http import operator_page, outbox
 from infra.local.http.gateway import Gateway, Server
 from infra.local.http.reply import Reply
-from infra.local.queues import Pollers, Source
 from infra.local.s3 import stored_answers
 from infra.local.s3.front import S3Front
-from infra.local.schedule import Schedule, Timer
+from infra.local.sqlite import database
 
 FIRST_USER = "admin"
 LITTLE_ROOM = 2_000_000_000

@@ -19,11 +19,12 @@ from moto.core.exceptions import ServiceException
 from moto.s3.models import FakeBucket, FakeKey, S3Backend, s3_backends
 from moto.sqs.models import Message, sqs_backends
 
-from infra.local import database, sqs
+from infra.local import sqs
 from infra.local.s3 import index as s3_index
 from infra.local.s3.contents import BLOCK, Body, Reader
 from infra.local.s3.objects import open_content
 from infra.local.s3.signatures import Denied, byte_range
+from infra.local.sqlite import database
 
 Params = dict[str, Any]
 Answer = dict[str, Any]

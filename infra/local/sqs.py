@@ -17,10 +17,10 @@ from typing import Any
 from moto.sqs.exceptions import InvalidParameterValue, ReceiptHandleIsInvalid
 from moto.sqs.models import MAXIMUM_MESSAGE_DELAY, Message, Queue, SQSBackend, _filter_message_attributes
 
-from infra.local import database
-from infra.local.database import pack, unpack
-from infra.local.integrity import checksum
 from infra.local.patches import Patches
+from infra.local.sqlite import database
+from infra.local.sqlite.database import pack, unpack
+from infra.local.sqlite.integrity import checksum
 
 LONGEST_VISIBILITY = 43_200
 """Seconds since it was sent after which a message cannot be kept invisible any longer (12 hours)."""

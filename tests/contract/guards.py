@@ -302,7 +302,7 @@ GUARDS: dict[str, Guard] = {
     ),
     "steps": Guard(
         "limits of other processes set by steps of jobs",
-        "infra/local/batch/step_syscalls.py",
+        "infra/local/batch/steps/step_syscalls.py",
         '    "prlimit64": {0: _ITSELF},\n',
         "",
         "tests/infra/test_hostile_steps.py",

@@ -18,7 +18,7 @@ from chalicelib.resources.entities import object_cleanup
 from chalicelib.settings import settings
 from chalicelib.storage.log.log import read_after, rows_after
 from infra.local import aws
-from infra.local.database import unpack
+from infra.local.sqlite.database import unpack
 from tests import objects
 
 _MASKS = (

@@ -21,8 +21,8 @@ from chalicelib.storage.log import log, wakeups
 from chalicelib.storage.view import views
 from infra.local import aws
 from infra.local.aws import ses_backends, sqs_backends
-from infra.local.database import pack, unpack
 from infra.local.dynamodb import rows as dynamo_rows
+from infra.local.sqlite.database import pack, unpack
 from infra.local.sqs import shelf_of
 
 

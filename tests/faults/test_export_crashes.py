@@ -8,7 +8,8 @@ from chalicelib.resources.exports import joining, places, planning, steps
 from chalicelib.resources.exports import service as exports_service
 from chalicelib.resources.exports.messages import JoinExport, PlanExport, WritePart
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import pieces, records
+from chalicelib.storage.dynamodb import records
+from chalicelib.storage.dynamodb.progress import pieces
 from tests import objects
 from tests.faults.test_transcode_crashes import Killed, Killer
 from tests.queue_runner import deliver

@@ -41,8 +41,8 @@ from chalicelib.storage.log.wakeups import ProjectChanged
 from chalicelib.storage.view import views
 from functions.worker import RECEIVES
 from infra.local import aws
-from infra.local.database import pack, unpack
-from infra.local.queues import Context, event_of, failures, queue_of
+from infra.local.background.queues import Context, event_of, failures, queue_of
+from infra.local.sqlite.database import pack, unpack
 from infra.local.sqs import shelf_of
 from infra.templates import FUNCTIONS, load
 from tests import objects

@@ -18,7 +18,8 @@ from chalicelib.resources.media.streams import RangeSource
 from chalicelib.resources.transcodes import steps as transcodes_steps
 from chalicelib.resources.transcodes.messages import AssembleTranscode, EncodePiece, PlanTranscode
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import entities, pieces, records
+from chalicelib.storage.dynamodb import entities, records
+from chalicelib.storage.dynamodb.progress import pieces
 from chalicelib.storage.log import log
 from chalicelib.video import plan
 from chalicelib.video.decoding.frame import decode_frames

@@ -11,7 +11,7 @@ from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.log import log
 from chalicelib.storage.view import views
 from infra.local import aws
-from infra.local.queues import queue_of
+from infra.local.background.queues import queue_of
 from infra.local.sqs import shelf_of
 from tests.faults import figures
 from tests.faults.weather import weather
@@ -93,7 +93,7 @@ def work(seed):
     import random
     import time
 
-    from infra.local.queues import Context, event_of, failures
+    from infra.local.background.queues import Context, event_of, failures
 
     dice, functions = random.Random(seed), handlers()
     for _ in range(MOST_DELIVERIES):

@@ -8,7 +8,7 @@ import pytest
 
 from chalicelib.resources.events import service as events_service
 from chalicelib.resources.webhooks import advance, delivery
-from chalicelib.storage.dynamodb import streams
+from chalicelib.storage.dynamodb.progress import streams
 from chalicelib.storage.log import wakeups
 from tests.faults.crashes import MODES, Killed, KilledReading, crasher
 from tests.faults.rewind import restart

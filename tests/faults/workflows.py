@@ -17,7 +17,8 @@ from chalicelib.core.models.personal import ANNOUNCEMENT, Announcement
 from chalicelib.core.resource import now
 from chalicelib.resources.webhooks import delivery
 from chalicelib.resources.webhooks.schemas import WEBHOOK
-from chalicelib.storage.dynamodb import ids, records, streams
+from chalicelib.storage.dynamodb import ids, records
+from chalicelib.storage.dynamodb.progress import streams
 from tests import objects
 from tests.contract import world as worlds
 from tests.contract.examples import body_of, query_of

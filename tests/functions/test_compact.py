@@ -9,7 +9,7 @@ import pytest
 from chalicelib.maintenance import compaction
 from chalicelib.storage.view.snapshot.snapshot_records import pointer
 from functions import compact
-from infra.local.schedule import Schedule, Timer, run
+from infra.local.background.schedule import Schedule, Timer, run
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from chalicelib.resources.jobs import cleanup
 from chalicelib.resources.webhooks import delivery, rules
 from chalicelib.resources.webhooks.messages import DeliverEvents, RedeliverEvent
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import streams
+from chalicelib.storage.dynamodb.progress import streams
 from chalicelib.storage.log import log, wakeups
 from functions import jobs
 from tests.infra.schedules import later

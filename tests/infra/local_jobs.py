@@ -15,9 +15,9 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from functions import jobs as function
 from infra.local.batch import logs
-from infra.local.batch.processes import Processes
 from infra.local.batch.queue import VARIABLES, LocalQueue
-from infra.local.batch.step import Runner
+from infra.local.batch.steps.processes import Processes
+from infra.local.batch.steps.step import Runner
 from tests.resources.algorithms.test_algorithms import saved, spec
 
 SECONDS = 60.0

@@ -31,7 +31,7 @@ from chalicelib.storage.view import views
 from chalicelib.storage.view.snapshot import snapshots
 from functions import compact
 from infra.local import aws
-from infra.local.schedule import Timer, run
+from infra.local.background.schedule import Timer, run
 from tests.infra.job_scenes import JobScenes
 from tests.infra.media_scenes import MediaScenes
 from tests.infra.schedules import Batch, Upkeep, key_of

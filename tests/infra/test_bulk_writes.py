@@ -7,11 +7,11 @@ import boto3
 from chalicelib.settings import override, settings
 from chalicelib.storage.dynamodb import entity_rows
 from chalicelib.storage.log import bodies
-from infra.local import database
-from infra.local.database import Database
 from infra.local.dynamodb import expressions, rows
 from infra.local.dynamodb.metering import metering
-from infra.local.sqlite_file import PAGE_SIZE
+from infra.local.sqlite import database
+from infra.local.sqlite.database import Database
+from infra.local.sqlite.sqlite_file import PAGE_SIZE
 
 TABLE = "bulk-writes"
 

@@ -7,11 +7,11 @@ import threading
 
 import pytest
 
-from infra.local import database
-from infra.local.database import NAME, Database
-from infra.local.integrity import ACKNOWLEDGED, CannotStore, Damaged, checksum
 from infra.local.s3 import contents
 from infra.local.s3.contents import BLOCK, Body, Content
+from infra.local.sqlite import database
+from infra.local.sqlite.database import NAME, Database
+from infra.local.sqlite.integrity import ACKNOWLEDGED, CannotStore, Damaged, checksum
 
 FLIPS = 60
 LOG = f"{NAME}-wal"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.local.batch import launch_step, step_syscalls
+from infra.local.batch.steps import launch_step, step_syscalls
 from tests import objects
 from tests.infra.local_jobs import ended, launched, output, printed
 from tests.infra.steps import endless, manifest, processes, python, shell, wait_until

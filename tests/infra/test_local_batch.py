@@ -13,12 +13,12 @@ import pytest
 
 from infra.local.batch import tasks
 from infra.local.batch.calls import QUEUE, CallRefused, Calls
-from infra.local.batch.containers import Containers
 from infra.local.batch.logs import tail
-from infra.local.batch.mode import NoJobs, choose
-from infra.local.batch.processes import Processes
 from infra.local.batch.scheduler import MOST_INTERRUPTIONS, Scheduler
-from infra.local.batch.step import Ended
+from infra.local.batch.steps.containers import Containers
+from infra.local.batch.steps.mode import NoJobs, choose
+from infra.local.batch.steps.processes import Processes
+from infra.local.batch.steps.step import Ended
 from infra.local.batch.store import FAILED, RUNNABLE, RUNNING, SUCCEEDED, JobStore
 from tests.infra.steps import endless, processes, wait_until
 

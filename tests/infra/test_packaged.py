@@ -24,8 +24,8 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from infra import package
 from infra.local import aws
+from infra.local.background.queues import queue_of
 from infra.local.http.gateway import event_of
-from infra.local.queues import queue_of
 from infra.local.sqs import shelf_of
 from tests.resources.media.samples import media_type, transcode, video
 from tests.service import GATEWAY

@@ -8,11 +8,11 @@ import threading
 
 import pytest
 
-from infra.local import database, pending, sqlite_file
-from infra.local.database import NAME, Database, pack, unpack
 from infra.local.dynamodb import rows as dynamodb_rows
 from infra.local.dynamodb.rows import Rows, put_all, transaction
-from infra.local.integrity import CannotStore, checksum
+from infra.local.sqlite import database, pending, sqlite_file
+from infra.local.sqlite.database import NAME, Database, pack, unpack
+from infra.local.sqlite.integrity import CannotStore, checksum
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import time
 import boto3
 import pytest
 
-from infra.local.queues import Pollers, Source, failures
+from infra.local.background.queues import Pollers, Source, failures
 
 
 @pytest.fixture

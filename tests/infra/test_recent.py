@@ -7,9 +7,9 @@ from contextlib import suppress
 
 import pytest
 
-from infra.local import database, recent
-from infra.local.database import pack, unpack
 from infra.local.dynamodb.rows import Rows, transaction
+from infra.local.sqlite import database, recent
+from infra.local.sqlite.database import pack, unpack
 
 _names = itertools.count(1)
 

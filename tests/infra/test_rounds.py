@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from infra.local.rounds import Rounds
+from infra.local.sqlite.rounds import Rounds
 
 WAIT = 60
 

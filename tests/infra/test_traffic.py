@@ -12,9 +12,9 @@ from chalicelib.core.time.background import end_turn, giving_way, make_way
 from chalicelib.maintenance import compaction
 from chalicelib.settings import override
 from chalicelib.storage.view import apply_log
-from infra.local import traffic
-from infra.local.schedule import Schedule, Timer
-from infra.local.traffic import Traffic
+from infra.local.background import traffic
+from infra.local.background.schedule import Schedule, Timer
+from infra.local.background.traffic import Traffic
 
 
 def test_only_background_work_makes_way():

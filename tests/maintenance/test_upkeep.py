@@ -16,11 +16,12 @@ from chalicelib.resources.temporary_files import service as temporary_files_serv
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
 from chalicelib.resources.uploads import tus
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import cursors, entities, ids, records
+from chalicelib.storage.dynamodb import entities, ids, records
+from chalicelib.storage.dynamodb.progress import cursors
 from chalicelib.storage.log import log, scheduled_tasks
 from chalicelib.storage.objects import owners
 from functions import upkeep as function
-from infra.local.schedule import Timer, run
+from infra.local.background.schedule import Timer, run
 from tests import objects
 from tests.resources.media.samples import media_type, picture, uploaded
 

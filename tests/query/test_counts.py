@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from chalicelib.core.kinds import Kind
-from chalicelib.query import check, counts, parse
+from chalicelib.query import check, parse
+from chalicelib.query.compiler import counts
 from chalicelib.query.parsers.parameters import LocalizationQuery
 from tests.query.query_rig import BOX, Rig, box, media
 

@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 from chalicelib.core.kinds import Kind
-from chalicelib.query import check, evaluate, first_rows, parse
+from chalicelib.query import check, evaluate, parse
+from chalicelib.query.compiler import first_rows
 from chalicelib.query.parsers.parameters import LocalizationQuery
 from chalicelib.storage.view.database.store import Store
 from tests.query.query_rig import OTHER_BOX, Rig, box, media

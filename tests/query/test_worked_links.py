@@ -6,7 +6,8 @@ import pytest
 
 from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput, NotFound
-from chalicelib.query import check, parse, sql
+from chalicelib.query import check, parse
+from chalicelib.query.compiler import sql
 from chalicelib.query.parsers.parameters import MediaQuery
 from tests.query.query_rig import Rig, box, media, section, state, term, version
 from tests.query.random_queries import encoded

@@ -23,7 +23,8 @@ from chalicelib.queues import send
 from chalicelib.resources.exports import places, steps
 from chalicelib.resources.exports.messages import JoinExport
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import pieces, records
+from chalicelib.storage.dynamodb import records
+from chalicelib.storage.dynamodb.progress import pieces
 from chalicelib.storage.objects import objects
 
 GATHERED = 8 * 1024 * 1024

@@ -23,7 +23,8 @@ from chalicelib.resources.exports import places, selection, steps
 from chalicelib.resources.exports.messages import PlanExport, RemoveExport, What
 from chalicelib.resources.exports.schemas import Export, ExportSpec
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import limits, pieces, records
+from chalicelib.storage.dynamodb import limits, records
+from chalicelib.storage.dynamodb.progress import pieces
 from chalicelib.storage.objects import objects
 
 KEPT = timedelta(days=7)

@@ -35,7 +35,8 @@ from chalicelib.resources.exports.rows import PartPlan, order_classes
 from chalicelib.resources.exports.schemas import ExportSpec
 from chalicelib.resources.exports.selection import scope_of, seen_now, view_of
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import pieces, records
+from chalicelib.storage.dynamodb import records
+from chalicelib.storage.dynamodb.progress import pieces
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.log import log
 from chalicelib.storage.objects import objects

@@ -40,7 +40,8 @@ from chalicelib.resources.jobs.engines.base import EngineUnavailable, WorkflowRe
 from chalicelib.resources.jobs.runs import MOST_JOBS, MOST_MEDIA, RUN, JobSpec, Run, RunNode, as_response
 from chalicelib.resources.transcodes import service as transcodes_service
 from chalicelib.storage import sealing
-from chalicelib.storage.dynamodb import limits, records, streams
+from chalicelib.storage.dynamodb import limits, records
+from chalicelib.storage.dynamodb.progress import streams
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects, owners
 from chalicelib.workflows.checks import Engine, check

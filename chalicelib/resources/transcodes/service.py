@@ -36,7 +36,8 @@ from chalicelib.resources.media.service import project_with
 from chalicelib.resources.transcodes.messages import PlanTranscode
 from chalicelib.resources.uploads import fetching
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import entities, pieces, records
+from chalicelib.storage.dynamodb import entities, records
+from chalicelib.storage.dynamodb.progress import pieces
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects
 from chalicelib.video.files import naming

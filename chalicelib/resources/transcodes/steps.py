@@ -46,7 +46,8 @@ from chalicelib.resources.transcodes.results import Workshop
 from chalicelib.resources.transcodes.service import clean_up, end_event, readable, take_back
 from chalicelib.resources.uploads import fetching
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import entities, pieces, records
+from chalicelib.storage.dynamodb import entities, records
+from chalicelib.storage.dynamodb.progress import pieces
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects
 from chalicelib.video import plan as video_plan

@@ -21,8 +21,8 @@ from chalicelib.errors import Gone
 from chalicelib.resources.events import service as events_service
 from chalicelib.resources.events.events import Event
 from chalicelib.resources.webhooks.schemas import Rule, Webhook
-from chalicelib.storage.dynamodb import streams
-from chalicelib.storage.dynamodb.streams import Lost, Stream
+from chalicelib.storage.dynamodb.progress import streams
+from chalicelib.storage.dynamodb.progress.streams import Lost, Stream
 
 Listener = TypeVar("Listener", Webhook, Rule)
 LEASE_SECONDS = 60.0

@@ -21,8 +21,9 @@ from chalicelib.resources.events.events import Event
 from chalicelib.resources.webhooks.advance import Disable, Failed, Receiver, Result
 from chalicelib.resources.webhooks.sender import body_of
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import records, streams
-from chalicelib.storage.dynamodb.streams import Stream
+from chalicelib.storage.dynamodb import records
+from chalicelib.storage.dynamodb.progress import streams
+from chalicelib.storage.dynamodb.progress.streams import Stream
 
 if TYPE_CHECKING:
     from mypy_boto3_events import EventBridgeClient

@@ -31,8 +31,9 @@ from chalicelib.resources.webhooks.messages import DeliverEvents, RedeliverEvent
 from chalicelib.resources.webhooks.schemas import WEBHOOK, Webhook
 from chalicelib.settings import settings
 from chalicelib.storage import sealing
-from chalicelib.storage.dynamodb import cursors, ids, records, streams
-from chalicelib.storage.dynamodb.streams import Stream
+from chalicelib.storage.dynamodb import ids, records
+from chalicelib.storage.dynamodb.progress import cursors, streams
+from chalicelib.storage.dynamodb.progress.streams import Stream
 from chalicelib.storage.log import log
 
 WORD = "webhook"

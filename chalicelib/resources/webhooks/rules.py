@@ -32,8 +32,9 @@ from chalicelib.resources.webhooks.advance import PATIENCE, Disable, Failed, Rec
 from chalicelib.resources.webhooks.delivery import owner_of
 from chalicelib.resources.webhooks.schemas import RULE, Rule, RuleSpec
 from chalicelib.storage import sealing
-from chalicelib.storage.dynamodb import entities, ids, limits, records, streams
-from chalicelib.storage.dynamodb.streams import Stream
+from chalicelib.storage.dynamodb import entities, ids, limits, records
+from chalicelib.storage.dynamodb.progress import streams
+from chalicelib.storage.dynamodb.progress.streams import Stream
 from chalicelib.storage.log import log
 
 WORD = "rule"

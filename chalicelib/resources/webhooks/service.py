@@ -24,8 +24,9 @@ from chalicelib.resources.webhooks.messages import DeliverEvents, RedeliverEvent
 from chalicelib.resources.webhooks.schemas import WEBHOOK, Delivery, DeliveryQuery, RedeliverySpec, Webhook, WebhookSpec
 from chalicelib.settings import settings
 from chalicelib.storage import outbound, sealing
-from chalicelib.storage.dynamodb import attempts, ids, records, streams
-from chalicelib.storage.dynamodb.streams import Stream
+from chalicelib.storage.dynamodb import attempts, ids, records
+from chalicelib.storage.dynamodb.progress import streams
+from chalicelib.storage.dynamodb.progress.streams import Stream
 from chalicelib.storage.log import log
 
 PINGS_A_MINUTE = 10

@@ -15,7 +15,7 @@ from chalicelib.core.kinds import DefinitionKind, Kind
 from chalicelib.core.log.commits import Change, Commit
 from chalicelib.core.models.definitions import DEFINITION_STRUCT, AnyType, Definition, Definitions
 from chalicelib.core.time.background import make_way
-from chalicelib.query import sql
+from chalicelib.query.compiler import sql
 from chalicelib.query.geodesy import unit, unit_sql
 from chalicelib.query.layout import PLACE, SQL_TYPE, VECTOR, Slot, codes, place_columns, stored_columns
 from chalicelib.query.values import packed_array, stored

@@ -13,7 +13,7 @@ import msgspec
 
 from chalicelib.core.kinds import TYPE_OF, DefinitionKind, Kind
 from chalicelib.core.models.entities import media_of
-from chalicelib.query import sql
+from chalicelib.query.compiler import sql
 
 KIND_OF_TYPE = {definition: kind for kind, definition in TYPE_OF.items()}
 WITH_ROWS = frozenset({*KIND_OF_TYPE, DefinitionKind.VERSION})

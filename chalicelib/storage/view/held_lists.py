@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from chalicelib.core.kinds import Kind
-from chalicelib.query import sql
+from chalicelib.query.compiler import sql
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import And, Query, SortKey, Test
 

@@ -26,8 +26,8 @@ from chalicelib.core.models.definitions import Definitions
 from chalicelib.core.models.entities import STRUCT_OF
 from chalicelib.core.resource import answer
 from chalicelib.core.values.revisions import Revision, up_to_date
-from chalicelib.query import sql
 from chalicelib.query.columns import Column
+from chalicelib.query.compiler import sql
 from chalicelib.query.geodesy import unit_sql
 from chalicelib.query.layout import PLACE, SQL_TYPE, VECTOR, Layout, Slot, codes, place_columns
 from chalicelib.query.values import STORED, packed_array

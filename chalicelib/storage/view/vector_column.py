@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from chalicelib.core.kinds import Kind
-from chalicelib.query import sql
+from chalicelib.query.compiler import sql
 from chalicelib.query.layout import codes
 from chalicelib.query.values import packed_array
 from chalicelib.storage.view.rows import attribute_of

@@ -24,7 +24,7 @@ from chalicelib.core.kinds import DefinitionKind, Kind
 from chalicelib.core.log.commits import Change, Commit
 from chalicelib.core.log.commits_read import note_commit
 from chalicelib.core.models.definitions import Definitions
-from chalicelib.query import counts, first_rows, sql
+from chalicelib.query.compiler import counts, first_rows, sql
 from chalicelib.query.row_tests import row_test
 from chalicelib.query.statistics import aggregate_sql
 from chalicelib.query.statistics.aggregates import Aggregate, Statistics

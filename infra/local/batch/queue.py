@@ -10,7 +10,7 @@ from infra.local.batch import wiring
 from infra.local.batch.calls import QUEUE, ROLE, Calls
 from infra.local.batch.events import Events
 from infra.local.batch.scheduler import Scheduler
-from infra.local.batch.step import Runner
+from infra.local.batch.steps.step import Runner
 from infra.local.batch.store import JobStore
 
 VARIABLES = {

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from infra.local.batch import logs, tasks
 from infra.local.batch.logs import Log
-from infra.local.batch.step import Ended, Runner
+from infra.local.batch.steps.step import Ended, Runner
 from infra.local.batch.store import ENDED, FAILED, RUNNABLE, RUNNING, SUCCEEDED, Job, JobStore
 
 MOST_INTERRUPTIONS = 5

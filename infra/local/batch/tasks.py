@@ -20,7 +20,7 @@ import boto3
 from botocore.exceptions import ClientError
 
 from infra.local.batch.logs import Log
-from infra.local.batch.step import LARGEST_FILE, LONGEST_SECONDS, Ended, Runner, Step
+from infra.local.batch.steps.step import LARGEST_FILE, LONGEST_SECONDS, Ended, Runner, Step
 from infra.local.batch.store import Job
 
 _COPY = ("s3", "cp", "--only-show-errors")

@@ -36,7 +36,7 @@ from moto.dynamodb.models import DynamoDBBackend, dynamodb_backends
 from moto.dynamodb.models.table import Table
 from moto.dynamodb.responses import DynamoHandler
 
-from infra.local import database, shortcuts
+from infra.local import shortcuts
 from infra.local.dynamodb import calls as dynamo_calls
 from infra.local.dynamodb import metering
 from infra.local.dynamodb import reads as dynamo_reads
@@ -44,8 +44,9 @@ from infra.local.dynamodb import transactions as dynamo_transactions
 from infra.local.dynamodb.checks import Answer, Params, Refused
 from infra.local.dynamodb.expressions import Unusual
 from infra.local.dynamodb.rows import Rows, transaction
-from infra.local.integrity import CannotStore, Damaged
 from infra.local.patches import Patches
+from infra.local.sqlite import database
+from infra.local.sqlite.integrity import CannotStore, Damaged
 
 DIRECT: dict[str, Callable[[DynamoDBBackend, Params], Answer]] = {
     "GetItem": dynamo_reads.get_item,

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from moto.dynamodb.models import DynamoDBBackend
 
-from infra.local.database import pack, unpack
 from infra.local.dynamodb import expressions, metering
 from infra.local.dynamodb.checks import (
     WRITE,
@@ -34,6 +33,7 @@ from infra.local.dynamodb.checks import (
 from infra.local.dynamodb.expressions import Unusual, Values
 from infra.local.dynamodb.keys import Key
 from infra.local.dynamodb.rows import Native, Rows, put_all
+from infra.local.sqlite.database import pack, unpack
 
 BATCH_WRITES = 25
 BATCH_BYTES = 16 * 1024 * 1024

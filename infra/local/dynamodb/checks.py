@@ -11,11 +11,11 @@ import msgspec
 from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.table import Table
 
-from infra.local.database import unpack
 from infra.local.dynamodb import expressions, metering
 from infra.local.dynamodb.expressions import Condition, Names, Unusual, Values, key_value
 from infra.local.dynamodb.keys import Key
 from infra.local.dynamodb.rows import Native, Rows
+from infra.local.sqlite.database import unpack
 
 Params = dict[str, Any]
 Answer = dict[str, Any]

@@ -7,13 +7,13 @@ from typing import Any
 
 from moto.dynamodb.models import DynamoDBBackend
 
-from infra.local.database import unpack
 from infra.local.dynamodb import expressions as dynamo_expressions
 from infra.local.dynamodb import metering
 from infra.local.dynamodb.checks import Answer, Params, charge, counts, exact_key, names_in, only, rows_of, values_in
 from infra.local.dynamodb.expressions import Condition, Unusual
 from infra.local.dynamodb.keys import Key, stored
 from infra.local.dynamodb.rows import Found, Native, Rows
+from infra.local.sqlite.database import unpack
 
 BATCH_READS = TRANSACTION_ITEMS = 100
 BATCH_BYTES = 16 * 1024 * 1024

@@ -20,10 +20,10 @@ from typing import Any
 from isal.isal_zlib import crc32
 from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
 
-from infra.local import database
-from infra.local.database import pack, unpack
 from infra.local.dynamodb.keys import Key, decode, encode, end_of_prefix, key_of
-from infra.local.integrity import checksum
+from infra.local.sqlite import database
+from infra.local.sqlite.database import pack, unpack
+from infra.local.sqlite.integrity import checksum
 
 Native = dict[str, dict[str, Any]]
 """A row as botocore takes and gives it."""

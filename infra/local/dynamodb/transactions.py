@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 from moto.dynamodb.models import DynamoDBBackend
 
-from infra.local.database import pack
 from infra.local.dynamodb import metering
 from infra.local.dynamodb.calls import after_update, updated
 from infra.local.dynamodb.checks import (
@@ -34,6 +33,7 @@ from infra.local.dynamodb.checks import (
 from infra.local.dynamodb.expressions import Unusual
 from infra.local.dynamodb.keys import Key, stored
 from infra.local.dynamodb.rows import Rows, put_all
+from infra.local.sqlite.database import pack
 
 TRANSACTION_ITEMS = 100
 TRANSACTION_BYTES = 4 * 1024 * 1024

@@ -21,11 +21,11 @@ from urllib.parse import parse_qsl
 from chalicelib.api.router import Router, resource_of
 from chalicelib.errors import Forbidden, LimnError, TooLarge, Unavailable, WrongMethod
 from chalicelib.http.encoding import encode_error, takes_gzip
-from infra.local import database
+from infra.local.background.traffic import Traffic
 from infra.local.http import hosts, peers, requests
 from infra.local.http.reply import Reply
-from infra.local.integrity import CannotStore, Damaged
-from infra.local.traffic import Traffic
+from infra.local.sqlite import database
+from infra.local.sqlite.integrity import CannotStore, Damaged
 
 LARGEST_REQUEST = 10 * 1024 * 1024
 LARGEST_RESPONSE = 6 * 1024 * 1024

@@ -14,9 +14,9 @@ from weakref import WeakKeyDictionary
 from moto.core import DEFAULT_ACCOUNT_ID
 from moto.ses.models import RawMessage, SESBackend, ses_backends
 
-from infra.local import database
-from infra.local.documents import Documents
 from infra.local.http.reply import Reply
+from infra.local.sqlite import database
+from infra.local.sqlite.documents import Documents
 
 _MEMBERS = ("id", "source", "destinations", "raw_data")
 

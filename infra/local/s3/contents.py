@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Self
 
 from isal.isal_zlib import crc32
 
-from infra.local import database
+from infra.local.sqlite import database
 
 IN_MEMORY = 512 * 1024
 """Contents up to this many bytes stay in memory where there is no directory."""

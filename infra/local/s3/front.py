@@ -27,14 +27,14 @@ from moto.s3.exceptions import S3ClientError
 from moto.s3.models import FakeKey, S3Backend, s3_backends
 from moto.s3.utils import metadata_from_headers
 
-from infra.local import database
 from infra.local.http import requests
 from infra.local.http.requests import Malformed
-from infra.local.integrity import CannotStore, Damaged
 from infra.local.s3 import index as s3_index
 from infra.local.s3.contents import BLOCK, Body, Reader
 from infra.local.s3.objects import open_content
 from infra.local.s3.signatures import UNSIGNED, Claim, Denied, Request, byte_range, split_query, verify
+from infra.local.sqlite import database
+from infra.local.sqlite.integrity import CannotStore, Damaged
 
 ALLOWED_METHODS = "GET, PUT, HEAD, POST, DELETE"
 LARGEST_OTHER = 8 * 1024 * 1024

@@ -20,10 +20,10 @@ from moto.core import DEFAULT_ACCOUNT_ID
 from moto.s3.models import FakeBucket, FakeKey, FakeMultipart, MultipartDict, S3Backend, s3_backends
 from moto.s3.utils import _VersionedKeyStore
 
-from infra.local import database
-from infra.local.documents import Documents
-from infra.local.integrity import Damaged
 from infra.local.s3.contents import FILES, Content
+from infra.local.sqlite import database
+from infra.local.sqlite.documents import Documents
+from infra.local.sqlite.integrity import Damaged
 
 Document = dict[str, Any]
 _request = threading.local()

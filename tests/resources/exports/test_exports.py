@@ -12,7 +12,8 @@ from chalicelib.core.models.datasets import EXPORT
 from chalicelib.formats.registry import WRITERS
 from chalicelib.maintenance import compaction
 from chalicelib.resources.exports import joining, planning, steps
-from chalicelib.storage.dynamodb import pieces, records
+from chalicelib.storage.dynamodb import records
+from chalicelib.storage.dynamodb.progress import pieces
 from tests import objects
 from tests.resources.exports.samples import Dataset, document
 from tests.resources.exports.test_export_jobs import left_in

@@ -9,7 +9,8 @@ from chalicelib.access.authentication import hash_of
 from chalicelib.core.models.accounts import TOKEN
 from chalicelib.resources.webhooks import rules
 from chalicelib.resources.webhooks.advance import DELAYS, PATIENCE, Disable
-from chalicelib.storage.dynamodb import limits, records, streams
+from chalicelib.storage.dynamodb import limits, records
+from chalicelib.storage.dynamodb.progress import streams
 from tests.resources.media.samples import media_type
 from tests.roles import RECORDER
 

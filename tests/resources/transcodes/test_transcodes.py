@@ -14,7 +14,8 @@ from chalicelib.resources.transcodes.results import Workshop
 from chalicelib.resources.types import archive_keys
 from chalicelib.resources.uploads import fetching
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import entities, pieces, records
+from chalicelib.storage.dynamodb import entities, records
+from chalicelib.storage.dynamodb.progress import pieces
 from chalicelib.storage.log import log
 from chalicelib.video import plan
 from chalicelib.video.files.source import BytesSource

@@ -4,7 +4,7 @@ import pytest
 
 from chalicelib.resources.webhooks import delivery
 from chalicelib.settings import override
-from chalicelib.storage.dynamodb import streams
+from chalicelib.storage.dynamodb.progress import streams
 from chalicelib.storage.log import wakeups
 from tests.resources.webhooks import receiver as receivers
 from tests.roles import RECORDER

@@ -15,7 +15,8 @@ from chalicelib.core.records import padded
 from chalicelib.resources.events import service as events_service
 from chalicelib.resources.webhooks import delivery
 from chalicelib.resources.webhooks.schemas import WEBHOOK
-from chalicelib.storage.dynamodb import records, streams
+from chalicelib.storage.dynamodb import records
+from chalicelib.storage.dynamodb.progress import streams
 from chalicelib.storage.log import log
 from tests.resources.webhooks.test_webhooks import feed, mails_about
 from tests.service import join, new_user

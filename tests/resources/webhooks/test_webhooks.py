@@ -15,7 +15,7 @@ from moto.events.models import events_backends
 from chalicelib.resources.events import service as events_service
 from chalicelib.resources.webhooks import advance, delivery, sender
 from chalicelib.settings import override
-from chalicelib.storage.dynamodb import streams
+from chalicelib.storage.dynamodb.progress import streams
 from chalicelib.storage.log import wakeups
 from infra.local import aws
 from infra.local.http import outbox

@@ -27,8 +27,8 @@ from chalicelib.core.log.commits import Change
 from chalicelib.core.models.definitions import DEFINITION_STRUCT, AnyType, Definitions
 from chalicelib.core.models.entities import STRUCT_OF
 from chalicelib.core.values.revisions import Revision
-from chalicelib.query import sql
 from chalicelib.query.columns import COLUMNS
+from chalicelib.query.compiler import sql
 from chalicelib.query.layout import PLACE, SQL_TYPE, latitude
 from chalicelib.storage.view.database import arrow
 from chalicelib.storage.view.database.documents import Document

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from infra.local.batch.step import Runner
+from infra.local.batch.steps.step import Runner
 
 _TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 _LOCAL, _REMOTE, _INODE = 1, 2, 9

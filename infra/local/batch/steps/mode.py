@@ -11,9 +11,9 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from infra.local.batch.containers import Containers, answers
-from infra.local.batch.processes import Processes
-from infra.local.batch.step import Runner
+from infra.local.batch.steps.containers import Containers, answers
+from infra.local.batch.steps.processes import Processes
+from infra.local.batch.steps.step import Runner
 from infra.local.http import peers
 
 CHOICES = ("auto", "docker", "podman", "process", "off")

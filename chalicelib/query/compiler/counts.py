@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from chalicelib.query.compiler.sql import Compiler, Statement
 from chalicelib.query.layout import Layout
 from chalicelib.query.operators import Op
-from chalicelib.query.sql import Compiler, Statement
 from chalicelib.query.tree import And, AttributeTest, Query, both
 from chalicelib.query.values import TEXT
 

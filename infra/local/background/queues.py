@@ -20,7 +20,7 @@ from typing import Any
 from moto.core import DEFAULT_ACCOUNT_ID
 from moto.sqs.models import Message, Queue, sqs_backends
 
-from infra.local.integrity import CannotStore, Damaged
+from infra.local.sqlite.integrity import CannotStore, Damaged
 from infra.local.sqs import shelf_of
 
 Handler = Callable[[dict[str, Any], Any], Any]

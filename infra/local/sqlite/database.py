@@ -29,12 +29,12 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from pathlib import Path
 from typing import Any
 
-from infra.local import documents, integrity, pending, sqlite_file
-from infra.local.documents import Documents
-from infra.local.integrity import CannotStore, Damaged
-from infra.local.pending import Key, Pending, PendingRow
-from infra.local.recent import Recent
-from infra.local.rounds import Rounds
+from infra.local.sqlite import documents, integrity, pending, sqlite_file
+from infra.local.sqlite.documents import Documents
+from infra.local.sqlite.integrity import CannotStore, Damaged
+from infra.local.sqlite.pending import Key, Pending, PendingRow
+from infra.local.sqlite.recent import Recent
+from infra.local.sqlite.rounds import Rounds
 
 NAME = "limn.sqlite"
 RESERVE = 4 * 1024 * 1024

@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from chalicelib.query import sql
+from chalicelib.query.compiler import sql
 from chalicelib.query.layout import Layout
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import And, Query, Test

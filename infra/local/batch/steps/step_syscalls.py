@@ -11,7 +11,7 @@ import os
 import struct
 import sys
 
-from infra.local.batch import launch_step
+from infra.local.batch.steps import launch_step
 
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050001
 """What the kernel does with a call; the second is EPERM."""

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from infra.local.integrity import Damaged
+from infra.local.sqlite.integrity import Damaged
 
 CHECKPOINT_SECONDS = 2.0
 """The least time between two transfers of the log into the database."""

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from infra.local.integrity import checksum
+from infra.local.sqlite.integrity import checksum
 
 if TYPE_CHECKING:
-    from infra.local.database import Database
+    from infra.local.sqlite.database import Database
 
 PUT = "INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?)"
 pack = msgspec.msgpack.Encoder().encode

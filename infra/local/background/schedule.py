@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from chalicelib.core.time.background import giving_way
-from infra.local.queues import Context
-from infra.local.traffic import Traffic
+from infra.local.background.queues import Context
+from infra.local.background.traffic import Traffic
 
 log = logging.getLogger(__name__)
 

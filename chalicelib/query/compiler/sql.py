@@ -16,7 +16,7 @@ import msgspec
 
 from chalicelib.core.kinds import Kind
 from chalicelib.query.columns import BY_NAME
-from chalicelib.query.comparisons import COMPARISONS, Bind, is_in
+from chalicelib.query.compiler.comparisons import COMPARISONS, Bind, is_in
 from chalicelib.query.evaluate import RANKS
 from chalicelib.query.layout import Layout, latitude
 from chalicelib.query.operators import Op

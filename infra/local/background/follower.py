@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 
 from chalicelib.storage.view.following import MANY, SOME, follow_written
-from infra.local.traffic import Traffic
+from infra.local.background.traffic import Traffic
 
 EVERY = 0.05
 """Seconds between two looks, each of which costs some microseconds where nothing was written."""

@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 
 from infra.local.batch.logs import Log
-from infra.local.batch.step import MOST_PROCESSES, Ended, Step, drain, follow
+from infra.local.batch.steps.step import MOST_PROCESSES, Ended, Step, drain, follow
 
 LABEL = "limn.stack"
 _NO_CONTAINER, _NOT_EXECUTABLE, _NOT_FOUND, _KILLED = 125, 126, 127, 137

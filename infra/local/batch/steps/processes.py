@@ -24,9 +24,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.local.batch import launch_step, step_syscalls
 from infra.local.batch.logs import Log
-from infra.local.batch.step import LARGEST_FILE, MOST_PROCESSES, Ended, Step, drain, follow
+from infra.local.batch.steps import launch_step, step_syscalls
+from infra.local.batch.steps.step import LARGEST_FILE, MOST_PROCESSES, Ended, Step, drain, follow
 
 MARK = "LIMN_STEP"
 """A variable that every process of a step inherits: those that left its session are found by it."""

@@ -1,0 +1,1 @@
+"""Checked queries as SQL for the view."""
