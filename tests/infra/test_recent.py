@@ -7,6 +7,7 @@ from contextlib import suppress
 
 import pytest
 
+from infra.local.dynamodb import reads
 from infra.local.dynamodb.rows import Rows, transaction
 from infra.local.sqlite import database, recent
 from infra.local.sqlite.database import pack, unpack
@@ -96,3 +97,42 @@ def test_a_database_forgets_with_its_data():
     kept.clear()
     assert kept.recent.get((1, b"a", b"")) == (False, None)
     kept.close()
+
+
+def test_a_page_is_read_once_until_its_partition_changes(monkeypatch):
+    rows = Rows(f"recent {next(_names)}", "pk", "S", "sk", "S")
+    walks: list[str] = []
+    walk = rows._database.walk
+    monkeypatch.setattr(rows._database, "walk", lambda sql, *values: walks.append(sql) or walk(sql, *values))
+
+    def page(partition: str = "a", limit: int | None = None) -> list[bytes]:
+        found, _ = reads.select(rows, partition, "BEGINS_WITH", ["x"], limit, None, forward=True)
+        return [doc for _, _, doc in found]
+
+    assert page() == page() == []
+    rows.put("a", "x2", row("2"))
+    assert page() == page() == [row("2")]
+    rows.put("b", "x1", row("other"))
+    assert len(walks) == 2
+    with suppress(ZeroDivisionError), transaction():
+        rows.put("a", "x1", row("1"))
+        assert page() == [row("1"), row("2")]
+        raise ZeroDivisionError
+    assert page() == [row("2")]
+    rows.put("a", "x2", None)
+    assert page() == []
+    assert page("b", 1) == page("b", 1) == [row("other")]
+    rows.clear()
+    assert page("b", 1) == []
+
+
+def test_a_page_without_rows_that_could_not_be_committed_is_not_kept():
+    waiting = [True]
+    kept = recent.Recent(lambda: False, lambda: waiting[0])
+    kept.keep_page((1, b"a"), "all", ([], False))
+    assert kept.page((1, b"a"), "all") is None
+    waiting[0] = False
+    kept.keep_page((1, b"a"), "all", ([], False))
+    assert kept.page((1, b"a"), "all") == ([], False)
+    kept.keep_page((1, b"a"), "large", ([(b"a", b"b", b"x" * recent.LARGEST)], False))
+    assert kept.page((1, b"a"), "large") is None

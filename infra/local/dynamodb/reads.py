@@ -180,10 +180,14 @@ def select(
     """Query one partition: a page of its rows, and whether there may be another."""
     if operator == "BEGINS_WITH" and type(bounds[0]) is not str:
         raise Unusual
+    place, asked = rows.partition(partition), (operator, *bounds, limit, after, forward)
+    if known := rows.recent.page(place, asked):
+        return known
     taken, full = page(rows.select(partition, operator, bounds, after, forward=forward), limit)
     if taken and len(taken) == limit:
         # as moto has it: a further page if the partition goes on, even if the key condition ends here
         full = rows.goes_on(taken[-1], forward=forward)
+    rows.recent.keep_page(place, asked, (taken, full))
     return taken, full
 
 

@@ -151,6 +151,7 @@ class Rows:
         self.hash_name, self.hash_type = hash_name, hash_type
         self.range_name, self.range_type = range_name, range_type
         self._database = database.current()
+        self.recent = self._database.recent
         self.number = self._registered(f"{region}/{table}")
 
     def _registered(self, name: str) -> int:
@@ -165,6 +166,10 @@ class Rows:
 
     # ------------------------------------------------------------------------------------------ native access
 
+    def partition(self, key: Key) -> tuple[int, bytes]:
+        """A partition as `Recent` names it."""
+        return self.number, encode(key)
+
     def get(self, partition: Key, sort: Key) -> bytes | None:
         """The packed row with this key."""
         pk, sk = encode(partition), encode(sort)
@@ -172,7 +177,7 @@ class Rows:
 
     def get_many(self, pairs: list[tuple[bytes, bytes]]) -> dict[tuple[bytes, bytes], bytes]:
         """The packed rows that there are of up to a hundred keys, by these, as they are stored (`stored`)."""
-        number, recent = self.number, self._database.recent
+        number, recent = self.number, self.recent
         rows: dict[tuple[bytes, bytes], bytes] = {}
         with self._database.lock:
             unknown = []
@@ -218,7 +223,7 @@ class Rows:
     def clear(self) -> None:
         """Remove every row, without a report."""
         with self._database.lock:
-            self._database.recent.clear()
+            self.recent.clear()
             self._database.write("DELETE FROM rows WHERE tab = ?", self.number)
 
     def select(

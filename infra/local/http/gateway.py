@@ -8,6 +8,7 @@ responses do.
 
 from __future__ import annotations
 
+import itertools
 import logging
 import socket
 import threading
@@ -50,6 +51,8 @@ CAREFUL = {
 READING = ("GET", "HEAD", "OPTIONS")
 HEALTH = ("/rest/HealthCheck", "/rest/HealthCheckFull")
 """Paths that answer 503 while nothing can be stored, whatever the service itself says."""
+_new_id = map(f"{uuid.uuid4()}-{{}}".format, itertools.count(1)).__next__
+"""An id that no other request has."""
 log = logging.getLogger("limn.local.gateway")
 
 Page = Callable[[str, str, bytes], Reply]
@@ -67,7 +70,7 @@ class LambdaContext:
     log_stream_name = "local"
 
     def __init__(self) -> None:
-        self.aws_request_id = str(uuid.uuid4())
+        self.aws_request_id = _new_id()
         self._end = time.monotonic() + SECONDS
 
     def get_remaining_time_in_millis(self) -> int:
@@ -209,7 +212,7 @@ def event_of(
             "path": path,
             "domainName": headers.get("Host", "127.0.0.1"),
             "stage": "local",
-            "requestId": str(uuid.uuid4()),
+            "requestId": _new_id(),
             "requestTimeEpoch": int(time.time() * 1000),
             "identity": {"sourceIp": client, "userAgent": headers.get("User-Agent", "")},
             "accountId": "123456789012",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping
+from functools import lru_cache
 
 PROXIED = frozenset(("via", "forwarded", "x-forwarded-for", "x-real-ip"))
 """Headers with which a proxy names itself or its client."""
@@ -29,6 +30,7 @@ def is_here(client: str, server: str, headers: Mapping[str, str], version: str =
     return client == server or is_loopback(client)
 
 
+@lru_cache(maxsize=256)
 def is_loopback(address: str) -> bool:
     """Whether a network address is one of loopback, also as IPv6 writes those of IPv4."""
     try:

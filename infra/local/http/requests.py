@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import lru_cache
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -32,6 +33,8 @@ SILENT_SECONDS = 30.0
 DRAINED = 16 * 1024 * 1024
 """Bytes of a refused body that are read, so that the client gets to see the answer."""
 BLOCK = 256 * 1024
+_REMEMBERED = 4096
+"""Bytes of header lines up to which they are read once; a process remembers the last 256."""
 _TOKEN = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _TARGET = re.compile(rb"[\x21-\x7e]+")
 _HEADER = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([\t\x20-\x7e\x80-\xff]*)")
@@ -84,7 +87,7 @@ class Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True  # or the last packet of an answer waits 40 ms for the client's acknowledgement
     wbufsize = -1  # headers and small bodies leave in one packet
     headers: dict[str, str]  # type: ignore[assignment]  # the base class's parser takes a third of a small request
-    """By name, as the client writes it; values of a repeated one are joined by commas."""
+    """By name, as the client writes it; values of a repeated one are joined by commas. Not to be changed."""
     unread: int
     """Bytes of the body that were not read yet; 0 for one in chunks."""
     is_chunked: bool
@@ -206,31 +209,35 @@ class Handler(BaseHTTPRequestHandler):
             left -= len(block)
 
     def _read_head(self) -> None:
+        line, block = self._head_at_once() or self._head_by_lines()
+        self._read_request_line(line)
+        parse = _parse if len(block) <= _REMEMBERED else _parse.__wrapped__
+        self.headers, given = parse(block)
+        self._judge_headers(given)
+
+    def _head_at_once(self) -> tuple[bytes, bytes] | None:
+        """The request line and the header lines, where all of them are there and end as they should."""
+        there = self._reader.peek()
+        end = there.find(b"\r\n\r\n", 0, HEAD_BYTES)
+        head = there[: end + 2]
+        line, _, block = head.partition(b"\r\n")
+        if end < 0 or not line or head.count(b"\n") != head.count(b"\r\n"):
+            return None
+        self._reader.read(end + 4)
+        return line, block
+
+    def _head_by_lines(self) -> tuple[bytes, bytes]:
         left = HEAD_BYTES
         line = self._head_line(left)
         if not line:  # an empty line before a request must be ignored
             line = self._head_line(left)
-        self._read_request_line(line)
         left -= len(line)
-        self.headers, number = {}, 0
-        names: dict[str, str] = {}
-        while line := self._head_line(left):
-            left -= len(line)
-            found = _HEADER.fullmatch(line)
-            if found is None:
-                raise Malformed("A header line is malformed: it must be a name, a colon and a value, on one line.")
-            given, text = found[1].decode("ascii"), found[2].strip(b" \t").decode("latin-1")
-            name = names.setdefault(given.lower(), given)
-            if name not in self.headers:
-                self.headers[name] = text
-            elif given.lower() in _ONCE:
-                raise Malformed(f"The header {given} is given more than once.")
-            else:
-                self.headers[name] += f",{text}"
-            number += 1
-            if number > HEADERS:
-                raise Malformed(f"There are more than {HEADERS} headers.", HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
-        self._judge_headers()
+        lines = []
+        while each := self._head_line(left):
+            left -= len(each)
+            lines.append(each + b"\r\n")
+            _check_number(len(lines))
+        return line, b"".join(lines)
 
     def _head_line(self, limit: int) -> bytes:
         line = self.rfile.readline(limit + 1)
@@ -255,8 +262,7 @@ class Handler(BaseHTTPRequestHandler):
                 raise Malformed("The path must begin with a slash.")
             self.path = "/" + place.partition("/")[2]
 
-    def _judge_headers(self) -> None:
-        given = {name.lower(): value for name, value in self.headers.items()}
+    def _judge_headers(self, given: dict[str, str]) -> None:
         if self.request_version == "HTTP/1.1" and "host" not in given:
             raise Malformed("The header Host is missing.")
         tokens = {token.strip() for token in given.get("connection", "").lower().split(",")}
@@ -295,6 +301,33 @@ class Handler(BaseHTTPRequestHandler):
         left = HEAD_BYTES
         while trailer := self._head_line(left):
             left -= len(trailer)
+
+
+def _check_number(lines: int) -> None:
+    if lines > HEADERS:
+        raise Malformed(f"There are more than {HEADERS} headers.", HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+
+
+@lru_cache(maxsize=256)
+def _parse(block: bytes) -> tuple[dict[str, str], dict[str, str]]:
+    """Header lines by name as they are written, and by the name in lower case; a client's are mostly the same."""
+    headers: dict[str, str] = {}
+    names: dict[str, str] = {}
+    lines = block.split(b"\r\n")[:-1]
+    for line in lines:
+        found = _HEADER.fullmatch(line)
+        if found is None:
+            raise Malformed("A header line is malformed: it must be a name, a colon and a value, on one line.")
+        given, text = found[1].decode("ascii"), found[2].strip(b" \t").decode("latin-1")
+        name = names.setdefault(given.lower(), given)
+        if name not in headers:
+            headers[name] = text
+        elif given.lower() in _ONCE:
+            raise Malformed(f"The header {given} is given more than once.")
+        else:
+            headers[name] += f",{text}"
+    _check_number(len(lines))
+    return headers, {lower: headers[name] for lower, name in names.items()}
 
 
 def _too_large(limit: int) -> Malformed:

@@ -62,7 +62,7 @@ class Database:
             CannotStore: there is no room for it.
         """
         self.lock = threading.RLock()
-        self.recent = Recent(lambda: self._depth > 0)
+        self.recent = Recent(lambda: self._depth > 0, lambda: len(self._pending) > 0)
         self.directory = directory
         self.path = None if directory is None else directory / NAME
         self.failure = ""
