@@ -31,8 +31,6 @@ RANGES, RANGE = 4, 30_720
 """The sample: so many ranges of so many neighbours, from the first rows to the last."""
 _LEAST_BETTER, _MARGIN = 10, 3
 """The rows of the sample that are at least as good as the bound: so many, or this many times what would do."""
-_NARROW = frozenset({"id", "media", "parent", "elemental_id"})
-"""Columns by which the database finds a few rows without reading all."""
 _COMPUTED = frozenset({"incident", "duration", "section"})
 """Sort keys that are not always columns."""
 
@@ -76,7 +74,7 @@ def _key_of(query: Query, layout: Layout) -> _Key | None:
     if not is_short or len(query.keys) != 1 or query.merge or query.exclude_parents or query.incident is not None:
         return None
     terms = query.where.terms if isinstance(query.where, And) else (query.where,)
-    if any(isinstance(each, Test) and each.column in _NARROW and each.op in (Op.EQ, Op.IN) for each in terms):
+    if any(isinstance(each, Test) and each.column in sql.NARROW and each.op in (Op.EQ, Op.IN) for each in terms):
         return None
     [key] = query.keys
     if key.column is None:

@@ -42,6 +42,8 @@ Condition = Callable[[Bind], str]
 _encode = msgspec.json.Encoder().encode
 SOLID = frozenset({"id", "type", "version", "mark", "latest", "variant_deleted", "media", "name", "deleted", "depth"})
 """Built-in columns that are never NULL."""
+NARROW = frozenset({"id", "media", "parent", "elemental_id"})
+"""Built-in columns by which the database finds a few rows without reading all."""
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ from chalicelib.storage.view.apply_log import LogApplier
 from chalicelib.storage.view.database.documents import Document
 from chalicelib.storage.view.database.store import Store
 from chalicelib.storage.view.deleted_definitions import Lost, id_queries
+from chalicelib.storage.view.held_counts import HeldCounts
 from chalicelib.storage.view.held_lists import HeldLists
 from chalicelib.storage.view.locks import Gate
 from chalicelib.storage.view.rows import DOCUMENT, create_table, revise, with_all_names, with_incident
@@ -76,6 +77,7 @@ class View:
         self._vectors: dict[tuple[Kind, str], Vectors] = {}
         """By kind and column; only columns that a query with `nearest` has used."""
         self._held = HeldLists()
+        self._held_counts = HeldCounts()
         self._counted: dict[Kind, tuple[int, int]] = {}
         """By kind: its rows, and `changes` when they were counted."""
         self._gate = Gate()
@@ -118,8 +120,7 @@ class View:
         """The number of entities that a checked query selects, within its slice."""
         with self._gate.reading():
             note_commit(self.seq)
-            among = view_vectors.within(self._distances(query))
-            number: int = self._run(counts.count(query, self.state.layout, among))[0][0]
+            number = self._count(query, view_vectors.within(self._distances(query)))
         stop = number if query.stop is None else min(query.stop, number)
         return max(0, stop - query.start)
 
@@ -181,7 +182,7 @@ class View:
                 among: Sequence[int] | None = [row[0] for row in self._rows_of(query)]
             else:
                 among = view_vectors.within(self._distances(query))
-            matched: int = self._run(counts.count(query, self.state.layout, among))[0][0]
+            matched = self._count(query, among)
             rows = self._run(aggregate_sql.statistics(query, aggregate, self.state.layout, among))
         return aggregate_sql.read(aggregate, matched, rows)
 
@@ -224,7 +225,8 @@ class View:
     @property
     def memory(self) -> int:
         """About how many bytes the view holds that DuckDB cannot drop by itself."""
-        return _SMALLEST + self._uncompressed * _CHANGE_BYTES + self._packed + self._held.memory
+        held = self._packed + self._held.memory + self._held_counts.memory
+        return _SMALLEST + self._uncompressed * _CHANGE_BYTES + held
 
     @property
     def _packed(self) -> int:
@@ -265,6 +267,16 @@ class View:
         found = self._run(sql.unsorted(query, self.state.layout, DOCUMENT))
         found.sort()
         return [row[1] for row in found]
+
+    def _count(self, query: Query, among: Sequence[int] | None) -> int:
+        """The number of entities that a query selects, before its slice; `among` as in `counts.count`."""
+        if among is None:
+            rows = partial(self._number_about, query.kind)
+            held = self._held_counts.number(query, self.state.layout, rows, self._run)
+            if held is not None:
+                return held
+        number: int = self._run(counts.count(query, self.state.layout, among))[0][0]
+        return number
 
     def _number_about(self, kind: Kind) -> int:
         """About how many rows a kind has: as many as when they were counted, some changes ago."""
@@ -333,7 +345,9 @@ class View:
                 applier.commit()
             if self.state.layout is not applier.state.layout:
                 self._vectors.clear()
+                self._held_counts.clear()
             self._held.note(applier.changed)
+            self._held_counts.note(applier.changed)
             for (kind, _), vectors in self._vectors.items():
                 vectors.note(applier.changed[kind])
             self.state = applier.state
@@ -347,8 +361,9 @@ class View:
         with self._gate.writing():
             self._uncompressed = 0
             self.store.checkpoint()
+            self._held_counts.clear()  # a checkpoint closes the gaps of deleted rows
             for vectors in self._vectors.values():
-                vectors.move()  # a checkpoint closes the gaps of deleted rows
+                vectors.move()
 
     def apply_entities(self, changes: Iterable[Change]) -> None:
         """Apply changes to a view that is not filled from its log; end with `stand_at`."""
