@@ -179,15 +179,8 @@ class _Plain(HTTPConnection):
         super().request(*args, **more)
 
 
-class _Tls(HTTPSConnection):
-    def connect(self) -> None:
-        _use(self)
-        super().connect()
-        _use(self)
-
-    def request(self, *args: Any, **more: Any) -> None:
-        _use(self)
-        super().request(*args, **more)
+class _Tls(_Plain, HTTPSConnection):
+    pass
 
 
 class _PlainPool(urllib3.HTTPConnectionPool):

@@ -13,7 +13,6 @@ import threading
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import boto3
 
@@ -168,13 +167,9 @@ def _release_locks() -> None:
 
 
 def _timers() -> list[Timer]:
+    every = float(os.environ.get("COMPACT_EVERY", "180"))
     return [
-        Timer(
-            name="compact",
-            handler=compact.handler,
-            every=float(os.environ.get("COMPACT_EVERY", "180")),
-            waits=True,
-        ),
+        Timer(name="compact", handler=compact.handler, every=every, waits=True),
         Timer(name="jobs", handler=jobs.handler, every=15.0, timeout=90.0),
         Timer(name="upkeep", handler=upkeep.handler, every=300.0),
         Timer(name="webhook", handler=webhook.handler, every=15.0, timeout=90.0),
@@ -183,47 +178,17 @@ def _timers() -> list[Timer]:
 
 def _sources() -> list[Source]:
     place = settings()
-    common: dict[str, Any] = {"batch_size": 1}
+    rows = (
+        # a third one, for the first pieces of a new video while large pieces of others are encoded
+        ("transcode", place.transcode_queue_url, transcode.handler, 3, 900.0),
+        ("clip", place.clip_queue_url, clip.handler, 2, 50.0),
+        ("dataset", place.dataset_queue_url, dataset.handler, 1, 900.0),
+        ("source", place.source_queue_url, source.handler, 1, 900.0),
+        ("email", place.email_queue_url, email.handler, 1, 30.0),
+        ("purge", place.purge_queue_url, purge.handler, 1, 900.0),
+        ("webhook", place.webhook_queue_url, webhook.handler, 4, 90.0),
+    )
     return [
-        Source(
-            # a third one, for the first pieces of a new video while large pieces of others are encoded
-            queue_url=place.transcode_queue_url,
-            handler=transcode.handler,
-            name="transcode",
-            concurrency=3,
-            **common,
-        ),
-        Source(
-            queue_url=place.clip_queue_url, handler=clip.handler, name="clip", concurrency=2, timeout=50.0, **common
-        ),
-        Source(
-            queue_url=place.dataset_queue_url,
-            handler=dataset.handler,
-            name="dataset",
-            concurrency=1,
-            timeout=900.0,
-            **common,
-        ),
-        Source(
-            queue_url=place.source_queue_url,
-            handler=source.handler,
-            name="source",
-            concurrency=1,
-            timeout=900.0,
-            **common,
-        ),
-        Source(
-            queue_url=place.email_queue_url, handler=email.handler, name="email", concurrency=1, timeout=30.0, **common
-        ),
-        Source(
-            queue_url=place.purge_queue_url, handler=purge.handler, name="purge", concurrency=1, timeout=900.0, **common
-        ),
-        Source(
-            queue_url=place.webhook_queue_url,
-            handler=webhook.handler,
-            name="webhook",
-            concurrency=4,
-            timeout=90.0,
-            **common,
-        ),
+        Source(name=name, queue_url=queue, handler=handler, concurrency=at_once, timeout=seconds)
+        for name, queue, handler, at_once, seconds in rows
     ]

@@ -289,7 +289,7 @@ GUARDS: dict[str, Guard] = {
         "infra/local/s3/signatures.py",
         "    elif moment > signed_at + timedelta(seconds=claim.expires):",
         "    elif False:",
-        "tests/infra/test_s3_front.py",
+        "tests/infra/local/test_s3_front.py",
         "test_of_expired_urls",
     ),
     "local pages": Guard(
@@ -297,7 +297,7 @@ GUARDS: dict[str, Guard] = {
         "infra/local/http/gateway.py",
         "        if not hosts.is_own(self.headers, self.gateway.listening, None if is_operator else here):",
         "        if False:",
-        "tests/infra/test_local_pages.py",
+        "tests/infra/local/test_local_pages.py",
         "test_a_site_that_resolves_to_this_machine_reads_none_of_its_pages",
     ),
     "steps": Guard(
@@ -305,7 +305,7 @@ GUARDS: dict[str, Guard] = {
         "infra/local/batch/steps/step_syscalls.py",
         '    "prlimit64": {0: _ITSELF},\n',
         "",
-        "tests/infra/test_hostile_steps.py",
+        "tests/infra/local/test_hostile_steps.py",
         "test_it_sets_limits_and_priorities_of_itself_only_and_shares_no_memory",
     ),
 }

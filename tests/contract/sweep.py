@@ -103,7 +103,7 @@ class Worlds:
 def in_paths(worlds: Worlds, report: Report, operations: list[Operation]) -> None:
     """Address the foreign objects."""
     for operation in operations:
-        path = _path(operation, worlds.there)
+        path = worlds.there.path(operation)
         for name, caller in worlds.callers.items():
             said = caller.ask(operation.method, path, body_of(operation), **query_of(operation))
             accepted = (404,) if caller.user and caller is not worlds.there.inactive else (401,)
@@ -160,7 +160,7 @@ def in_deep_bodies(worlds: Worlds, report: Report, operations: list[Operation]) 
                     body = _own(operation, body_of(operation), worlds.here)
                     lie = {member: planted}
                     sent = [{**each, **lie} for each in body] if isinstance(body, list) else {**(body or {}), **lie}
-                    said = worlds.here.owner.ask(operation.method, _path(operation, worlds.here), sent)
+                    said = worlds.here.owner.ask(operation.method, worlds.here.path(operation), sent)
                     report.note("deep body", said, f"{operation.id}: {place}")
                     if said.status < 300:
                         report.faults.append(f"{operation.id}: {place}: a foreign id was accepted")
@@ -171,7 +171,7 @@ def in_bodies(worlds: Worlds, report: Report, operations: list[Operation]) -> No
     for operation in operations:
         if operation.body in (None, bytes):
             continue
-        path = _path(operation, worlds.here)
+        path = worlds.here.path(operation)
         body = _own(operation, body_of(operation), worlds.here)
         whole = full_body_of(operation)
         for member in whole if isinstance(whole, dict) else ():
@@ -193,7 +193,7 @@ def in_bodies(worlds: Worlds, report: Report, operations: list[Operation]) -> No
 def in_queries(worlds: Worlds, report: Report, operations: list[Operation]) -> None:
     """Name the foreign objects in parameters of requests to the callers' own, one at a time."""
     for operation in operations:
-        path = _path(operation, worlds.here)
+        path = worlds.here.path(operation)
         for item in shapes.type_info(operation.query).fields:  # type: ignore[attr-defined]
             if not _ID.search(item.encode_name) or item.encode_name in _NOT_IDS:
                 continue
@@ -216,13 +216,6 @@ def sweep(worlds: Worlds, operations: list[Operation]) -> Report:
     if worlds.state() != worlds.before:
         report.faults.append("the foreign world has changed")
     return report
-
-
-def _path(operation: Operation, world: World) -> str:
-    path = operation.path
-    for name, value in world.variables(operation).items():
-        path = path.replace("{" + name + "}", str(value))
-    return path
 
 
 def _own(operation: Operation, body: Any, world: World) -> Any:

@@ -116,16 +116,9 @@ def world() -> World:
     return build()
 
 
-def path_of(operation, world):
-    path = operation.path
-    for name, value in world.variables(operation).items():
-        path = path.replace("{" + name + "}", str(value))
-    return path
-
-
 @sweep("case", cases(), ids=lambda case: f"{case.operation.id}-{case.member}-{case.why}", parts=2)
 def test_a_bad_member_is_refused_and_named(case, world):
-    path = path_of(case.operation, world)
+    path = world.path(case.operation)
     body = {**body_of(case.operation), case.member: case.value}
     said = world.owner.ask(case.operation.method, path, body)
     assert said.status == 400, said.body
@@ -135,7 +128,7 @@ def test_a_bad_member_is_refused_and_named(case, world):
 
 @sweep("operation, raw", itertools.product(WITH_BODY, NO_OBJECT), ids=lambda case: f"{case[0].id}-{case[1][:9]!r}")
 def test_what_is_no_object_is_refused(operation, raw, world):
-    said = world.owner.ask(operation.method, path_of(operation, world), raw=raw)
+    said = world.owner.ask(operation.method, world.path(operation), raw=raw)
     assert said.status in (400, 413), said.body
 
 
@@ -205,7 +198,7 @@ def test_whatever_odd_value_a_member_has_the_answer_is_no_failure(operation, wor
 
 def give_odd_values(operation, world, monkeypatch, step):
     monkeypatch.setattr("chalicelib.access.passwords.hash_password", lambda _: "no hash")
-    path = path_of(operation, world)
+    path = world.path(operation)
     example = body_of(operation)
     example = example[0] if isinstance(example, list) else example
     for shape, wrapped in bodies_of(operation):

@@ -23,7 +23,6 @@ from chalicelib.http.decoding import MAX_THINGS, decode_body, decode_query
 from chalicelib.http.encoding import LONGEST_SENTENCE
 from chalicelib.http.operation import NoQuery, OneOf
 from tests.contract.examples import body_of, example_of, query_of
-from tests.contract.test_mass_assignment import path_of
 from tests.contract.world import build
 from tests.sweeps import sweep
 
@@ -143,7 +142,7 @@ def sound(operation):
 def test_the_refusal_reaches_the_caller_and_is_short(operation, world):
     wrong = list(bodies(operation))
     name, body = wrong[OPERATIONS.index(operation) % len(wrong)]
-    said = world.owner.ask(operation.method, path_of(operation, world), body, **query_of(operation))
+    said = world.owner.ask(operation.method, world.path(operation), body, **query_of(operation))
     assert said.status in (400, 413), said.body[:300]
     assert name in said.body.decode()
     assert len(said.body) < 20_000
@@ -186,7 +185,7 @@ def test_what_is_as_large_as_may_be_is_refused_or_taken_in_good_time(world, oper
         for value in large_values(field.type):
             began = time.monotonic()
             body = {**example, field.encode_name: value}
-            said = world.owner.ask(operation.method, path_of(operation, world), body, **query_of(operation))
+            said = world.owner.ask(operation.method, world.path(operation), body, **query_of(operation))
             assert said.status < 500 or said.status == 503, (field.encode_name, said.status, said.body[:300])
             assert len(said.body) < 20_000 or said.status < 300, field.encode_name
             assert time.monotonic() - began < SECONDS, field.encode_name

@@ -26,7 +26,7 @@ from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.objects import objects as service_objects
 from tests import objects
 from tests.contract.examples import full_body_of, query_of
-from tests.contract.test_mass_assignment import MAKES, path_of, placed
+from tests.contract.test_mass_assignment import MAKES, placed
 from tests.contract.world import build
 
 MARK = "foreign"
@@ -164,7 +164,7 @@ def send_texts(world, spelled, *, whole):
         for place, _ in enumerate(with_text(full, "")):
             for key in spelled if whole else [spelled[count % len(spelled)]]:
                 body = list(with_text(full, key))[place]
-                said = world.owner.ask(operation.method, path_of(operation, world), body, **query_of(operation))
+                said = world.owner.ask(operation.method, world.path(operation), body, **query_of(operation))
                 assert said.status < 500, (operation.id, body, said.body)
                 assert b"X-Amz-Signature" not in said.body or MARK.encode() not in said.body, (operation.id, body)
                 count += 1

@@ -18,7 +18,7 @@ from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.core.values.attributes import Dtype
 from chalicelib.http.operation import OneOf
 from tests.contract.examples import example_of, query_of
-from tests.contract.test_mass_assignment import path_of, placed
+from tests.contract.test_mass_assignment import placed
 from tests.contract.world import build
 
 DTYPES = get_args(Dtype)
@@ -149,7 +149,7 @@ def send(world: Any, monkeypatch: Any, *, whole: bool) -> int:
         for odd, name in values(number, whole=whole):
             raw = template.replace(json.dumps(HOLE, ensure_ascii=False), odd).replace(NAME, name)
             raw = raw.replace(FRESH, f"fresh{next(_count)}")
-            ask = (operation.method, path_of(operation, world))
+            ask = (operation.method, world.path(operation))
             said = world.owner.ask(*ask, raw=raw.encode(), **query_of(operation))
             if said.status == 429:
                 world.owner.drain()
@@ -173,7 +173,7 @@ def read_everything(world: Any) -> None:
     count = 0
     for operation in OPERATIONS:
         if operation.method == "GET" and operation.path.startswith("/rest/"):
-            said = world.owner.get(path_of(operation, world), **query_of(operation))
+            said = world.owner.get(world.path(operation), **query_of(operation))
             assert said.status < 500, (operation.id, said.body)
             count += said.status == 200
     assert count > 70

@@ -157,13 +157,6 @@ def placed(operation, body, things):
     return {name: ids.get(name, value) if value in (1, [1]) else value for name, value in body.items()}
 
 
-def path_of(operation, world):
-    path = operation.path
-    for name, value in world.variables(operation).items():
-        path = path.replace("{" + name + "}", str(value))
-    return path
-
-
 def with_forgery(body, lies):
     return [{**each, **lies} for each in body] if isinstance(body, list) else {**body, **lies}
 
@@ -180,7 +173,7 @@ def marks(text):
 @sweep("operation", MAKES, ids=lambda operation: operation.id)
 def test_no_body_settles_what_it_does_not_declare(world, operation, monkeypatch):
     monkeypatch.setattr("chalicelib.access.passwords.hash_password", lambda _: "no hash")
-    path, query = path_of(operation, world), query_of(operation)
+    path, query = world.path(operation), query_of(operation)
     query |= {name: 0 for name in ("index",) if name in query}
     before = seen(world, path) if operation in CHANGES and seen_by(operation) is not None else []
     body, lies = sound(operation, world), forged(operation)

@@ -37,9 +37,7 @@ def world() -> World:
 
 
 def ask(who: Api, operation: Any, world: World, raw: bytes | None = None) -> Said:
-    path = operation.path
-    for name, value in world.variables(operation).items():
-        path = path.replace("{" + name + "}", str(value))
+    path = world.path(operation)
     if raw is not None:
         return who.ask(operation.method, path, raw=raw, **query_of(operation))
     return who.ask(operation.method, path, body_of(operation), **query_of(operation))

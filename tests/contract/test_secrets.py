@@ -97,13 +97,6 @@ def found(text: str, secrets: dict[str, str]) -> list[str]:
     return [name for name, secret in secrets.items() if secret in text]
 
 
-def path_of(operation, world) -> str:
-    path = operation.path
-    for name, value in world.variables(operation).items():
-        path = path.replace("{" + name + "}", str(value))
-    return path
-
-
 def stored() -> str:
     """All rows of all tables, compressed documents opened."""
     client, place = boto3.client("dynamodb"), settings()
@@ -125,7 +118,7 @@ def test_no_operation_tells_or_logs_a_secret(caplog, capfd):
     told, good = [], 0
     with caplog.at_level(logging.INFO):
         for operation in sorted(OPERATIONS, key=lambda operation: ORDER.index(operation.method)):
-            path = path_of(operation, world)
+            path = world.path(operation)
             allowed = {"cluster", "cert"} if operation.id in SHOWS_CLUSTERS else set()
             for body in (body_of(operation), *misplaced(operation, secrets)):
                 said = world.owner.ask(operation.method, path, body, **query_of(operation))

@@ -78,6 +78,11 @@ class World:
         named = {"uid": known} if known is not None else {}
         return {name: named.get(name, self.things.get(name, known if known is not None else 1)) for name in names}
 
+    def path(self, operation: Any) -> str:
+        """The path with which an operation addresses the thing of this world."""
+        variables = {name: str(value) for name, value in self.variables(operation).items()}
+        return str(operation.path.format(**variables))
+
     def writes(self) -> Counter[str]:
         """How many rows of each table were written so far: a refused request adds none."""
         return Counter({table: _writes[table] for table in TABLES})

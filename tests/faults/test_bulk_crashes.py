@@ -9,8 +9,8 @@ import pytest
 from chalicelib.resources.annotations import reassign
 from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.storage.log import intents, log
+from tests.faults.kills import Killer
 from tests.faults.picture import commits_after
-from tests.faults.test_transcode_crashes import Killer
 from tests.resources.annotations.boxes import EVERYTHING, settle
 from tests.service import join, new_user
 

@@ -16,8 +16,8 @@ from chalicelib.resources.media import clearing as media_clearing
 from chalicelib.resources.sections import bulk as sections_bulk
 from chalicelib.storage.dynamodb import steps
 from chalicelib.storage.log import log
+from tests.faults.kills import Killer
 from tests.faults.picture import commits_after
-from tests.faults.test_transcode_crashes import Killer
 from tests.resources.annotations.boxes import settle
 
 pytestmark = pytest.mark.slow

@@ -3,7 +3,6 @@
 import pytest
 
 from chalicelib.core.models.datasets import DATASET, EXPORT
-from chalicelib.queues import decode
 from chalicelib.resources.exports import joining, places, planning, steps
 from chalicelib.resources.exports import service as exports_service
 from chalicelib.resources.exports.messages import JoinExport, PlanExport, WritePart
@@ -11,43 +10,13 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.dynamodb.progress import pieces
 from tests import objects
-from tests.faults.test_transcode_crashes import Killed, Killer
+from tests.faults.kills import Killer, Queue
 from tests.queue_runner import deliver
 from tests.resources.exports.samples import Dataset, opened
 
 pytestmark = pytest.mark.slow
 
 KINDS = (PlanExport, WritePart, JoinExport)
-MOST_DELIVERIES = 400
-
-
-class Queue:
-    """What is sent is delivered until its handler returns."""
-
-    def __init__(self, monkeypatch):
-        self.waiting = []
-        for module in (steps, joining):
-            monkeypatch.setattr(module, "send", lambda _, message: self.take(message))
-        monkeypatch.setattr(steps, "send_many", lambda _, messages: [self.take(each) for each in messages])
-
-    def take(self, message):
-        from chalicelib.queues import encode
-
-        self.waiting.append(decode(encode(message), KINDS))
-
-    def run(self):
-        """Deliver until nothing waits; how often a handler was killed."""
-        killed = 0
-        for _ in range(MOST_DELIVERIES):
-            if not self.waiting:
-                return killed
-            message = self.waiting.pop(0)
-            try:
-                handle(message)
-            except Killed:
-                killed += 1
-                self.waiting.append(message)
-        raise AssertionError("the queue never became empty")
 
 
 def handle(message):
@@ -70,7 +39,7 @@ def test_an_export_is_made_wherever_it_is_killed(api, project, monkeypatch, ever
     dataset = Dataset(api, project, pictures=False)
     dataset.annotate()
     monkeypatch.setattr(planning, "LABELS_A_PART", 4)
-    killer, queue = Killer(monkeypatch), Queue(monkeypatch)
+    killer, queue = Killer(monkeypatch), Queue(monkeypatch, [steps, joining], KINDS, handle)
 
     def start():
         return api.made(f"Exports/{project}", {"format": "csv"})
@@ -103,7 +72,7 @@ def test_every_message_twice_and_out_of_order_changes_nothing(api, project, monk
     dataset = Dataset(api, project, pictures=False)
     dataset.annotate()
     monkeypatch.setattr(planning, "LABELS_A_PART", 4)
-    queue = Queue(monkeypatch)
+    queue = Queue(monkeypatch, [steps, joining], KINDS, handle)
     uid = api.made(f"Exports/{project}", {"format": "csv"})
     steps.plan(PlanExport(uid=uid))
     steps.plan(PlanExport(uid=uid))

@@ -3,7 +3,6 @@
 import msgspec
 import pytest
 
-from chalicelib.queues import decode, encode
 from chalicelib.resources.imports import checking, creating
 from chalicelib.resources.imports import service as imports_service
 from chalicelib.resources.imports import steps as imports_steps
@@ -12,7 +11,7 @@ from chalicelib.resources.imports.schemas import IMPORT
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from tests import objects, roles
-from tests.faults.test_transcode_crashes import Killed, Killer
+from tests.faults.kills import Killer, Queue
 from tests.queue_runner import deliver
 from tests.resources.imports.archives import uploaded, zipped
 from tests.resources.media.samples import picture
@@ -29,35 +28,8 @@ FILES = {
     },
     "a.png": picture(64, 48, "PNG"),
 }
-MOST_DELIVERIES = 200
 BODY = {"format": "coco", "create_types": True}
 """Of an import into a project without types."""
-
-
-class Queue:
-    """What is sent is delivered until its handler returns."""
-
-    def __init__(self, monkeypatch):
-        self.waiting = []
-        for module in (imports_service, imports_steps):
-            monkeypatch.setattr(module, "send", lambda _, message: self.take(message))
-
-    def take(self, message):
-        self.waiting.append(decode(encode(message), KINDS))
-
-    def run(self):
-        """Deliver until nothing waits; how often a handler was killed."""
-        killed = 0
-        for _ in range(MOST_DELIVERIES):
-            if not self.waiting:
-                return killed
-            message = self.waiting.pop(0)
-            try:
-                handle(message)
-            except Killed:
-                killed += 1
-                self.waiting.append(message)
-        raise AssertionError("the queue never became empty")
 
 
 def handle(message):
@@ -91,7 +63,7 @@ def seen(api, project):
 def test_an_import_is_done_once_wherever_it_is_killed(api, organization, monkeypatch, every):
     monkeypatch.setattr(checking, "PART", 5)
     monkeypatch.setattr(creating, "AT_ONCE", 3)
-    killer, queue = Killer(monkeypatch), Queue(monkeypatch)
+    killer, queue = Killer(monkeypatch), Queue(monkeypatch, [imports_service, imports_steps], KINDS, handle)
 
     def world(number):
         project = api.made("Projects", {"name": f"killed at {number}", "organization": organization})
@@ -124,7 +96,7 @@ def test_an_import_is_done_once_wherever_it_is_killed(api, organization, monkeyp
 
 def test_every_message_twice_and_late_ones_change_nothing(api, project, monkeypatch):
     monkeypatch.setattr(checking, "PART", 5)
-    queue = Queue(monkeypatch)
+    queue = Queue(monkeypatch, [imports_service, imports_steps], KINDS, handle)
     key = uploaded(api, project, zipped(FILES))
     uid = api.post(f"Imports/{project}", BODY | {"key": key}).json["uid"]
     messages = [CheckImport(uid=uid), *(RunImportPart(uid=uid, part=part) for part in (0, 0, 1, 0, 1, 3, 2, 2))]

@@ -16,8 +16,8 @@ from chalicelib.storage.log import intents, log
 from chalicelib.storage.objects import owners
 from chalicelib.storage.view import views
 from tests import objects
+from tests.faults.kills import Killed, Killer
 from tests.faults.picture import commits_after
-from tests.faults.test_transcode_crashes import Killed, Killer
 from tests.resources.annotations.boxes import EVERYTHING, settle
 
 pytestmark = pytest.mark.slow

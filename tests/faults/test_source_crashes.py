@@ -3,49 +3,20 @@
 import pytest
 
 from chalicelib.core.kinds import Kind
-from chalicelib.queues import decode, encode
 from chalicelib.resources.bucket_sources import indexing, listing
 from chalicelib.resources.bucket_sources import service as bucket_sources_service
 from chalicelib.resources.bucket_sources.messages import IndexObjects, ListObjects, LookAtObjects
 from chalicelib.resources.bucket_sources.schemas import BUCKET_SOURCE
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.objects import objects
-from tests.faults.test_transcode_crashes import Killed, Killer
+from tests.faults.kills import Killer, Queue
 from tests.resources.bucket_sources.conftest import front, lake, register  # noqa: F401 fixtures
 from tests.resources.media.samples import media_type, picture, video
 
 pytestmark = pytest.mark.slow
 
 KINDS = (ListObjects, LookAtObjects, IndexObjects)
-MOST_DELIVERIES = 200
 FILM = video(10)
-
-
-class Queue:
-    """What is sent is delivered until its handler returns."""
-
-    def __init__(self, monkeypatch):
-        self.waiting = []
-        for module in (listing, indexing, bucket_sources_service):
-            monkeypatch.setattr(module, "send", lambda _, message: self.take(message))
-        monkeypatch.setattr(listing, "send_many", lambda _, messages: [self.take(each) for each in messages])
-
-    def take(self, message):
-        self.waiting.append(decode(encode(message), KINDS))
-
-    def run(self):
-        """Deliver until nothing waits; how often a handler was killed."""
-        killed = 0
-        for _ in range(MOST_DELIVERIES):
-            if not self.waiting:
-                return killed
-            message = self.waiting.pop(0)
-            try:
-                handle(message)
-            except Killed:
-                killed += 1
-                self.waiting.append(message)
-        raise AssertionError("the queue never became empty")
 
 
 def handle(message):
@@ -64,7 +35,7 @@ def test_a_source_is_listed_wherever_it_is_killed(api, organization, lake, monke
     lake.put("survey/a.mp4", FILM)
     for name in "bcd":
         lake.put(f"survey/{name}.jpg", picture(16, 16))
-    killer, queue = Killer(monkeypatch), Queue(monkeypatch)
+    killer, queue = Killer(monkeypatch), Queue(monkeypatch, [listing, indexing, bucket_sources_service], KINDS, handle)
     number, calls = 0, 1
     while number <= calls:
         killer.left = None

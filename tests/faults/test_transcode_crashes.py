@@ -6,13 +6,11 @@ import uuid
 
 import av
 import pytest
-from botocore.client import BaseClient
 
 from chalicelib.core.keys import object_keys
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.definitions import ArchiveConfig, EncodeConfig, ResolutionConfig
 from chalicelib.core.models.jobs import JOB
-from chalicelib.queues import decode
 from chalicelib.resources.media import streams
 from chalicelib.resources.media.streams import RangeSource
 from chalicelib.resources.transcodes import steps as transcodes_steps
@@ -24,71 +22,13 @@ from chalicelib.storage.log import log
 from chalicelib.video import plan
 from chalicelib.video.decoding.frame import decode_frames
 from tests import objects
+from tests.faults.kills import Killer, Queue
 from tests.faults.picture import commits_after
 from tests.resources.media.samples import media_type, shade, transcode, video
 
 pytestmark = pytest.mark.slow
 
 KINDS = (PlanTranscode, EncodePiece, AssembleTranscode)
-MOST_CALLS = 400
-
-
-class Killed(Exception):
-    """What stands for SIGKILL."""
-
-
-class Killer:
-    """Lets so many AWS calls through, the last of which never answers."""
-
-    def __init__(self, monkeypatch):
-        self.left = None
-        self.calls = 0
-        real = BaseClient._make_api_call
-
-        def call(client, name, arguments):
-            answer = real(client, name, arguments)
-            self.calls += 1
-            if self.left is not None:
-                self.left -= 1
-                if self.left <= 0:
-                    self.left = None
-                    raise Killed(name)
-            return answer
-
-        monkeypatch.setattr(BaseClient, "_make_api_call", call)
-
-
-class Queue:
-    """The transcode queue: what is sent is delivered until its handler returns."""
-
-    def __init__(self, monkeypatch):
-        self.waiting = []
-        monkeypatch.setattr(transcodes_steps, "send", lambda url, message: self.take(message))
-        monkeypatch.setattr(transcodes_steps, "send_many", lambda url, messages: [self.take(m) for m in messages])
-
-    def take(self, message):
-        from chalicelib.queues import encode
-
-        # a crash between two sends is a crash after an AWS call as well
-        settings()
-        self.waiting.append(decode(encode(message), KINDS))
-
-    def run(self):
-        """Deliver until nothing waits; how often a handler was killed."""
-        killed = 0
-        for _ in range(MOST_CALLS):
-            if not self.waiting:
-                return killed
-            message = self.waiting[0]
-            try:
-                handle(message)
-            except Killed:
-                killed += 1
-                # a message that was not deleted comes again, behind the others
-                self.waiting.append(self.waiting.pop(0))
-            else:
-                self.waiting.remove(message)
-        raise AssertionError("the queue never became empty")
 
 
 def handle(message):
@@ -157,7 +97,7 @@ def outcome(uid, media):
 @pytest.mark.usefixtures("short_pieces")
 @pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.nightly), 17])
 def test_it_completes_once_wherever_it_is_killed(project, start, every, monkeypatch):
-    killer, queue = Killer(monkeypatch), Queue(monkeypatch)
+    killer, queue = Killer(monkeypatch), Queue(monkeypatch, [transcodes_steps], KINDS, handle)
     uid, media = start()
     before, commits = killer.calls, log.last(project, fresh=True)
     queue.waiting = [PlanTranscode(job=uid)]
@@ -190,7 +130,7 @@ def test_it_completes_once_wherever_it_is_killed(project, start, every, monkeypa
 
 @pytest.mark.usefixtures("short_pieces")
 def test_every_message_twice_and_out_of_order_changes_nothing(project, start, monkeypatch):
-    queue = Queue(monkeypatch)
+    queue = Queue(monkeypatch, [transcodes_steps], KINDS, handle)
     uid, media = start()
     commits = log.last(project, fresh=True)
     transcodes_steps.plan(uid)
@@ -212,7 +152,7 @@ def test_every_message_twice_and_out_of_order_changes_nothing(project, start, mo
 
 @pytest.mark.usefixtures("short_pieces")
 def test_one_that_was_given_up_says_why_and_leaves_nothing(project, start, monkeypatch):
-    queue = Queue(monkeypatch)
+    queue = Queue(monkeypatch, [transcodes_steps], KINDS, handle)
     uid, media = start()
     transcodes_steps.plan(uid)
     handle(queue.waiting[0])

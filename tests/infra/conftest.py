@@ -24,7 +24,7 @@ def name():
 @pytest.fixture
 def queue(monkeypatch, tmp_path):
     """A queue of jobs that runs steps as processes."""
-    from tests.infra import local_jobs
+    from tests.infra.local import local_jobs
 
     with local_jobs.running(monkeypatch, tmp_path) as found:
         yield found

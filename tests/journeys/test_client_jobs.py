@@ -12,7 +12,7 @@ import tator
 import yaml
 from tator.openapi.tator_openapi.exceptions import ApiException
 
-from tests.infra.steps import manifest, python, shell
+from tests.infra.local.steps import manifest, python, shell
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from tests.infra.steps import brief, endless, manifest, processes, shell, wait_until
+from tests.infra.local.steps import brief, endless, manifest, processes, shell, wait_until
 from tests.journeys.stack import Stack, connect
 
 pytestmark = pytest.mark.slow

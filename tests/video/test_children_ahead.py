@@ -17,7 +17,7 @@ from chalicelib.video.files.source import BytesSource
 from chalicelib.video.pictures import drawing
 from chalicelib.video.process import fork_server, isolation, tasks
 from chalicelib.video.process.isolation import Limits
-from tests.infra.steps import wait_until
+from tests.infra.local.steps import wait_until
 from tests.video import misbehaving, stocked, stocked_in_vain
 
 SOURCE = BytesSource(b"some bytes")

@@ -10,7 +10,7 @@ from chalicelib.errors import BadInput, Unavailable
 from chalicelib.video.files.source import BytesSource, FileSource
 from chalicelib.video.process import isolation, tasks
 from chalicelib.video.process.isolation import Limits
-from tests.infra.steps import wait_until
+from tests.infra.local.steps import wait_until
 from tests.video import misbehaving
 from tests.video.made import DATA
 

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from tests.console.browser import markup
 from tests.console.browser.projects import new_project
 from tests.console.browser.views import show
-from tests.infra.steps import manifest, shell
+from tests.infra.local.steps import manifest, shell
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from infra.local import service
 from infra.local.http import peers
 from infra.local.http.gateway import Gateway, Server
 from infra.local.http.reply import Reply
-from tests.infra.test_requests import status_and_body, talk
+from tests.infra.local.test_requests import status_and_body, talk
 from tests.service import GATEWAY, new_user
 
 PAGE = "/outbox"

@@ -15,7 +15,7 @@ from botocore.exceptions import ClientError
 
 from infra.local.dynamodb import backend as dynamodb
 from infra.local.dynamodb.metering import item_size, metering
-from tests.infra import dynamodb_script
+from tests.infra.local import dynamodb_script
 
 SCRIPTS, LENGTH = 12, 150
 A_RUN = 3

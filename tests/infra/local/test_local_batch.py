@@ -20,7 +20,7 @@ from infra.local.batch.steps.mode import NoJobs, choose
 from infra.local.batch.steps.processes import Processes
 from infra.local.batch.steps.step import Ended
 from infra.local.batch.store import FAILED, RUNNABLE, RUNNING, SUCCEEDED, JobStore
-from tests.infra.steps import endless, processes, wait_until
+from tests.infra.local.steps import endless, processes, wait_until
 
 _numbers = itertools.count(1)
 

@@ -18,7 +18,7 @@ def run(tmp_path):
 
     def run(*actions, status=0):
         command = [sys.executable, "-W", "error::ResourceWarning", str(PROGRAM), str(tmp_path / "data"), *actions]
-        root = PROGRAM.parents[2]
+        root = PROGRAM.parents[3]
         ran = subprocess.run(
             command, capture_output=True, text=True, check=False, cwd=root, env={"PYTHONPATH": str(root), "PATH": ""}
         )

@@ -12,8 +12,8 @@ import pytest
 
 from infra.local.batch.steps import launch_step, step_syscalls
 from tests import objects
-from tests.infra.local_jobs import ended, launched, output, printed
-from tests.infra.steps import endless, manifest, processes, python, shell, wait_until
+from tests.infra.local.local_jobs import ended, launched, output, printed
+from tests.infra.local.steps import endless, manifest, processes, python, shell, wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("queue")]
 

@@ -10,7 +10,7 @@ import pytest
 
 from infra.local.folder import CannotStart, Folder, demand_ports, read_port
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def start(home, **environment):

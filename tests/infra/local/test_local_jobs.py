@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from tests.infra.local_jobs import ended, launched, output, printed, statuses
-from tests.infra.steps import endless, manifest, processes, python, shell, wait_until
+from tests.infra.local.local_jobs import ended, launched, output, printed, statuses
+from tests.infra.local.steps import endless, manifest, processes, python, shell, wait_until
 
 pytestmark = pytest.mark.slow
 
