@@ -6,13 +6,22 @@ It imports nothing of this project. It prints the versions of its libraries, and
 from __future__ import annotations
 
 import json
+import os
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import tator  # type: ignore[import-untyped, unused-ignore]
 from PIL import Image
 
 BOXES, FRAMES, TRACK = 10_000, [0, 1, 2, 3], 100
+FFMPEG = f"""#!{sys.executable}
+import sys
+from PIL import Image
+Image.new("RGB", (64, 48)).save(sys.argv[-1])
+"""
+"""What stands for ffmpeg, by which `make_multi_stream` draws its thumbnails: without it, it asks for a file that its
+package lacks."""
 
 
 def member(entity, name):
@@ -45,6 +54,9 @@ def upload(api, place) -> None:
     Image.new("RGB", (64, 48), "red").save("one.png")
     *_, (_, response) = tator.util.upload_media(api, place["images"], "one.png")
     assert api.get_media(response.id).name == "one.png", response
+    Path("ffmpeg").write_text(FFMPEG, encoding="utf-8")
+    Path("ffmpeg").chmod(0o755)
+    os.environ["PATH"] = f"{Path.cwd()}{os.pathsep}{os.environ['PATH']}"
     videos = [place["video"], place["clone"]]
     made = tator.util.make_multi_stream(api, place["multi"], [1, 2], "two.mp4", videos, "several")
     assert api.get_media(made.id).media_files.ids == videos, made
