@@ -1,9 +1,10 @@
 """`make nightly LIMIT=10`: as much of the night as fits into so many minutes.
 
 The files of `FIRST` are run first, in that order. The others follow, and each day of the week begins with another
-seventh of them. A test that has not begun when the minutes are over is left out, and one that runs is stopped. Neither
-is a failure, and the end of the output names both. What fails after the end fails because a test was stopped, so it
-counts as stopped. With `--last-failed` they are failures: such a test failed before.
+seventh of them, and with another seventh of the tests of each file. A test that has not begun when the minutes are over
+is left out, and one that runs is stopped. Neither is a failure, and the end of the output names both. What fails after
+the end fails because a test was stopped, so it counts as stopped. With `--last-failed` they are failures: such a test
+failed before.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from collections import Counter
 from collections.abc import Generator, Iterable
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
+
+T = TypeVar("T")
 
 ROOT = Path(__file__).parent
 FIRST = (
@@ -67,8 +70,11 @@ def pytest_configure_node(node: Any) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """With `--minutes`, order the tests as the day has it."""
     if DAY in config.stash:
-        files = order({name(item) for item in items}, config.stash[DAY])
-        items.sort(key=lambda item: files.index(name(item)))
+        of_files: dict[str, list[pytest.Item]] = {}
+        for item in items:
+            of_files.setdefault(name(item), []).append(item)
+        day = config.stash[DAY]
+        items[:] = [item for file in order(of_files, day) for item in turn(of_files[file], day)]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -126,8 +132,13 @@ def order(files: Iterable[str], day: int) -> list[str]:
     places = {file: [number for number, first in enumerate(FIRST) if file.startswith(first)] for file in files}
     begun = sorted((file for file in places if places[file]), key=lambda file: (places[file][0], file))
     others = sorted((file for file in places if not places[file]), key=_lot)
-    start = len(others) * day // DAYS
-    return [*begun, *others[start:], *others[:start]]
+    return [*begun, *turn(others, day)]
+
+
+def turn(places: list[T], day: int) -> list[T]:
+    """A list that begins with another seventh of it on each day of the week."""
+    start = len(places) * day // DAYS
+    return [*places[start:], *places[:start]]
 
 
 def name(item: pytest.Item) -> str:

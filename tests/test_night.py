@@ -50,6 +50,13 @@ def test_that_catches_everything_for_a_while(end):
 def test_after():
     pass
 """
+MONDAY = """
+from tests import night
+
+
+def pytest_collection(session):
+    session.config.stash[night.DAY] = 0
+"""
 
 
 def nightly_files():
@@ -77,10 +84,19 @@ def test_a_week_begins_with_each_of_the_other_tests_once():
     assert sorted(file for day in begun for file in day) == sorted(files)
 
 
+def test_a_week_begins_with_each_test_of_a_file_once():
+    tests = list(range(30))
+    days = [night.turn(tests, day) for day in range(night.DAYS)]
+    assert all(sorted(day) == tests for day in days)
+    begun = [days[day][: 30 * (day + 1) // 7 - 30 * day // 7] for day in range(night.DAYS)]
+    assert [test for day in begun for test in day] == tests
+
+
 @pytest.fixture
 def run(tmp_path):
-    """Runs `TESTS` with a limit."""
+    """Runs `TESTS` with a limit, on a Monday."""
     (tmp_path / "test_it.py").write_text(TESTS)
+    (tmp_path / "conftest.py").write_text(MONDAY)
     command = [sys.executable, "-m", "pytest", "-p", "tests.night", "-c", os.devnull, "--rootdir", str(tmp_path)]
 
     def run(*arguments):
