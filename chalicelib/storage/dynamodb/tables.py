@@ -213,6 +213,10 @@ class Row(Model):
             else:
                 raise Unavailable("The database is too busy; try again.")
 
+    def store(self) -> None:
+        """Put the row, whatever is there. Raises Unavailable where DynamoDB does not take it."""
+        _demand("PutItem", self.get_save_kwargs_from_instance())
+
     def key(self) -> tuple[Any, Any]:
         """The row's partition key and its sort key, None where the table has none."""
         values, range_name = self.attribute_values, self._range_keyname
@@ -328,6 +332,26 @@ class CounterRow(Row):
     settled = NumberAttribute(null=True)
     expires = NumberAttribute(null=True)
 
+    @classmethod
+    def add(cls, pk: str, sk: str, by: int) -> int:
+        """Add to a counter, which begins at 0; returns the sum. Raises Unavailable where DynamoDB does not take it."""
+        asked = {
+            "TableName": cls.Meta.table_name,
+            "Key": cls.item_of((pk, sk)),
+            "UpdateExpression": "ADD n :by",
+            "ExpressionAttributeValues": {":by": {"N": str(by)}},
+            "ReturnValues": "UPDATED_NEW",
+        }
+        return int(_demand("UpdateItem", asked)["Attributes"]["n"]["N"])
+
+
+def _demand(operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    """A call that writes and has no condition."""
+    try:
+        return connection().call(operation, **parameters)
+    except ClientError as failure:
+        raise Unavailable("The database refused the write; nothing was changed.", str(failure)) from failure
+
 
 def connection() -> _Translating:
     """The one connection, for transactions across tables."""
@@ -353,37 +377,6 @@ def write_batch(items: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[s
     answer = _connection.call("BatchWriteItem", RequestItems=items)
     left: dict[str, list[dict[str, Any]]] = answer.get("UnprocessedItems", {})
     return left
-
-
-At = tuple[type[Row], tuple[str, ...]]
-"""A row of a table: its partition key and, where the table has one, its sort key, both of them texts."""
-
-
-def read_batch(wanted: Sequence[At]) -> tuple[dict[At, Row], set[At]]:
-    """Read up to 100 rows of several tables in one consistent BatchGetItem.
-
-    Returns:
-        the existing rows, and those that DynamoDB, being busy, did not read.
-
-    Raises:
-        Unavailable: DynamoDB does not answer.
-    """
-    connection()
-    tables: dict[str, type[Row]] = {str(table.Meta.table_name): table for table, _ in wanted}
-    asked: dict[str, Any] = {name: {"Keys": [], "ConsistentRead": True} for name in tables}
-    for table, key in dict.fromkeys(wanted):
-        asked[table.Meta.table_name]["Keys"].append(table.item_of(key))
-    answer = _connection.call("BatchGetItem", RequestItems=asked)
-    found: dict[At, Row] = {}
-    for name, items in answer["Responses"].items():
-        for row in map(tables[name].from_raw_data, items):
-            found[tables[name], tuple(part for part in row.key() if part is not None)] = row
-    left = {
-        (tables[name], tuple(typed["S"] for typed in key.values()))
-        for name, kept in answer.get("UnprocessedKeys", {}).items()
-        for key in kept["Keys"]
-    }
-    return found, left
 
 
 CONFIG = Config(connect_timeout=2, read_timeout=20, retries={"max_attempts": 5, "mode": "standard"})
