@@ -52,14 +52,13 @@ def make_version(call: Call[Project, VersionQuery, VersionSpec]) -> Version:
     )
     taken = Conflict("number: others made versions at the same time. Try again.")
     for _ in range(MOST_AT_ONCE):
-        try:
-            records.create(VERSION, version, user=call.caller.id, taken=taken)
-        except Conflict as conflict:
-            if conflict is not taken:
-                raise
-            version = msgspec.structs.replace(version, number=version.number + 1)
-        else:
-            return version
+        if records.is_free(VERSION, version):
+            try:
+                return records.create(VERSION, version, user=call.caller.id, taken=taken)
+            except Conflict as conflict:
+                if conflict is not taken:
+                    raise
+        version = msgspec.structs.replace(version, number=version.number + 1)
     raise taken
 
 
