@@ -37,7 +37,7 @@ def list_versions(call: Call[Project, VersionQuery, None]) -> list[Version]:
 def make_version(call: Call[Project, VersionQuery, VersionSpec]) -> Version:
     """A new version with the next number, above the bases it names."""
     spec = call.body
-    known = records.definitions(call.project).versions
+    known = {version.id: version for version in records.list_children(VERSION, call.project)}
     _check_bases(known, spec.bases)
     version = Version(
         id=ids.reserve(VERSION.name)[0],
@@ -54,10 +54,12 @@ def make_version(call: Call[Project, VersionQuery, VersionSpec]) -> Version:
     for _ in range(MOST_AT_ONCE):
         if records.is_free(VERSION, version):
             try:
-                return records.create(VERSION, version, user=call.caller.id, taken=taken)
+                records.create(VERSION, version, user=call.caller.id, taken=taken)
             except Conflict as conflict:
                 if conflict is not taken:
                     raise
+            else:
+                return version
         version = msgspec.structs.replace(version, number=version.number + 1)
     raise taken
 

@@ -144,11 +144,11 @@ def hold(change: Transaction, kind: RecordKind[R], record: R) -> None:
     for most, place in _places(kind, record):
         left = change.rooms.get(place)
         if left is None:
-            counted, guard = _known(most, place), None
+            counted, guard = _earlier_count(most, place), None
             if counted is None:
                 guard = take("|".join(place))
-                counted = _count_anew(most, place)
-            left = _left(kind, most, counted)
+                counted = _count_again(most, place)
+            left = _room_of(kind, most, counted)
             if guard is not None and left <= FAR:
                 guard.add(change)
         if left <= 0:
@@ -182,13 +182,13 @@ def _places(kind: RecordKind[R], record: R) -> Iterable[tuple[Most, Key]]:
             yield most, home(kind, getattr(record, kind.parent[0]), most.begins(record) if most.begins else "")
 
 
-def _known(most: Most, place: Key) -> _Count | None:
+def _earlier_count(most: Most, place: Key) -> _Count | None:
     """An earlier count, where it serves."""
     counted = _counts.get(place)
     return counted if counted is not None and counted.is_good_for(most.number) else None
 
 
-def _count_anew(most: Most, place: Key) -> _Count:
+def _count_again(most: Most, place: Key) -> _Count:
     counted = _count(place, most.number)
     if len(_counts) >= _MOST_COUNTS:
         _counts.clear()
@@ -196,7 +196,7 @@ def _count_anew(most: Most, place: Key) -> _Count:
     return counted
 
 
-def _left(kind: RecordKind[Any], most: Most, counted: _Count) -> int:
+def _room_of(kind: RecordKind[Any], most: Most, counted: _Count) -> int:
     """For how many more there is room; 0 and less for none. Raises Full where the records take too many bytes."""
     if counted.megabytes > MEGABYTES:
         raise Full(f"The {kind.plural} of one {most.owner} may take {MEGABYTES} MB together. Delete some first.")
@@ -204,8 +204,8 @@ def _left(kind: RecordKind[Any], most: Most, counted: _Count) -> int:
 
 
 def _room(kind: RecordKind[Any], most: Most, place: Key) -> int:
-    """For how many more there is room. Raises as `_left`."""
-    return _left(kind, most, _known(most, place) or _count_anew(most, place))
+    """For how many more there is room. Raises as `_room_of`."""
+    return _room_of(kind, most, _earlier_count(most, place) or _count_again(most, place))
 
 
 def _full(kind: RecordKind[Any], most: Most) -> Full:

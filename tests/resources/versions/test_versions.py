@@ -59,11 +59,11 @@ def test_eight_made_at_once_have_eight_numbers(layers):
 
 
 def test_one_is_made_however_many_others_were_made_since_its_numbers_were_read(layers, monkeypatch):
-    earlier = records.definitions(layers.project)
+    earlier = records.list_children(VERSION, layers.project)
     for _ in range(40):
         layers.make()
     with monkeypatch.context() as patch:
-        patch.setattr(records, "definitions", lambda _: earlier)
+        patch.setattr(records, "list_children", lambda *_: earlier)
         late = layers.make()
     assert layers.one(late)["number"] == 41
 
