@@ -67,11 +67,15 @@ class NotFound(LimnError):
     """The object does not exist, or is not visible to the caller."""
 
     status = 404
+    key: object = None
+    """The key of the object, where `of` made the error."""
 
     @classmethod
     def of(cls, what: str, key: object) -> NotFound:
         """The usual message for a missing object: its kind and its key."""
-        return cls(f"No {what} matches {key}.")
+        made = cls(f"No {what} matches {key}.")
+        made.key = key
+        return made
 
 
 class WrongMethod(LimnError):

@@ -22,6 +22,7 @@ from chalicelib.core.time.deadline import REQUEST_SECONDS, time_limit
 from chalicelib.errors import Forbidden, LimnError, NotFound, Unauthenticated
 from chalicelib.http.decoding import decode_body, decode_path, decode_query
 from chalicelib.http.encoding import SAFE_IN_BROWSERS, HttpAnswer, encode, encode_error, fitting, negotiate
+from chalicelib.http.missing import name_member
 from chalicelib.http.operation import Call, Found, Operation
 from chalicelib.query.parsers.parameters import ListQuery
 from chalicelib.storage.dynamodb import ahead
@@ -56,10 +57,14 @@ def dispatch(operation: Operation, request: Request) -> HttpAnswer:
 
 
 def _served(operation: Operation, request: Request) -> HttpAnswer:
+    body = None
     try:
         call = admit(operation, request)
+        body = call.body
         result = effective_permission.add_masks(call.scope, operation.handler(call))
         return within_limit(encode(operation, result, request.query, request.headers))
+    except NotFound as missing:
+        return encode_error(name_member(missing, body))
     except LimnError as error:
         return encode_error(error)
     except Exception:

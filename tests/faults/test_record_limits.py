@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pathlib
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from unittest import mock
 
@@ -115,6 +117,24 @@ def test_a_count_serves_for_some_creations_far_from_the_limit_only(ground, monke
     for _ in range(3):
         assert known["CreateBookmark"].ask(world.owner).status == 201
     assert len(counted) == 4
+
+
+def test_creations_at_the_same_time_near_a_limit_count_little_more_than_once_each(ground, monkeypatch):
+    world, known = ground
+    count, counted = limits._count, []
+
+    def counts_slowly(place, enough):
+        counted.append(place)
+        found = count(place, enough)
+        time.sleep(0.02)
+        return found
+
+    monkeypatch.setattr(limits, "_count", counts_slowly)
+    monkeypatch.setitem(LIMITS, "bookmark", tuple(replace(each, number=400) for each in LIMITS["bookmark"]))
+    with ThreadPoolExecutor(8) as pool:
+        said = list(pool.map(lambda _: known["CreateBookmark"].ask(world.owner), range(40)))
+    assert {each.status for each in said} == {201}
+    assert len(counted) <= 100, "each loses once or twice, and not against all others"
 
 
 def test_a_record_that_the_service_owes_is_stored_though_there_is_no_room(ground):

@@ -80,7 +80,8 @@ def _create(writer: Writer, specs: Sequence[LeafSpec], *, listed: bool) -> list[
                 modified_datetime=moment,
             )
         except BadInput as refusal:
-            raise BadInput(f"{place}{refusal.message}") from None
+            member = "" if refusal.message.startswith("name: ") else "attributes: "
+            raise BadInput(f"{place}{member}{refusal.message}") from None
         made.append(leaf)
     hang = any(leaf.parent is not None for leaf in made)
     steps.create(LEAF, made, user=writer.user, rewritten=(), edits=[], guarded=guard if hang else None)

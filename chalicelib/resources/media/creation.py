@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import io
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from chalicelib.access.scope import Scope
@@ -96,15 +97,18 @@ def create(
         for url in (spec.url, spec.thumbnail_url, spec.thumbnail_gif_url):
             fetching.check_source(url, project.id, writer.scope)
     definitions = definitions or records.definitions(project.id)
-    types = [_check_type(definitions, spec) for spec in specs]
+    types = []
+    for place, spec in zip(_places(specs), specs, strict=True):
+        with _naming(place):
+            types.append(_check_type(definitions, spec, place))
     if len(specs) > 1 and any(type_.dtype != "image" for type_ in types):
         raise BadInput("type: several media may be created at once only where all are images.")
     numbers = ids.reserve(Kind.MEDIA, len(specs))
     folders: dict[str, Section] = {}
-    created = [
-        with_job(_media(writer, project, definitions, number, spec, type_, folders), job)
-        for number, spec, type_ in zip(numbers, specs, types, strict=True)
-    ]
+    created = []
+    for place, number, spec, type_ in zip(_places(specs), numbers, specs, types, strict=True):
+        with _naming(place):
+            created.append(with_job(_media(writer, project, definitions, number, spec, type_, folders), job))
     writer.scope.check(Kind.MEDIA, created)
 
     def with_them(change: Transaction) -> list[Change]:
@@ -132,10 +136,27 @@ def new_media(writer: Writer, project: Project, definitions: Definitions, number
     return _media(writer, project, definitions, number, spec, type_, {})
 
 
-def _check_type(definitions: Definitions, spec: MediaSpec) -> MediaType:
+def _places(specs: Sequence[MediaSpec]) -> list[str]:
+    """Where each of several is in the body; nothing for one alone."""
+    return [f"[{index}]" for index in range(len(specs))] if len(specs) > 1 else [""]
+
+
+@contextmanager
+def _naming(place: str) -> Iterator[None]:
+    """Let a refusal name the item of the body that it is about."""
+    try:
+        yield
+    except BadInput as refusal:
+        if not place or place in refusal.details:
+            raise
+        raise BadInput(f"{place}.{refusal.message}", refusal.details) from None
+
+
+def _check_type(definitions: Definitions, spec: MediaSpec, place: str) -> MediaType:
     for name in sorted(spec.required_later):
         if getattr(spec, name) is None:
-            raise BadInput("Request body validation error", f"'{name}' is a required property.")
+            where = f" of {place}" if place else ""
+            raise BadInput("Request body validation error", f"'{name}' is a required property{where}.")
     if spec.type == -1:
         return guess_type(media_service.types_of(definitions), spec.name or "", has_file=bool(spec.url))
     if spec.type < 1 or spec.type not in definitions.types(Kind.MEDIA):
@@ -157,7 +178,10 @@ def _media(
     moment = now()
     given = with_tag(spec.attributes) or {}
     given_tag = tag_text(given.pop(TAG_ATTRIBUTE, ""))
-    attributes: dict[str, Any] = fill(type_.attribute_types, given, moment)
+    try:
+        attributes: dict[str, Any] = fill(type_.attribute_types, given, moment)
+    except BadInput as refusal:
+        raise BadInput(f"attributes: {refusal.message}", refusal.details) from None
     user = author(writer, spec.user_elemental_id) or writer.user
     section = _section(writer, definitions, spec, folders)
     tag = (section.tator_user_sections or "") if section else given_tag

@@ -71,7 +71,7 @@ class SectionResource(RecordResource):
         sections_service.check_master(call.project, change.get("master_section"), call.target.id)
         media: dict[str, Any] = {name: change.pop(name) for name in ("media_add", "media_del") if name in change}
         attributes = change.pop("attributes", None)
-        sections_service.check_media(call.project, media.get("media_add") or ())
+        sections_service.check_media(call.project, media.get("media_add") or (), "media_add")
         searches = {name: change[name] for name in _SEARCHES & change.keys()}
         if searches:
             changed = msgspec.structs.replace(call.target, **searches)

@@ -45,7 +45,6 @@ def create(project: int, spec: SectionSpec, user: int, *, by_name: bool = False)
         BadInput: its path is taken or malformed, an attribute breaks its definition, or a media belongs to another
             project.
     """
-    known = records.definitions(project)
     media = list(dict.fromkeys(spec.media or []))
     check_media(project, media)
     check_master(project, spec.master_section)
@@ -73,7 +72,8 @@ def create(project: int, spec: SectionSpec, user: int, *, by_name: bool = False)
         master_section=spec.master_section,
         by_name=by_name,
     )
-    check_saved_search(section, known)
+    if any(search is not None for search in searches):
+        check_saved_search(section, records.definitions(project))
     records.create(SECTION, section, user=user, taken=path_taken())
     return section
 
@@ -122,13 +122,13 @@ def check_master(project: int, master: int | None, section: int | None = None) -
         raise BadInput(f"master_section: the project has no other section {master}.")
 
 
-def check_media(project: int, media: Iterable[int]) -> None:
-    """Raise BadInput unless every id is a media of the project."""
+def check_media(project: int, media: Iterable[int], member: str = "media") -> None:
+    """Raise BadInput, naming the member, unless every id is a media of the project."""
     wanted = list(media)
     known = {number for number, row in entities.many(Kind.MEDIA, wanted).items() if row.entity.project == project}
     missing = [number for number in wanted if number not in known]
     if missing:
-        raise BadInput(f"media: the project has no media {missing}.")
+        raise BadInput(f"{member}: the project has no media {missing}.")
 
 
 def delete(scope: Scope, project: int, found: Iterable[Section]) -> int:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+import msgspec
+
 from chalicelib.core.models.accounts import Project
 from chalicelib.core.models.definition_specs import VersionSpec, VersionUpdate
 from chalicelib.core.models.definitions import VERSION, Version
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
-from chalicelib.core.time.retry import CONFLICTS
 from chalicelib.errors import BadInput, Conflict, NotFound
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery
 from chalicelib.resources.types import retirement
 from chalicelib.storage.dynamodb import ids, records
+
+MOST_AT_ONCE = 500
+"""How many versions others may make meanwhile. A number that is taken is one of theirs, so the next one is tried."""
 
 
 class VersionQuery(Resource, kw_only=True):
@@ -33,29 +37,30 @@ def list_versions(call: Call[Project, VersionQuery, None]) -> list[Version]:
 def make_version(call: Call[Project, VersionQuery, VersionSpec]) -> Version:
     """A new version with the next number, above the bases it names."""
     spec = call.body
-    taken = Conflict("number: others made versions at the same time.")
-    number = ids.reserve(VERSION.name)[0]
-    for _ in CONFLICTS.attempts():
-        known = records.definitions(call.project).versions
-        _check_bases(known, spec.bases)
-        version = Version(
-            id=number,
-            project=call.project,
-            name=spec.name,
-            description=spec.description or "",
-            number=max((each.number for each in known.values()), default=-1) + 1,
-            show_empty=spec.show_empty is not False,
-            bases=list(dict.fromkeys(spec.bases or [])),
-            elemental_id=(spec.elemental_id or str(uuid.uuid4())).lower(),
-            created_by=call.caller.id,
-        )
-        try:
-            records.create(VERSION, version, user=call.caller.id, taken=taken)
-        except Conflict as conflict:
-            if conflict is not taken:
-                raise
-        else:
-            return version
+    known = {version.id: version for version in records.list_children(VERSION, call.project)}
+    _check_bases(known, spec.bases)
+    version = Version(
+        id=ids.reserve(VERSION.name)[0],
+        project=call.project,
+        name=spec.name,
+        description=spec.description or "",
+        number=max((each.number for each in known.values()), default=-1) + 1,
+        show_empty=spec.show_empty is not False,
+        bases=list(dict.fromkeys(spec.bases or [])),
+        elemental_id=(spec.elemental_id or str(uuid.uuid4())).lower(),
+        created_by=call.caller.id,
+    )
+    taken = Conflict("number: others made versions at the same time. Try again.")
+    for _ in range(MOST_AT_ONCE):
+        if records.is_free(VERSION, version):
+            try:
+                records.create(VERSION, version, user=call.caller.id, taken=taken)
+            except Conflict as conflict:
+                if conflict is not taken:
+                    raise
+            else:
+                return version
+        version = msgspec.structs.replace(version, number=version.number + 1)
     raise taken
 
 

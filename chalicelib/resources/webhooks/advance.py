@@ -48,6 +48,8 @@ class Failed:
     """An event was not accepted. `wait` is the least number of seconds that the receiver wants."""
 
     wait: float = 0.0
+    error: str = ""
+    """Why, for receivers that show it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,8 +86,8 @@ class Receiver(Protocol):
     def skip(self, expired: Gone, stream: Stream) -> Result:
         """Report that events after the position have expired."""
 
-    def note_failure(self, stream: Stream) -> None:
-        """Note the time of the next attempt, which the stream has."""
+    def note_failure(self, failed: Failed, stream: Stream) -> None:
+        """Note a failure, and the time of the next attempt, which the stream has."""
 
     def flush(self) -> None:
         """Store what was noted."""
@@ -221,7 +223,7 @@ class _Run:
             stream.is_off = True
             again = False
         if isinstance(result, Failed):
-            receiver.note_failure(stream)
+            receiver.note_failure(result, stream)
         receiver.flush()
         woken = not streams.release(stream)
         if woken:

@@ -99,7 +99,7 @@ class _Bus:
         _logger.error("events of project %d after %s expired before the bus took them", stream.project, stream.position)
         return None
 
-    def note_failure(self, stream: Stream) -> None:
+    def note_failure(self, failed: Failed, stream: Stream) -> None:  # noqa: ARG002 the receiver's interface
         """Try again within minutes, and never give up: the failures count anew each day."""
         stream.next_at = min(stream.next_at, time.time() + LONGEST_PAUSE)
         if stream.failing_since and time.time() - stream.failing_since > 86_400:  # noqa: PLR2004 seconds of a day

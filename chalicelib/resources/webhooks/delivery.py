@@ -119,7 +119,7 @@ class WebhookReceiver:
         data = {"begin": getattr(expired, "begin", None)}
         return self._post(stream, event, "limn.feed.expired", {**message, "data": data})
 
-    def note_failure(self, stream: Stream) -> None:
+    def note_failure(self, failed: Failed, stream: Stream) -> None:  # noqa: ARG002 the receiver's interface
         """Note the time of the next attempt in the last entry."""
         if self._entries:
             self._entries[-1]["next_attempt"] = _moment(stream.next_at)

@@ -105,8 +105,6 @@ def sweep(seconds: float) -> int:
             if stream.next_at or stream.position != last[stream.project]:
                 count += 1
                 advance(WORD, stream.project, stream.reader, _open, end - time.monotonic())
-                if stream.failing_since:
-                    _note_error(stream.reader, None)
         except Exception as error:  # of one rule: the others go on
             _logger.exception("rule %d of project %d failed", stream.reader, stream.project)
             _postpone(stream, error)
@@ -156,6 +154,8 @@ class _RuleReceiver:
 
     def __init__(self, rule: Rule) -> None:
         self._rule = rule
+        self._error: str | None = None
+        """Of the last attempt."""
         self._token = sealing.unseal(rule.sealed, PURPOSE).decode()
         self.kinds = filters.kinds_of(rule.types)
         self.scope = Scope.of(Caller(id=rule.user), Level.EXECUTE)
@@ -190,8 +190,8 @@ class _RuleReceiver:
         try:
             project = authentication.project_of(self._rule.project)
             jobs_service.launch(project, self.scope, self._token, spec, all_media=False, once=name)
-        except (limits.Moved, Unavailable):
-            return Failed()
+        except (limits.Moved, Unavailable) as refusal:
+            return Failed(error=refusal.message)
         except Conflict:  # its claim: it was launched already
             return None
         except NotFound:
@@ -206,14 +206,19 @@ class _RuleReceiver:
         _logger.error("events of project %d after %s expired before a rule saw them", stream.project, stream.position)
         return None
 
-    def note_failure(self, stream: Stream) -> None:
-        """Nothing is noted."""
+    def note_failure(self, failed: Failed, stream: Stream) -> None:  # noqa: ARG002 the receiver's interface
+        """Note the error of the attempt."""
+        self._error = failed.error
 
     def flush(self) -> None:
-        """Nothing is noted."""
+        """Store the error of the last attempt; none after one that did not fail."""
+        if self._error != self._rule.last_error:
+            _note_error(self._rule.id, self._error)
+            self._rule = msgspec.structs.replace(self._rule, last_error=self._error)
 
     def disable(self, ended: Disable, stream: Stream) -> None:
-        """Disable the rule, and mail its owner."""
+        """Disable the rule, and mail its owner; the error of the last attempt stays."""
+        self._error = self._rule.last_error
         _disable(self._rule, ended, stream)
 
 

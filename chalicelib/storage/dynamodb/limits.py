@@ -9,8 +9,10 @@ seconds and for the next creations of this process.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -32,6 +34,8 @@ _TRUSTED_SECONDS = 20.0
 _TRUSTED_PART = 50
 """Of the room that a count found, a process uses a fiftieth before it counts again: others use it at the same time."""
 _MOST_COUNTS = 10_000
+_losers = threading.RLock()
+"""Threads whose creation lost against another one go on one after the other: all at once they would lose again."""
 Check = Callable[[], int]
 """Counts, and returns for how many more there is room; raises where there is none."""
 
@@ -80,15 +84,16 @@ def run(name: str, check: Check, write: Callable[[Guard | None], R]) -> R:
         Moved: every attempt lost against another creation.
     """
     last = None
-    for _ in CONFLICTS.attempts():
-        guard = None
-        if check() <= FAR:
-            guard = take(name)
-            check()
-        try:
-            return write(guard)
-        except Moved as moved:
-            last = moved
+    for attempt in CONFLICTS.attempts():
+        with _losers if attempt else nullcontext():
+            guard = None
+            if check() <= FAR:
+                guard = take(name)
+                check()
+            try:
+                return write(guard)
+            except Moved as moved:
+                last = moved
     raise last or AssertionError(name)
 
 
@@ -139,10 +144,12 @@ def hold(change: Transaction, kind: RecordKind[R], record: R) -> None:
     for most, place in _places(kind, record):
         left = change.rooms.get(place)
         if left is None:
-            left = most.number
-            if left <= FAR or (left := _room(kind, most, place)) <= FAR:
+            counted, guard = _earlier_count(most, place), None
+            if counted is None:
                 guard = take("|".join(place))
-                left = _room(kind, most, place)
+                counted = _count_again(most, place)
+            left = _room_of(kind, most, counted)
+            if guard is not None and left <= FAR:
                 guard.add(change)
         if left <= 0:
             raise _full(kind, most)
@@ -175,17 +182,30 @@ def _places(kind: RecordKind[R], record: R) -> Iterable[tuple[Most, Key]]:
             yield most, home(kind, getattr(record, kind.parent[0]), most.begins(record) if most.begins else "")
 
 
-def _room(kind: RecordKind[Any], most: Most, place: Key) -> int:
-    """For how many more there is room; 0 and less for none. Raises Full where the records take too many bytes."""
+def _earlier_count(most: Most, place: Key) -> _Count | None:
+    """An earlier count, where it serves."""
     counted = _counts.get(place)
-    if counted is None or not counted.is_good_for(most.number):
-        counted = _count(place, most.number)
-        if len(_counts) >= _MOST_COUNTS:
-            _counts.clear()
-        _counts[place] = counted
+    return counted if counted is not None and counted.is_good_for(most.number) else None
+
+
+def _count_again(most: Most, place: Key) -> _Count:
+    counted = _count(place, most.number)
+    if len(_counts) >= _MOST_COUNTS:
+        _counts.clear()
+    _counts[place] = counted
+    return counted
+
+
+def _room_of(kind: RecordKind[Any], most: Most, counted: _Count) -> int:
+    """For how many more there is room; 0 and less for none. Raises Full where the records take too many bytes."""
     if counted.megabytes > MEGABYTES:
         raise Full(f"The {kind.plural} of one {most.owner} may take {MEGABYTES} MB together. Delete some first.")
     return most.number - counted.number - counted.used
+
+
+def _room(kind: RecordKind[Any], most: Most, place: Key) -> int:
+    """For how many more there is room. Raises as `_room_of`."""
+    return _room_of(kind, most, _earlier_count(most, place) or _count_again(most, place))
 
 
 def _full(kind: RecordKind[Any], most: Most) -> Full:

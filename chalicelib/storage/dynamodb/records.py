@@ -98,6 +98,11 @@ def get_claimed(kind: RecordKind[R], claim: str, word: str) -> R | None:
     return maybe(kind, msgspec.json.decode(row.doc))
 
 
+def is_free(kind: RecordKind[R], record: R) -> bool:
+    """Whether no record holds a claim of this new one, so far."""
+    return not any(row_of(claim_key(kind, claim, word)) for claim, word in kind.claims(record).items())
+
+
 def list_children(kind: RecordKind[R], parent: int | str, begins: str = "") -> list[R]:
     """All records of a kind under a parent whose sort keys begin with a prefix, in the order of their keys."""
     return [decode(kind, row) for row in rows_beneath(home(kind, parent, begins))]

@@ -10,7 +10,7 @@ object made when it is first looked at.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from types import SimpleNamespace
@@ -114,7 +114,14 @@ def storing() -> Iterator[None]:
         raise
     finally:
         _request.touched = None
-    for content in obsolete:
+    _remove(obsolete)
+
+
+def _remove(contents: Collection[str]) -> None:
+    """Remove contents that no row names any more, once that survives a loss of power: an older row would be damaged."""
+    if contents:
+        database.current().sync()
+    for content in contents:
         FILES.remove(content)
 
 
@@ -135,8 +142,7 @@ def restore() -> int:
                         raise Damaged(path, f"it is not the {content['size']} bytes of {bucket.name}/{name}")
                 _fill(bucket, name, document, is_upload=is_upload)
                 count += not is_upload
-    for name in sizes.keys() - needed:
-        FILES.remove(name)
+    _remove(sizes.keys() - needed)
     return count
 
 

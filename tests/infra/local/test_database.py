@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from infra.local.s3 import contents
+from infra.local.s3 import contents, index
 from infra.local.s3.contents import BLOCK, Body, Content
 from infra.local.sqlite import database
 from infra.local.sqlite.database import NAME, Database
@@ -241,3 +241,22 @@ def test_a_content_that_the_disk_does_not_take_leaves_nothing(files, monkeypatch
         body.finish()
     body.close()
     assert list(files.iterdir()) == []
+
+
+def test_a_replaced_content_is_removed_when_its_row_survives_a_loss_of_power(files, tmp_path, monkeypatch):
+    store = Database(tmp_path / "data")
+    monkeypatch.setattr(database, "_current", [store])
+    events = []
+    fdatasync, remove = database.os.fdatasync, contents.FILES.remove
+    monkeypatch.setattr(database.os, "fdatasync", lambda file: (fdatasync(file), events.append("synchronized")))
+    monkeypatch.setattr(contents.FILES, "remove", lambda name: (remove(name), events.append("removed")))
+    monkeypatch.setattr(index, "_document", lambda _, name, **__: documents[name])
+    row = {"size": 1, "sums": b""}
+    for content in ("first", "second"):
+        documents = {"key": {**row, "content": content}}
+        (files / content).write_bytes(b"x")
+        with index.storing():
+            index.touch("bucket", "key")
+    assert events == ["synchronized", "removed"]
+    assert (files / "second").exists()
+    store.close()

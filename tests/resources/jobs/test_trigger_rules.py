@@ -138,10 +138,15 @@ def test_a_rule_that_is_made_active_again_shows_no_earlier_error(api, project, k
     assert (shown["last_error"], shown["failing_since"]) == (None, None)
 
 
-def test_a_launch_that_loses_against_others_near_the_limit_of_jobs_is_tried_again(
+def test_a_launch_that_loses_against_others_near_the_limit_of_jobs_is_tried_again_and_says_why(
     api, project, kind, rule, cluster, monkeypatch
 ):
     media = make_media(api, project, kind, "a.jpg")
+
+    def error():
+        shown = api.get(f"TriggerRule/{rule}").json
+        return shown["last_error"], shown["failing_since"]
+
     with monkeypatch.context() as patch:
 
         def lose(*_, **__):
@@ -149,10 +154,17 @@ def test_a_launch_that_loses_against_others_near_the_limit_of_jobs_is_tried_agai
 
         patch.setattr(rules.jobs_service, "launch", lose)
         run()
+        first = error()
+        assert "as many as there was room for" in first[0]
+        assert first[1]
+        streams.change(rules.WORD, project, rule, lambda stream: setattr(stream, "next_at", 1.0))
+        run()
+        assert error() == first, "it failed again, since the same time"
     assert jobs(api, project) == []
     streams.change(rules.WORD, project, rule, lambda stream: setattr(stream, "next_at", 1.0))
     run()
     assert jobs(api, project) == [[media]]
+    assert error() == (None, None)
 
 
 def test_a_rule_that_fails_unexpectedly_for_days_is_disabled(api, project, kind, broken, cluster):

@@ -58,6 +58,16 @@ def test_eight_made_at_once_have_eight_numbers(layers):
     assert [each["number"] for each in layers.listed()] == list(range(9))
 
 
+def test_one_is_made_however_many_others_were_made_since_its_numbers_were_read(layers, monkeypatch):
+    earlier = records.list_children(VERSION, layers.project)
+    for _ in range(40):
+        layers.make()
+    with monkeypatch.context() as patch:
+        patch.setattr(records, "list_children", lambda *_: earlier)
+        late = layers.make()
+    assert layers.one(late)["number"] == 41
+
+
 def test_bases_must_exist_and_nothing_is_made_without_them(layers):
     base = layers.make()
     assert layers.one(layers.make(bases=[base]))["bases"] == [base]
