@@ -74,6 +74,8 @@ class World:
         names = operation.addresses.variables
         if "elemental_id" in names:
             return {"version": self.things["version"], "elemental_id": self.things["elemental_id"]}
+        if "kind" in names:
+            return {"project": self.things["project"], "kind": "media", "id": self.things["media"]}
         known = self.things.get(operation.addresses.what)
         named = {"uid": known} if known is not None else {}
         return {name: named.get(name, self.things.get(name, known if known is not None else 1)) for name in names}

@@ -7,8 +7,9 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.faults import figures
-from tests.faults.fuzz_ground import Figures, Ground
+from tests.faults.fuzz_ground import HARD, Figures, Ground
 from tests.faults.fuzz_machine import Machine, Successes
+from tests.faults.fuzz_requests import DECLARED
 from tests.faults.rewind import rewinding
 
 
@@ -44,6 +45,14 @@ def test_a_few_made_up_histories_keep_every_promise(ground):
     made = {name for name, _, status in done.ways if status == 201}
     assert len(made) > 10
     assert done.requests.total() > 100
+
+
+@pytest.mark.nightly
+def test_every_operation_succeeds_where_a_history_begins_unless_it_is_said_why_not(ground):
+    ground.figures = Figures()
+    machine = type("Histories", (Successes,), {"ground": ground})()
+    statuses = {name: machine.succeed_in(name) for name in ground.good if name in DECLARED}
+    assert {name for name, status in statuses.items() if status >= 400} == set(HARD)
 
 
 @pytest.mark.nightly
