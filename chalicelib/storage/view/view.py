@@ -24,7 +24,7 @@ from chalicelib.core.kinds import DefinitionKind, Kind
 from chalicelib.core.log.commits import Change, Commit
 from chalicelib.core.log.commits_read import note_commit
 from chalicelib.core.models.definitions import Definitions
-from chalicelib.query.compiler import counts, first_rows, sql
+from chalicelib.query.compiler import circles, counts, first_rows, sql
 from chalicelib.query.row_tests import row_test
 from chalicelib.query.statistics import aggregate_sql
 from chalicelib.query.statistics.aggregates import Aggregate, Statistics
@@ -272,9 +272,9 @@ class View:
         """The number of entities that a query selects, before its slice; `among` as in `counts.count`."""
         if among is None:
             rows = partial(self._number_about, query.kind)
-            held = self._held_counts.number(query, self.state.layout, rows, self._run)
-            if held is not None:
-                return held
+            for each in (self._held_counts.number, circles.number):
+                if (found := each(query, self.state.layout, rows, self._run)) is not None:
+                    return found
         number: int = self._run(counts.count(query, self.state.layout, among))[0][0]
         return number
 
