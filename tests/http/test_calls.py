@@ -55,6 +55,16 @@ def test_requests_make_few_calls(here):
 _frames = iter(range(1, 100))
 
 
+def test_a_change_of_attributes_reads_the_type_once(here):
+    api, project = here.owner, here.things["project"]
+    noted = {"name": "noted", "dtype": "box", "media_types": [here.things["media_type"]]}
+    noted["attribute_types"] = [{"name": "note", "dtype": "string"}]
+    box = {"media_id": here.things["media"], "type": api.made(f"LocalizationTypes/{project}", noted), "frame": 0}
+    one = f"Localization/{api.made(f'Localizations/{project}', [box])[0]}"
+    made = calls(lambda: api.patch(one, {"attributes": {"note": str(next(_frames))}}), 200)
+    assert made == {"BatchGetItem": 2, "UpdateItem": 1, "TransactWriteItems": 1}
+
+
 def test_a_list_of_projects_reads_memberships_and_projects_in_one_call_and_all_other_users_in_one(here):
     alone = new_user()
     join(alone, here.things["project"], "View Only")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import MAXYEAR, MINYEAR, UTC, datetime, timedelta
 
 from chalicelib.core.resource import Timestamp, timestamp
 from chalicelib.errors import BadInput
@@ -35,7 +35,7 @@ def parse_date(text: str) -> datetime | None:
     text = text.upper() + {"year": "-01-01", "month": "-01"}.get(unit, "")
     try:
         moment = datetime.fromisoformat(text)
-        if moment.tzinfo is not None:
+        if moment.tzinfo is not None and not MINYEAR < moment.year < MAXYEAR:
             moment.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
@@ -76,6 +76,8 @@ def read_date(name: str, text: str) -> Timestamp:
 def _unit(rest: str) -> str:
     if not rest:
         return "year"
+    if len(rest) > len("-W01"):
+        return "day"
     if _WEEK.fullmatch(rest):
         return "week"
     return "month" if _MONTH.fullmatch(rest) else "day"

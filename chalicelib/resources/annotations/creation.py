@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -16,7 +15,7 @@ from chalicelib.core.models.definitions import TYPE_RECORD, VERSION, Version
 from chalicelib.core.models.entities import Localization, LocalizationSpec, State, StateSpec
 from chalicelib.core.models.marks import Identity, identity, next_mark
 from chalicelib.core.records import padded
-from chalicelib.core.resource import now
+from chalicelib.core.resource import now, random_uuids
 from chalicelib.core.values.attribute_values import converter
 from chalicelib.errors import BadInput, Conflict, NotFound
 from chalicelib.resources.annotations.segments import segments
@@ -36,7 +35,6 @@ from chalicelib.storage.dynamodb.steps import Step
 from chalicelib.storage.log import growth
 
 Spec = LocalizationSpec | StateSpec
-_GEOMETRY = ("x", "y", "width", "height", "u", "v", "points")
 
 
 def create(kind: Kind, writer: Writer, specs: Sequence[Spec], *, listed: bool) -> list[int]:
@@ -143,7 +141,8 @@ class _Creation:
         self._check()
         attributes = [self._fill(index, spec) for index, spec in enumerate(self._specs)]
         numbers = ids.reserve(self._kind, len(self._specs))
-        made = [self._make(*each) for each in zip(self._specs, numbers, attributes, strict=True)]
+        names = random_uuids(len(self._specs))
+        made = [self._make(*each) for each in zip(self._specs, numbers, attributes, names, strict=True)]
         self._writer.scope.check(self._kind, made)
         if not self._named:
             entities.create(self._kind, made, user=self._writer.user)
@@ -242,7 +241,7 @@ class _Creation:
         except BadInput as refusal:
             raise self._refusal(index, f"attributes: {refusal.message}") from None
 
-    def _make(self, spec: Spec, number: int, attributes: dict[str, Any]) -> Localization | State:
+    def _make(self, spec: Spec, number: int, attributes: dict[str, Any], name: str) -> Localization | State:
         creator = self._authors[spec.user_elemental_id] or self._writer.user
         common: dict[str, Any] = {
             "id": number,
@@ -252,15 +251,17 @@ class _Creation:
             "parent": None if spec.parent is None else int(spec.parent),
             "attributes": attributes,
             "revision": len(self._types[spec.type].revisions),
-            "elemental_id": uuid_text(spec.elemental_id) if spec.elemental_id else str(uuid.uuid4()),
+            "elemental_id": uuid_text(spec.elemental_id) if spec.elemental_id else name,
             "created_by": creator,
             "created_datetime": self._now,
             "modified_by": creator,
             "modified_datetime": self._now,
         }
         if isinstance(spec, LocalizationSpec):
-            geometry = {name: getattr(spec, name) for name in _GEOMETRY}
-            return Localization(media=spec.media_id, frame=spec.frame, **geometry, **common)
+            return Localization(
+                media=spec.media_id, frame=spec.frame, x=spec.x, y=spec.y, width=spec.width, height=spec.height,
+                u=spec.u, v=spec.v, points=spec.points, **common,
+            )  # fmt: skip
         members = list(dict.fromkeys(spec.localization_ids or ()))
         return State(
             media=list(dict.fromkeys([*spec.media_ids, *(self._places[each].media for each in members)])),

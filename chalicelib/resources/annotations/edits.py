@@ -102,7 +102,7 @@ def update(
         before = current_mark(kind, find(), pedantic=bool(body.pedantic))
         _refuse_changed(before.entity, unless_changed)
         moment = now()
-        change = _change(kind, writer, before.entity, body)
+        change = _change(kind, writer, before, body)
         if name is not None:
             change["created_by"] = name
         after = msgspec.structs.replace(before.entity, **change, modified_by=writer.user, modified_datetime=moment)
@@ -161,15 +161,15 @@ def _moves(body: Update) -> bool:
     return body.elemental_id is not None or getattr(body, "version", None) is not None
 
 
-def _change(kind: Kind, writer: Writer, row: Any, body: Update) -> dict[str, Any]:
+def _change(kind: Kind, writer: Writer, before: Stored[Any], body: Update) -> dict[str, Any]:
     """The changed members with their new values."""
-    change: dict[str, Any] = {}
+    row, change = before.entity, dict[str, Any]()
     attributes = body.attributes is not None or body.reset_attributes or body.null_attributes
     geometry = isinstance(body, LocalizationUpdate) and any(
         getattr(body, name) is not None for name in Geometry.__struct_fields__
     )
     if attributes or geometry:
-        of = type_of(kind, writer.project, row.type)
+        of = before.type or type_of(kind, writer.project, row.type)
         change |= _members_by_type(of, up_to_date(row, of.revisions), body)
     if body.mark is not None and body.mark != row.mark:
         raise BadInput(f"mark: the service counts the marks of an element; this one is at mark {row.mark}.")

@@ -197,7 +197,7 @@ def create(
             change.put(row, NEW)
     else:
         pending = CounterRow("pending", _key(kind, first), n=len(created), detail=now())
-        pending.save()
+        pending.store()
         entity_rows.write(
             [
                 EntityRow(_key(kind, entity.id), project=project, doc=doc, n=1, batch=first)

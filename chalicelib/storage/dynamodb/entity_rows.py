@@ -20,7 +20,7 @@ from chalicelib.core.models.definitions import TYPE_RECORD
 from chalicelib.core.models.entities import STRUCT_OF, Entity, media_of
 from chalicelib.core.records import padded
 from chalicelib.core.time.retry import BUSY
-from chalicelib.core.values.revisions import Revision, up_to_date
+from chalicelib.core.values.revisions import up_to_date
 from chalicelib.errors import Unavailable
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import ahead, record_rows, retired
@@ -35,10 +35,11 @@ _pool = ThreadPoolExecutor(max_workers=8, thread_name_prefix="entities")
 
 
 class Stored(msgspec.Struct, Generic[E], frozen=True):
-    """A current entity with its optimistic lock."""
+    """A current entity with its optimistic lock, and its type as it was read after it (None where it was not)."""
 
     entity: E
     n: int
+    type: Any = None
 
 
 class _Typed(msgspec.Struct):
@@ -89,7 +90,7 @@ class Reading:
         self._rows = rows
         decode = _decoders[kind].decode
         self._things: list[Any] = [decode(row.doc) for row in rows]
-        self._revisions: dict[tuple[int, int], list[Revision]] = {}
+        self._types: dict[tuple[int, int], Any] = {}
         self._retired: dict[int, tuple[Retired, ...]] = {}
         self._look_up({(thing.project, thing.type) for thing in self._things}, revised=revised)
         self._hidden = self._find_hidden()
@@ -104,18 +105,18 @@ class Reading:
 
     def _load(self, *, hidden: bool) -> dict[int, Stored[Any]]:
         return {
-            thing.id: Stored(self._up_to_date(thing), int(row.n))
+            thing.id: self._stored(row, thing)
             for row, thing in zip(self._rows, self._things, strict=True)
             if (thing.id in self._hidden) is hidden
         }
 
-    def _up_to_date(self, thing: Any) -> Any:
+    def _stored(self, row: EntityRow, thing: Any) -> Stored[Any]:
         # Attributes of a deleted type are never read again.
-        revisions = self._revisions.get((thing.project, thing.type))
-        return up_to_date(thing, revisions) if revisions else thing
+        of = self._types.get((thing.project, thing.type))
+        return Stored(up_to_date(thing, of.revisions) if of and of.revisions else thing, int(row.n), of)
 
     def _look_up(self, places: set[tuple[int, int]], *, revised: bool) -> None:
-        record, struct = TYPE_RECORD[self._kind], TYPE_RECORD[self._kind].struct
+        record = TYPE_RECORD[self._kind]
         homes = {record_rows.home(record, project, padded(number)): (project, number) for project, number in places}
         if not revised:
             homes = {}
@@ -125,7 +126,7 @@ class Reading:
         ahead.keep(beside, found)
         for key, row in found.items():
             if place := homes.get(key):
-                self._revisions[place] = msgspec.json.decode(row.doc, type=struct).revisions
+                self._types[place] = record_rows.decode(record, row)
             elif key in standing:
                 self._retired[standing[key]] = retired.state_of(row).entries
 

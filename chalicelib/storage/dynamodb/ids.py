@@ -41,9 +41,7 @@ def forget() -> None:
 
 
 def _take(kind: str, count: int) -> range:
-    row = CounterRow(f"ids|{kind}", "@")
-    row.update(actions=[CounterRow.n.add(count)])
-    last = int(row.n)
+    last = CounterRow.add(f"ids|{kind}", "@", count)
     return range(last - count + 1, last + 1)
 
 

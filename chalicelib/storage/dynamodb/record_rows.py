@@ -9,6 +9,7 @@ claim    (claim#kind|word, @)     a unique value and the id of its owner
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -24,6 +25,8 @@ Key = tuple[str, str]
 ALONE = "@"
 """The sort key of a row that is alone in its partition."""
 encoder = msgspec.json.Encoder()
+_LARGEST_KEPT, _MOST_KEPT = 16_384, 256
+"""Bytes of a definition of which the decoded form is kept, and how many are."""
 
 
 # --- keys -----------------------------------------------------------------------------------------------------------
@@ -89,8 +92,19 @@ def encode(kind: RecordKind[R], record: R) -> bytes:
 
 
 def decode(kind: RecordKind[R], row: RecordRow) -> R:
-    """The record of a home row."""
-    return msgspec.json.decode(row.doc, type=kind.struct)
+    """The record of a home row; definitions that are alike are one object, which nobody changes in place."""
+    doc: bytes = row.doc
+    if kind.definition is not None and len(doc) <= _LARGEST_KEPT:
+        found: R = _decode_once(kind.struct, doc)
+        return found
+    return msgspec.json.decode(doc, type=kind.struct)
+
+
+@lru_cache(_MOST_KEPT)
+def _decode_once(struct: type[R], doc: bytes) -> R:
+    # most requests that write need a type; what is compiled of its attributes is found by their identity
+    found: R = msgspec.json.decode(doc, type=struct)
+    return found
 
 
 # --- reading --------------------------------------------------------------------------------------------------------

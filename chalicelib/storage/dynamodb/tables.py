@@ -213,6 +213,10 @@ class Row(Model):
             else:
                 raise Unavailable("The database is too busy; try again.")
 
+    def store(self) -> None:
+        """Put the row, whatever is there. Raises Unavailable where DynamoDB does not take it."""
+        _demand("PutItem", self.get_save_kwargs_from_instance())
+
     def key(self) -> tuple[Any, Any]:
         """The row's partition key and its sort key, None where the table has none."""
         values, range_name = self.attribute_values, self._range_keyname
@@ -327,6 +331,26 @@ class CounterRow(Row):
     detail = UnicodeAttribute(null=True)
     settled = NumberAttribute(null=True)
     expires = NumberAttribute(null=True)
+
+    @classmethod
+    def add(cls, pk: str, sk: str, by: int) -> int:
+        """Add to a counter, which begins at 0; returns the sum. Raises Unavailable where DynamoDB does not take it."""
+        asked = {
+            "TableName": cls.Meta.table_name,
+            "Key": cls.item_of((pk, sk)),
+            "UpdateExpression": "ADD n :by",
+            "ExpressionAttributeValues": {":by": {"N": str(by)}},
+            "ReturnValues": "UPDATED_NEW",
+        }
+        return int(_demand("UpdateItem", asked)["Attributes"]["n"]["N"])
+
+
+def _demand(operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    """A call that writes and has no condition."""
+    try:
+        return connection().call(operation, **parameters)
+    except ClientError as failure:
+        raise Unavailable("The database refused the write; nothing was changed.", str(failure)) from failure
 
 
 def connection() -> _Translating:

@@ -93,9 +93,7 @@ def _record_all(waiting: dict[int, int]) -> None:
 
 
 def _record(project: int, growth: int) -> None:
-    row = _row(project)
-    row.update([CounterRow.n.add(growth)])
-    _remember(project, int(row.n or 0))
+    _remember(project, CounterRow.add(*_row(project).key(), growth))
 
 
 def by_project() -> dict[int, int]:
