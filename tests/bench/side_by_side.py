@@ -1,10 +1,12 @@
 """Requests over HTTP to two running services in alternation: how much faster the second one is.
 
     python -m tests.bench.side_by_side OLD NEW [--rows 20000] [--repetitions 40] [--threads 4 16]
+        [--imports 1]
 
 OLD and NEW are folders in which `make run` runs (its LIMN_HOME); the address and the token are read from there. Two
 commits, each in a checkout, a folder and on a port of its own, are compared with each other so: absolute times drift
-with the machine, the ratios of one run hardly do.
+with the machine, the ratios of one run hardly do. With `--imports`, the threads create and read beside as many clients
+that import boxes into the same project, 500 a request.
 """
 
 from __future__ import annotations
@@ -228,25 +230,61 @@ def _rate(to: Service, threads: int, seconds: float, path: Callable[[Service, ra
     return taken
 
 
+class Imports:
+    """Clients that import into the project of a service from `start` to `stop`; `rows` were created by then."""
+
+    def __init__(self, to: Service, clients: int) -> None:
+        self.rows = 0
+        self._to, self._clients = to, clients
+        self._stopping, self._lock = threading.Event(), threading.Lock()
+        self._body = json.dumps([to.box(to.media[1]) for _ in range(500)]).encode()
+        self._threads: list[threading.Thread] = []
+
+    def start(self) -> None:
+        """Begin."""
+        self._threads = [threading.Thread(target=self._work) for _ in range(self._clients)]
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """End, when each client has its answer."""
+        self._stopping.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _work(self) -> None:
+        session, sent = self._to.connect(), {"data": self._body, "headers": {"Content-Type": "application/json"}}
+        while not self._stopping.is_set():
+            self._to.call("POST", f"Localizations/{self._to.project}", session, **sent)
+            with self._lock:
+                self.rows += 500
+
+
 LOADS: dict[str, Callable[[Service, random.Random], Any]] = {
     "creating": lambda to, take: ("POST", f"Localizations/{to.project}", {"json": [to.box(to.media[0])]}),
     "reading": lambda to, take: ("GET", f"Localization/{take.choice(to.ids)}", {}),
 }
 
 
-def loads(services: list[Service], threads: list[int], seconds: float) -> Iterator[str]:
-    """A line for each kind of load and number of threads: three rounds in alternation."""
+def loads(services: list[Service], threads: list[int], seconds: float, clients: int) -> Iterator[str]:
+    """A line for each kind of load and number of threads: three rounds in alternation, beside imports of `clients`."""
     for number in threads:
         for name, path in LOADS.items():
             taken: list[list[float]] = [[], []]
+            rows = [0, 0]
             for turn in range(3):
                 for which in (0, 1) if turn % 2 else (1, 0):
+                    imports = Imports(services[which], clients)
+                    imports.start()
                     taken[which] += _rate(services[which], number, seconds / 3, path)
+                    imports.stop()
+                    rows[which] += imports.rows
             rates = [len(part) / seconds for part in taken]
             ends = [statistics.quantiles(part, n=100)[98] for part in taken]
             yield (
                 f"{number:2} threads {name:9} {rates[0]:7.0f}/s, p99 {ends[0]:5.0f} ms {rates[1]:7.0f}/s, "
                 f"p99 {ends[1]:5.0f} ms {rates[1] / rates[0]:6.2f}"
+                + (f"; imported {rows[0] / seconds:,.0f} and {rows[1] / seconds:,.0f} rows/s" if clients else "")
             )
 
 
@@ -258,6 +296,7 @@ def main() -> None:
     read.add_argument("--media", type=int, default=40)
     read.add_argument("--repetitions", type=int, default=40)
     read.add_argument("--threads", type=int, nargs="*", default=[4, 16])
+    read.add_argument("--imports", type=int, default=0, metavar="CLIENTS")
     read.add_argument("--seconds", type=float, default=12.0)
     read.add_argument("--only", default="", help="a part of the names of the rows")
     asked = read.parse_args()
@@ -273,7 +312,7 @@ def main() -> None:
                 f"{medians[0] / medians[1]:5.2f}, {least[0] / least[1]:5.2f}",
                 flush=True,
             )
-    for line in loads(services, asked.threads, asked.seconds):
+    for line in loads(services, asked.threads, asked.seconds, asked.imports):
         print(line, flush=True)
 
 

@@ -17,7 +17,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
-from chalicelib.storage.dynamodb.tables import EntityRow, RecordRow, Row, read_batch
+from chalicelib.storage.dynamodb.tables import EntityRow, RecordRow, Row, connection
 
 R = TypeVar("R", bound=Row)
 Key = tuple[str, ...]
@@ -27,7 +27,7 @@ Beside = Callable[[int], list[RecordKey]]
 
 
 class Wanted(NamedTuple):
-    """A row by its table and key."""
+    """A row by its table and key, whose parts are texts."""
 
     table: type[RecordRow | EntityRow]
     key: Key
@@ -73,7 +73,7 @@ def fetch(wanted: Sequence[Wanted]) -> None:
     read = _READ.get()
     if read is None or not wanted:
         return
-    found, left = read_batch([(each.table, each.key) for each in wanted])
+    found, left = read_batch(wanted)
     for each in wanted:
         if each not in left:
             read.rows[each] = found.get(each)
@@ -123,3 +123,29 @@ def take(table: type[R], *key: str) -> tuple[bool, R | None]:
     if wanted not in read.rows:
         return False, None
     return True, read.rows.pop(wanted)  # type: ignore[return-value]
+
+
+def read_batch(wanted: Sequence[Wanted]) -> tuple[dict[Wanted, Row], set[Wanted]]:
+    """Read up to 100 rows of several tables in one consistent BatchGetItem.
+
+    Returns:
+        the existing rows, and those that DynamoDB, being busy, did not read.
+
+    Raises:
+        Unavailable: DynamoDB does not answer.
+    """
+    tables: dict[str, type[RecordRow | EntityRow]] = {str(table.Meta.table_name): table for table, _ in wanted}
+    asked: dict[str, Any] = {name: {"Keys": [], "ConsistentRead": True} for name in tables}
+    for table, key in dict.fromkeys(wanted):
+        asked[table.Meta.table_name]["Keys"].append(table.item_of(key))
+    answer = connection().call("BatchGetItem", RequestItems=asked)
+    found: dict[Wanted, Row] = {}
+    for name, items in answer["Responses"].items():
+        for row in map(tables[name].from_raw_data, items):
+            found[Wanted(tables[name], tuple(part for part in row.key() if part is not None))] = row
+    left = {
+        Wanted(tables[name], tuple(typed["S"] for typed in key.values()))
+        for name, kept in answer.get("UnprocessedKeys", {}).items()
+        for key in kept["Keys"]
+    }
+    return found, left

@@ -379,36 +379,5 @@ def write_batch(items: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[s
     return left
 
 
-At = tuple[type[Row], tuple[str, ...]]
-"""A row of a table: its partition key and, where the table has one, its sort key, both of them texts."""
-
-
-def read_batch(wanted: Sequence[At]) -> tuple[dict[At, Row], set[At]]:
-    """Read up to 100 rows of several tables in one consistent BatchGetItem.
-
-    Returns:
-        the existing rows, and those that DynamoDB, being busy, did not read.
-
-    Raises:
-        Unavailable: DynamoDB does not answer.
-    """
-    connection()
-    tables: dict[str, type[Row]] = {str(table.Meta.table_name): table for table, _ in wanted}
-    asked: dict[str, Any] = {name: {"Keys": [], "ConsistentRead": True} for name in tables}
-    for table, key in dict.fromkeys(wanted):
-        asked[table.Meta.table_name]["Keys"].append(table.item_of(key))
-    answer = _connection.call("BatchGetItem", RequestItems=asked)
-    found: dict[At, Row] = {}
-    for name, items in answer["Responses"].items():
-        for row in map(tables[name].from_raw_data, items):
-            found[tables[name], tuple(part for part in row.key() if part is not None)] = row
-    left = {
-        (tables[name], tuple(typed["S"] for typed in key.values()))
-        for name, kept in answer.get("UnprocessedKeys", {}).items()
-        for key in kept["Keys"]
-    }
-    return found, left
-
-
 CONFIG = Config(connect_timeout=2, read_timeout=20, retries={"max_attempts": 5, "mode": "standard"})
 """The configuration of the clients of other services."""
