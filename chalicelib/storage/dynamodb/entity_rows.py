@@ -105,12 +105,12 @@ class Reading:
 
     def _load(self, *, hidden: bool) -> dict[int, Stored[Any]]:
         return {
-            thing.id: self._stored(row, thing)
+            thing.id: self._load_one(row, thing)
             for row, thing in zip(self._rows, self._things, strict=True)
             if (thing.id in self._hidden) is hidden
         }
 
-    def _stored(self, row: EntityRow, thing: Any) -> Stored[Any]:
+    def _load_one(self, row: EntityRow, thing: Any) -> Stored[Any]:
         # Attributes of a deleted type are never read again.
         of = self._types.get((thing.project, thing.type))
         return Stored(up_to_date(thing, of.revisions) if of and of.revisions else thing, int(row.n), of)

@@ -92,7 +92,7 @@ def encode(kind: RecordKind[R], record: R) -> bytes:
 
 
 def decode(kind: RecordKind[R], row: RecordRow) -> R:
-    """The record of a home row; definitions that are alike are one object, which nobody changes in place."""
+    """The record of a home row; definitions that are alike are one object, which is never changed in place."""
     doc: bytes = row.doc
     if kind.definition is not None and len(doc) <= _LARGEST_KEPT:
         found: R = _decode_once(kind.struct, doc)

@@ -64,16 +64,15 @@ def test_bulk_edits_and_copies_take_values_along(boxes):
 def test_a_definition_changed_in_the_middle_of_an_edit_is_no_matter(boxes, monkeypatch):
     boxes.add({"name": "x", "dtype": "int"})
     number = boxes.box(x=1)
-    real = annotations_edits.type_of
+    real = annotations_edits.merge
 
-    def renamed_after(*args):
-        found = real(*args)
-        monkeypatch.setattr(annotations_edits, "type_of", real)
+    def renamed_before(*args):
+        monkeypatch.setattr(annotations_edits, "merge", real)
         boxes.change("x", {"name": "y"})
         boxes.add({"name": "x", "dtype": "string"})
-        return found
+        return real(*args)
 
-    monkeypatch.setattr(annotations_edits, "type_of", renamed_after)
+    monkeypatch.setattr(annotations_edits, "merge", renamed_before)
     assert boxes.api.patch(f"Localization/{number}", {"attributes": {"x": 2}}).status in (200, 400)
     assert boxes.values(number) in ({"y": 2}, {"y": 1})
     assert boxes.count(attribute_null="x::true") == 1
