@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from hypothesis import strategies as some
 
 from chalicelib.core.models.entities import Localization
 from chalicelib.core.models.marks import identity, next_mark, settled
+from chalicelib.core.resource import random_uuids
 
 BOX = Localization(
     id=1, project=1, type=1, media=1, frame=0, version=2, elemental_id="e", created_by=1, modified_by=1,
@@ -37,3 +40,12 @@ def test_after_settling_exactly_the_highest_mark_is_the_latest(flags):
     after = {**rows, **{each.mark: each for each in changed}}
     assert [mark for mark in sorted(after) if after[mark].latest] == sorted(after)[-1:]
     assert all(rows[each.mark].latest != each.latest for each in changed)
+
+
+def test_names_of_elements_are_random_uuids_of_version_4():
+    names = random_uuids(500)
+    assert len(set(names)) == len(names)
+    assert {(str(found), found.version, found.variant) for found in map(uuid.UUID, names)} == {
+        (name, 4, uuid.RFC_4122) for name in names
+    }
+    assert not random_uuids(0)

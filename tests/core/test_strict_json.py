@@ -11,6 +11,7 @@ from chalicelib.core.text.strict_json import NotJsonError, decode, explain
 REFUSED = [
     (b'{"a":1,"a":2}', '"a" is there twice'),
     (b'[1, {"b":[{"a":1,"\\u0061" : 2}]}]', '"a" is there twice'),
+    (b'{"t":"12:30","a" :1,"a"\r\n:2}', '"a" is there twice'),
     (b'{"t":"12:30","b\\\\":":x","b\\\\":1}', "is there twice"),
     (b'{"b":"x","a":NaN}', '"a": NaN is no number'),
     (b'{"a":{"b":[1,-Infinity]}}', '"b": -Infinity is no number'),
