@@ -1,12 +1,13 @@
 """Requests over HTTP to two running services in alternation: how much faster the second one is.
 
     python -m tests.bench.side_by_side OLD NEW [--rows 20000] [--repetitions 40] [--threads 4 16]
-        [--imports 1]
+        [--imports 1] [--pids 123 456]
 
 OLD and NEW are folders in which `make run` runs (its LIMN_HOME); the address and the token are read from there. Two
 commits, each in a checkout, a folder and on a port of its own, are compared with each other so: absolute times drift
 with the machine, the ratios of one run hardly do. With `--imports`, the threads create and read beside as many clients
-that import boxes into the same project, 500 a request.
+that import boxes into the same project, 500 a request. With `--pids`, the processes of the two services (on Linux), the
+processor time of each kind of request is printed, too: on a machine that does other work, it is what to compare.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -200,16 +202,41 @@ ROWS = [
 ]
 
 
-def compare(row: Row, services: list[Service], times: int) -> list[list[float]]:
-    """Milliseconds of each service, by turns, the first of them thrown away; who is first changes each turn."""
-    taken: list[list[float]] = [[], []]
+Clock = Callable[[], float]
+
+
+def processor_clock(pid: int) -> Clock:
+    """The processor time of another process in seconds, all its threads together; Linux's number of that clock."""
+    return partial(time.clock_gettime, (~pid << 3) | 2)
+
+
+def compare(row: Row, services: list[Service], times: int, clocks: list[list[Clock]]) -> list[list[list[float]]]:
+    """Milliseconds of each service by each clock, the first turn thrown away; who is first changes each turn.
+
+    Args:
+        row: the kind of request.
+        services: the two services.
+        times: the number of turns.
+        clocks: pairs of clocks, one for each service.
+    """
+    taken: list[list[list[float]]] = [[[], []] for _ in clocks]
     for turn in range(times + 1):
         for which in (0, 1) if turn % 2 else (1, 0):
-            began = time.perf_counter()
+            began = [pair[which]() for pair in clocks]
             row.send(services[which], turn)
-            if turn:
-                taken[which].append(1000 * (time.perf_counter() - began))
+            for pair, found, start in zip(clocks, taken, began, strict=True):
+                if turn:
+                    found[which].append(1000 * (pair[which]() - start))
     return taken
+
+
+def shown(times: list[list[float]]) -> str:
+    """The medians and the least of two services' times, and how many times faster the second one is by both."""
+    medians, least = [statistics.median(part) for part in times], [min(part) for part in times]
+    return (
+        f"{medians[0]:7.1f}, {least[0]:7.1f} {medians[1]:7.1f}, {least[1]:7.1f}   "
+        f"{medians[0] / medians[1]:5.2f}, {least[0] / least[1]:5.2f}"
+    )
 
 
 def _rate(to: Service, threads: int, seconds: float, path: Callable[[Service, random.Random], Any]) -> list[float]:
@@ -296,22 +323,19 @@ def main() -> None:
     read.add_argument("--media", type=int, default=40)
     read.add_argument("--repetitions", type=int, default=40)
     read.add_argument("--threads", type=int, nargs="*", default=[4, 16])
+    read.add_argument("--pids", type=int, nargs=2)
     read.add_argument("--imports", type=int, default=0, metavar="CLIENTS")
     read.add_argument("--seconds", type=float, default=12.0)
     read.add_argument("--only", default="", help="a part of the names of the rows")
     asked = read.parse_args()
     services = [Service(home, asked.rows, asked.media) for home in asked.homes]
     time.sleep(5)  # what the rows put off is done then
+    clocks = [[time.perf_counter] * 2] + ([[processor_clock(pid) for pid in asked.pids]] if asked.pids else [])
     print(f"{'milliseconds: median, least':28} {'first':>16} {'second':>16}   times faster: medians, least")
     for row in ROWS:
         if asked.only in row.name:
-            old, new = compare(row, services, max(3, int(asked.repetitions * row.times)))
-            medians, least = [statistics.median(part) for part in (old, new)], [min(old), min(new)]
-            print(
-                f"{row.name:28} {medians[0]:7.1f}, {least[0]:7.1f} {medians[1]:7.1f}, {least[1]:7.1f}   "
-                f"{medians[0] / medians[1]:5.2f}, {least[0] / least[1]:5.2f}",
-                flush=True,
-            )
+            taken = compare(row, services, max(3, int(asked.repetitions * row.times)), clocks)
+            print(f"{row.name:28} {' | '.join(map(shown, taken))}", flush=True)
     for line in loads(services, asked.threads, asked.seconds, asked.imports):
         print(line, flush=True)
 
