@@ -100,6 +100,8 @@ def forget() -> None:
 
 def take_all(table: type[R], keys: Sequence[Key]) -> tuple[list[R], list[Key]]:
     """The existing rows among those that were read ahead, and the keys that were not."""
+    if (read := _READ.get()) is None or not read.rows:
+        return [], list(keys)
     found, left = [], []
     for key in keys:
         is_read, row = take(table, *key)

@@ -10,6 +10,7 @@ import threading
 
 from chalicelib.storage.view.following import MANY, SOME, follow_written
 from infra.local.background.traffic import Traffic
+from infra.local.sqlite import database
 
 EVERY = 0.05
 """Seconds between two looks, each of which costs some microseconds where nothing was written."""
@@ -45,4 +46,6 @@ class Follower:
         while not self._stopping.wait(EVERY):
             # not in the pauses of a client that sends one request after the other
             before, passed = passed, self._traffic.passed
+            while self._traffic.is_idle and database.current().write_journal():
+                pass
             follow_written(SOME if self._traffic.is_idle and passed == before else MANY)

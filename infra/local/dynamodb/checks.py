@@ -146,6 +146,10 @@ def rows_of(backend: DynamoDBBackend, name: Any) -> Rows:
 def key_in(rows: Rows, item: Native) -> tuple[Key, Key]:
     """The key of an item, checked against the table's."""
     value = item[rows.hash_name]
+    if rows.range_name is None and rows.hash_type == "S" and len(value) == 1:  # as entities, which are most
+        text = value.get("S")
+        if type(text) is str and 0 < len(text) * 4 <= HASH_SIZE:
+            return text, None
     partition = key_value(value, rows.hash_type)
     if len(value[rows.hash_type]) * 4 > HASH_SIZE and measured(value) > HASH_SIZE:
         raise Unusual

@@ -22,7 +22,7 @@ from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
 
 from infra.local.dynamodb.keys import Key, decode, encode, end_of_prefix, key_of
 from infra.local.sqlite import database
-from infra.local.sqlite.database import pack, unpack
+from infra.local.sqlite.database import Database, pack, unpack
 from infra.local.sqlite.integrity import checksum
 
 Native = dict[str, dict[str, Any]]
@@ -181,9 +181,9 @@ class Rows:
         rows: dict[tuple[bytes, bytes], bytes] = {}
         with self._database.lock:
             unknown = []
-            waiting = self._database.find_waiting((number, *pair) for pair in pairs)
-            for pair in pairs:
-                key = (number, *pair)
+            keys = [(number, pk, sk) for pk, sk in pairs]
+            waiting = self._database.find_waiting(keys)
+            for key, pair in zip(keys, pairs, strict=True):
                 is_known, row = (True, waiting[key]) if key in waiting else recent.get(key)
                 if not is_known:
                     unknown.append(pair)
@@ -212,6 +212,13 @@ class Rows:
             rows[pk, sk] = doc
         return rows
 
+    @property
+    def _settled(self) -> Database:
+        """The database, with the rows of the table where statements find them."""
+        if self.range_name is None:
+            self._database.settle()
+        return self._database
+
     def put(self, partition: Key, sort: Key, row: bytes | None) -> None:
         """Store (or, with None, remove) a row and report it to the listeners."""
         put_all([(self, partition, sort, row)])
@@ -224,7 +231,7 @@ class Rows:
         """Remove every row, without a report."""
         with self._database.lock:
             self.recent.clear()
-            self._database.write("DELETE FROM rows WHERE tab = ?", self.number)
+            self._settled.write("DELETE FROM rows WHERE tab = ?", self.number)
 
     def select(
         self,
@@ -266,7 +273,7 @@ class Rows:
         """Whether the partition has a row behind (or before) a row of it."""
         sign = ">" if forward else "<"
         sql = f"SELECT 1 FROM rows WHERE tab = ? AND pk = ? AND sk {sign} ? LIMIT 1"  # noqa: S608 -- two constants
-        return self._database.one(sql, self.number, found[0], found[1]) is not None
+        return self._settled.one(sql, self.number, found[0], found[1]) is not None
 
     def snapshot(self) -> list[tuple[Key, Key, bytes]]:
         """Every row with its keys."""
@@ -276,11 +283,11 @@ class Rows:
     @property
     def count(self) -> int:
         """How many rows there are."""
-        return int(self._database.one("SELECT count(*) FROM rows WHERE tab = ?", self.number)[0])
+        return int(self._settled.one("SELECT count(*) FROM rows WHERE tab = ?", self.number)[0])
 
     def _walk(self, sql: str, values: list[Any]) -> Iterator[Found]:
         number = self.number
-        for pk, sk, doc, crc in self._database.walk(sql, *values):
+        for pk, sk, doc, crc in self._settled.walk(sql, *values):
             if crc32(doc, crc32(sk, crc32(pk, number))) != crc:
                 self._intact(pk, sk, doc, crc)
             yield pk, sk, doc
@@ -337,7 +344,7 @@ class Rows:
 
     def __contains__(self, key: DynamoType) -> bool:
         sql = "SELECT 1 FROM rows WHERE tab = ? AND pk = ? LIMIT 1"
-        return self._database.one(sql, self.number, encode(self.native(key))) is not None
+        return self._settled.one(sql, self.number, encode(self.native(key))) is not None
 
     def pop(self, key: DynamoType) -> Item:
         """Remove a row by its partition key alone."""
@@ -347,7 +354,7 @@ class Rows:
 
     def values(self) -> Iterator[Any]:
         """One mapping per partition, or the items themselves in a table without a sort key."""
-        partitions = self._database.read("SELECT DISTINCT pk FROM rows WHERE tab = ?", self.number)
+        partitions = self._settled.read("SELECT DISTINCT pk FROM rows WHERE tab = ?", self.number)
         for (pk,) in partitions:
             partition = decode(self.hash_type, pk)
             if self.range_name is not None:
@@ -356,10 +363,10 @@ class Rows:
                 yield self.item(row)
 
     def __len__(self) -> int:
-        return int(self._database.one("SELECT count(DISTINCT pk) FROM rows WHERE tab = ?", self.number)[0])
+        return int(self._settled.one("SELECT count(DISTINCT pk) FROM rows WHERE tab = ?", self.number)[0])
 
     def __bool__(self) -> bool:
-        return self._database.one("SELECT 1 FROM rows WHERE tab = ? LIMIT 1", self.number) is not None
+        return self._settled.one("SELECT 1 FROM rows WHERE tab = ? LIMIT 1", self.number) is not None
 
 
 class _Group:

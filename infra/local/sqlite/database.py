@@ -2,19 +2,15 @@
 
 Every AWS call that writes is one transaction, and calls are committed in the order they were made, so a process that
 dies leaves what a crash between two AWS calls leaves, and nothing else. The rows that a request writes may wait
-(`committing_later`): they are committed with those of other requests, before anything else is written and before a
-query reads. A commit survives the death of the process as it is. Before an answer leaves the machine, `sync` commits
-and writes the log of the database (WAL) through to the disk, once for all that were made meanwhile, so what was
+(`committing_later`, `pending.py`): they are committed with those of other requests, before anything else is written and
+before a query reads. A commit survives the death of the process as it is. Before an answer leaves the machine, `sync`
+commits and writes the log of the database (WAL) through to the disk, once for all that were made meanwhile, so what was
 acknowledged survives a loss of power.
 
 Other parts of the local stack keep what they want to find after a restart in `Documents`:
 
     jobs = database.current().documents("batch/jobs")
     jobs.put("id", {"status": "RUNNING"})  # one transaction, or part of one that is open
-
-Damage is found, not survived (`integrity.py`): each row has a checksum that is compared when it is read and when the
-stack starts, and `sync` notes in a file beside the database up to where it has acknowledged, so that a log that was cut
-or altered is not taken for a shorter one.
 """
 
 from __future__ import annotations
@@ -24,7 +20,7 @@ import os
 import shutil
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
@@ -33,6 +29,7 @@ from infra.local.sqlite import documents, integrity, pending, sqlite_file
 from infra.local.sqlite.documents import Documents
 from infra.local.sqlite.integrity import CannotStore, Damaged
 from infra.local.sqlite.pending import Key, Pending, PendingRow
+from infra.local.sqlite.problems import Problems
 from infra.local.sqlite.recent import Recent
 from infra.local.sqlite.rounds import Rounds
 
@@ -51,7 +48,7 @@ class _Thread(threading.local):
     """Since the last `committing_later`; true for threads that never used it."""
 
 
-class Database:
+class Database(Problems):
     """The database of one stack; in memory where no directory is given. Its methods may be called by any thread."""
 
     def __init__(self, directory: Path | None = None) -> None:
@@ -62,15 +59,11 @@ class Database:
             CannotStore: there is no room for it.
         """
         self.lock = threading.RLock()
-        self.recent = Recent(lambda: self._depth > 0, lambda: len(self._pending) > 0)
+        self.recent = Recent(lambda: self._depth > 0, lambda: len(self._pending.fresh) > 0)
         self.directory = directory
         self.path = None if directory is None else directory / NAME
-        self.failure = ""
-        """Why the last write failed; empty after one that succeeded."""
-        self.damage = ""
-        """What was found damaged while the stack runs."""
         self._depth = 0
-        self._pending = Pending()
+        self._pending = Pending(self.documents("journal"))
         self._thread = _Thread()
         self._commits = 0
         self._rounds = Rounds(self._synchronize)
@@ -137,7 +130,7 @@ class Database:
         """Run one statement, as a transaction of its own or as part of the one that is open; how many rows it met."""
         self._thread.has_written = True
         with self.lock:
-            self._commit_pending()
+            self._commit_fresh()
             met = self._execute(sql, *values).rowcount
             if not self._depth:
                 self._committed()
@@ -166,16 +159,30 @@ class Database:
                     self._committed()
 
     def find_waiting(self, keys: Iterable[Key]) -> dict[Key, bytes | None]:
-        """The rows among these whose change waits for a commit; None for one that is removed. The lock must be held.
+        """The rows among these that wait to be written into their table; None for one that is removed.
 
         A thread that does not commit later sees what is committed only, so that whatever it does is no ahead of that.
+        The lock must be held.
         """
         if not self._pending:
             return {}
         if not self._thread.commits_later:
             self._commit_for_reader()
-            return {}
-        return self._pending.find(keys)
+        return self._pending.find(keys, with_fresh=self._thread.commits_later)
+
+    def settle(self) -> None:
+        """Write all rows into tables without sort keys, before a query of one. Raises CannotStore for the journal."""
+        with self.lock, suppress(CannotStore) if not self._pending.journaled else nullcontext():
+            self._commit_pending()
+
+    def write_journal(self) -> bool:
+        """Write some rows of the journal into their tables, between requests; whether there are more."""
+        with self.lock, suppress(CannotStore):
+            if keys := self._pending.part():
+                self._commit(lambda connection: self._pending.write_part(connection, keys))
+                self._pending.forget(keys)
+            return bool(self._pending.journaled)
+        return False
 
     @contextmanager
     def committing_later(self) -> Iterator[None]:
@@ -257,7 +264,8 @@ class Database:
         except (CannotStore, Damaged):
             log.warning("The last writes stay in %s until there is room.", self._log_path())
         with self.lock:
-            self._commit_for_reader()
+            with suppress(CannotStore):
+                self._commit_pending()
             self._connection.close()
             if self._wal >= 0:
                 os.close(self._wal)
@@ -278,6 +286,7 @@ class Database:
             raise Damaged(self._log_path(), what)
         with self.transaction():
             sqlite_file.make_tables(self._connection)
+            self._pending.restore(self._connection)
 
     def _log_path(self) -> Path:
         return Path(f"{self.path}-wal")
@@ -285,7 +294,7 @@ class Database:
     def _synchronize(self) -> int:
         with self.lock:
             number = self._number + 1
-            self._commit_pending(documents.PUT, self.state.row("acknowledged", number))
+            self._commit_fresh(documents.PUT, self.state.row("acknowledged", number))
             self._number, reached = number, self._commits
         try:
             os.fdatasync(self._wal)
@@ -307,34 +316,41 @@ class Database:
         if not self._written.is_set():
             self._written.set()
 
-    def _commit_pending(self, sql: str = "", values: Sequence[Any] = ()) -> None:
-        """Commit the rows that wait, and what one statement more writes. Where it fails, they wait on."""
-        if not self._pending and not sql:
-            return
+    def _commit_pending(self) -> None:
+        """Write all rows that wait into their tables."""
+        if self._pending:
+            self._commit(self._pending.write)
+            self._pending.clear()
+
+    def _commit_fresh(self, sql: str = "", values: Sequence[Any] = ()) -> None:
+        """Commit the rows that are in no file, few of them into their tables, and what one statement more writes."""
+        if self._pending.fresh or sql:
+            self._commit(lambda connection: self._pending.write_fresh(connection, sql, values))
+            self._pending.wrote_fresh()
+
+    def _commit(self, work: Callable[[sqlite3.Connection], None]) -> None:
+        """One transaction. Where it fails, the rows wait on."""
         self._execute("BEGIN IMMEDIATE")
         try:
-            self._pending.write(self._connection)
-            if sql:
-                self._connection.execute(sql, values)
+            work(self._connection)
             self._connection.execute("COMMIT")
-        except sqlite3.DatabaseError as failure:
+        except BaseException as failure:
             self._roll_back("")
-            raise self._failed(failure) from failure
-        except BaseException:
-            self._roll_back("")
+            if isinstance(failure, sqlite3.DatabaseError):
+                raise self._failed(failure) from failure
             raise
-        self._pending.clear()
         self._committed()
 
     def _commit_for_reader(self) -> None:
         # on a full disk readers go on; they do not see what nobody was given an answer to
-        if self._pending:
-            with suppress(CannotStore):
-                self._commit_pending()
+        with suppress(CannotStore):
+            self._commit_fresh()
 
     def _commit_late(self) -> None:
         with self.lock:
             self._commit_for_reader()
+        while self.write_journal():
+            pass
 
     def _committed(self) -> None:
         self._commits += 1
@@ -356,26 +372,6 @@ class Database:
                 self._connection.execute(f"RELEASE {inner}")
             else:
                 self._connection.execute("ROLLBACK")
-
-    def found_damaged(self, what: str, path: Path | None = None) -> Damaged:
-        """The error for an entry, or a file, that differs from its checksum; `problem` tells of it from now on."""
-        damaged = Damaged(path or self.path, what)
-        self.damage = str(damaged)
-        log.error("%s", self.damage)
-        return damaged
-
-    def found_full(self, what: str) -> CannotStore:
-        """The error for something that the disk did not take; `problem` tells of it until something is stored again."""
-        self.failure = what
-        log.error("Nothing can be stored: %s", what)
-        return CannotStore(what)
-
-    def _failed(self, failure: sqlite3.DatabaseError) -> Exception:
-        if isinstance(failure, sqlite3.IntegrityError | sqlite3.ProgrammingError | sqlite3.InterfaceError):
-            return failure
-        if not isinstance(failure, sqlite3.OperationalError):
-            return self.found_damaged(str(failure))
-        return self.found_full(f"{self.path}: {failure}")
 
 
 _current: list[Database] = []

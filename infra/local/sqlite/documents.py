@@ -48,7 +48,13 @@ class Documents:
 
     def clear(self) -> None:
         """Remove all documents of the space."""
-        self._database.write("DELETE FROM documents WHERE space = ?", self._space)
+        sql, values = self.clearing
+        self._database.write(sql, *values)
+
+    @property
+    def clearing(self) -> tuple[str, tuple[bytes]]:
+        """The statement that removes them, and its values."""
+        return "DELETE FROM documents WHERE space = ?", (self._space,)
 
     def __len__(self) -> int:
         return int(self._database.one("SELECT count(*) FROM documents WHERE space = ?", self._space)[0])

@@ -16,7 +16,7 @@ CHECKPOINT_SECONDS = 2.0
 """The least time between two transfers of the log into the database."""
 PAGE_SIZE = 8192
 """Bytes of a page of a new database. In pages of 4096, rows of more than 1,000 bytes take a page of their own each."""
-VERSION = 1
+VERSION = 2
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS rows (
     tab INTEGER NOT NULL, pk BLOB NOT NULL, sk BLOB NOT NULL, doc BLOB NOT NULL, crc INTEGER NOT NULL,

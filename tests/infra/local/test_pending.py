@@ -38,11 +38,11 @@ def put(store, key, value):
     store.change_rows([], [row(key, value)])
 
 
-def left(store, place):
-    """The rows that a process that is killed now would leave."""
+def left(store, place, table=1):
+    """The rows of a table that a process that is killed now would leave."""
     shutil.copytree(store.directory, place, ignore=shutil.ignore_patterns("*-shm"))
     with_them = Database(place)
-    found = dict(with_them.read("SELECT pk, doc FROM rows WHERE tab = 1"))
+    found = dict(with_them.read("SELECT pk, doc FROM rows WHERE tab = ?", table))
     with_them.close()
     return found
 
@@ -142,7 +142,10 @@ def test_rows_wait_while_the_disk_is_full_and_nothing_more_is_taken(store, tmp_p
     assert left(store, tmp_path / "copy") == {b"a": b"1"}
 
 
-def test_tables_are_the_same_with_calls_that_wait(store, rows):
+@pytest.mark.parametrize("many", [pending.MANY, 2])
+def test_tables_are_the_same_with_calls_that_wait(store, rows, tmp_path, monkeypatch, many):
+    monkeypatch.setattr(pending, "MANY", many)
+    monkeypatch.setattr(pending, "A_PART", 2)
     dice, model = random.Random(1), {}
     for step in range(600):
         is_late = dice.random() < 0.8
@@ -161,8 +164,52 @@ def test_tables_are_the_same_with_calls_that_wait(store, rows):
             assert found in (None, sorted(value for value in model.values() if value is not None))
         if dice.random() < 0.1:
             store.sync()
+            if step % 5 == 0:
+                there = {key.encode(): value for key, value in model.items() if value is not None}
+                assert left(store, tmp_path / str(step), rows.number) == there
+        if dice.random() < 0.2:
+            store.write_journal()
     store._thread.commits_later = False
     assert sorted(value for _, _, value in rows.walk()) == sorted(filter(None, model.values()))
+
+
+def test_many_rows_are_on_the_disk_before_they_are_in_their_table(store, tmp_path):
+    many = pending.MANY + 50
+    with store.committing_later():
+        store.change_rows([], [row(b"%d" % number, number) for number in range(many)])
+        store.change_rows([], [(2, b"a", b"sorted", b"x", checksum(2, b"a", b"sorted", b"x"))])
+        store.sync()
+        put(store, b"0", 7)
+        store.sync()
+    tables = "SELECT tab, count(*) FROM rows GROUP BY tab"
+    assert store.read(tables) == [(2, 1)]
+    assert store.find_waiting([(1, b"0", b""), (1, b"1", b""), (2, b"a", b"sorted")]) == {
+        (1, b"0", b""): b"7", (1, b"1", b""): b"1",
+    }  # fmt: skip
+    assert len(store.documents("journal")) == 2
+    written = {b"%d" % number: b"%d" % number for number in range(many)} | {b"0": b"7"}
+    assert left(store, tmp_path / "before") == written
+    assert store.write_journal()
+    assert store.read(tables) == [(1, pending.A_PART), (2, 1)]
+    assert left(store, tmp_path / "between") == written
+    assert not store.write_journal()
+    assert store.read(tables) == [(1, many), (2, 1)]
+    assert len(store.documents("journal")) == 0
+    assert left(store, tmp_path / "behind") == written
+
+
+def test_background_work_sees_the_journal_and_no_rows_that_could_not_be_committed(store, monkeypatch):
+    def full(*_):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with store.committing_later():
+        store.change_rows([], [row(b"%d" % number, 1) for number in range(pending.MANY)])
+        store.sync()
+        put(store, b"1", 2)
+    with monkeypatch.context() as patch:
+        patch.setattr(pending.Pending, "write_fresh", full)
+        assert store.find_waiting([(1, b"1", b"")]) == {(1, b"1", b""): b"1"}
+    assert store.find_waiting([(1, b"1", b"")]) == {(1, b"1", b""): b"2"}
 
 
 def test_runs_of_rows_are_stored_each_once(store, rows):
