@@ -87,6 +87,8 @@ def length_of(headers: Mapping[str, str]) -> int:
     """The total size of an upload in bytes. Raises BadInput, TooLarge."""
     if "upload-defer-length" in headers:
         raise BadInput("Upload-Defer-Length: the length must be known at creation; send Upload-Length.")
+    if "upload-concat" in headers:
+        raise BadInput("Upload-Concat: uploads are not put together here; send one upload, without this header.")
     length = _count(headers, "Upload-Length")
     if length > LARGEST:
         raise TooLarge(f"Upload-Length: an upload has at most {LARGEST} bytes.")
@@ -157,5 +159,5 @@ def check_chunk(headers: Mapping[str, str], body: bytes) -> None:
 def _count(headers: Mapping[str, str], name: str) -> int:
     text = headers.get(name.lower(), "")
     if not _NUMBER.fullmatch(text):
-        raise BadInput(f"{name}: it is required, a number of bytes.")
+        raise BadInput(f"{name}: it is required, a number of bytes of at most 15 digits, not {text[:100]!r}.")
     return int(text)

@@ -70,7 +70,7 @@ def append(upload: Upload, offset: int, body: bytes) -> Upload:
     if offset != upload.offset:
         raise Conflict(f"Upload-Offset: the upload goes on at {upload.offset}, not at {offset}.")
     if offset + len(body) > upload.length:
-        raise BadInput(f"The upload has {upload.length} bytes; {offset} and {len(body)} are more.")
+        raise BadInput(f"Upload-Length: the upload has {upload.length} bytes; {offset} and {len(body)} are more.")
     if upload.waiting >= tus.SMALLEST_PART:
         upload = _part(upload)  # an earlier request crashed here; this bounds the waiting bytes
     if body:

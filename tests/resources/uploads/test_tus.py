@@ -134,8 +134,8 @@ class TestCreation:
         ("headers", "status", "word"),
         [
             ({}, 400, "Upload-Length"),
-            ({"Upload_Length": "-1"}, 400, "Upload-Length"),
-            ({"Upload_Length": "ten"}, 400, "Upload-Length"),
+            ({"Upload_Length": "-ten"}, 400, "Upload-Length"),
+            ({"Upload_Length": "1", "Upload_Concat": "partial"}, 400, "Upload-Concat"),
             ({"Upload_Length": LARGEST + 1}, 413, str(LARGEST)),
             ({"Upload_Defer_Length": "1"}, 400, "Upload-Defer-Length"),
             ({"Upload_Length": "1", "Upload_Metadata": "project !!"}, 400, "base64"),
