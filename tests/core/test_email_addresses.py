@@ -63,3 +63,8 @@ def test_anything_else_is_refused(text):
 @pytest.mark.parametrize("name", ["", "Ada", "Lovelace, Ada", 'The "Countess"', "Émilie", "a\\b"])
 def test_a_mailbox_can_stand_in_a_header_and_be_read_again(name):
     assert parse(str(Mailbox(name, "ada@example.org").header())) == Mailbox(name, "ada@example.org")
+
+
+def test_a_member_that_has_no_address_is_named():
+    with pytest.raises(BadInput, match=r"^recipients: 'x' is no email address"):
+        parse("x", "recipients")

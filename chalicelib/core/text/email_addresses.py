@@ -30,13 +30,13 @@ class Mailbox(NamedTuple):
         return Address(display_name=self.name, username=local, domain=domain)
 
 
-def parse(text: str) -> Mailbox:
+def parse(text: str, member: str = "") -> Mailbox:
     """Read `address` or `Name <address>`, the name quoted or not.
 
     Line ends and other control characters are refused everywhere: they would end a header and begin another.
 
     Raises:
-        BadInput: the text has neither form; the message repeats it.
+        BadInput: the text has neither form; the message repeats it, after the name of the member that has it.
     """
     given = text.strip()
     named = _NAMED.fullmatch(given)
@@ -53,8 +53,9 @@ def parse(text: str) -> Mailbox:
         and ".@" not in address
     )
     if not good:
+        place = f"{member}: " if member else ""
         raise BadInput(
-            f"{text[:LONGEST]!r} is no email address: write 'name@example.org' or 'Name <name@example.org>'."
+            f"{place}{text[:LONGEST]!r} is no email address: write 'name@example.org' or 'Name <name@example.org>'."
         )
     return Mailbox(name, address)
 

@@ -64,7 +64,11 @@ def check_definition(definition: AttributeType) -> AttributeType:
         raise BadInput(f"Attribute '{name}': its minimum {low} is above its maximum {high}.")
     if definition.default is None:
         return definition
-    return msgspec.structs.replace(definition, default=convert(definition, definition.default))
+    try:
+        default = convert(definition, definition.default)
+    except BadInput as refusal:
+        raise BadInput(f"default: {refusal.message}") from None
+    return msgspec.structs.replace(definition, default=default)
 
 
 def check_definitions(definitions: Iterable[AttributeType]) -> list[AttributeType]:

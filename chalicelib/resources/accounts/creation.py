@@ -64,7 +64,7 @@ def build(
 
 def check_address(email: str) -> str:
     """An address in its stored form. Raises BadInput if it is malformed or contains a display name."""
-    if email_addresses.parse(email).name:
+    if email_addresses.parse(email, "email").name:
         raise BadInput("email: give the address alone, without a name.")
     return email.strip()
 

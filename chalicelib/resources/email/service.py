@@ -62,8 +62,9 @@ def check(message: SendEmail, attachment_bytes: int = 0) -> None:
     """
     if not 1 <= len(message.recipients) <= MOST_RECIPIENTS:
         raise BadInput(f"recipients: a mail has 1 to {MOST_RECIPIENTS}, not {len(message.recipients)}.")
-    for text in (message.sender, *message.recipients):
-        email_addresses.parse(text)
+    email_addresses.parse(message.sender)
+    for text in message.recipients:
+        email_addresses.parse(text, "recipients")
     if not message.subject.strip() or len(message.subject) > LONGEST_SUBJECT:
         raise BadInput(f"subject: must have 1 to {LONGEST_SUBJECT} characters.")
     if not email_addresses.is_one_line(message.subject):

@@ -74,7 +74,12 @@ def create(project: int, spec: SectionSpec, user: int, *, by_name: bool = False)
     )
     if any(search is not None for search in searches):
         check_saved_search(section, records.definitions(project))
-    records.create(SECTION, section, user=user, taken=path_taken())
+    taken = path_taken()
+    if not spec.path:
+        taken.details = (
+            f"The name gives the path {section.path!r}; give another one as path, of ASCII letters, digits and _."
+        )
+    records.create(SECTION, section, user=user, taken=taken)
     return section
 
 
