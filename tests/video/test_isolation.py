@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from chalicelib.errors import BadInput, Unavailable
+from chalicelib.video import probe
 from chalicelib.video.files.source import BytesSource, FileSource
-from chalicelib.video.process import isolation, tasks
+from chalicelib.video.process import isolation
 from chalicelib.video.process.isolation import Limits
 from tests.infra.local.steps import wait_until
 from tests.video import misbehaving
@@ -19,7 +20,7 @@ SOURCE = BytesSource(b"some bytes")
 
 def test_a_file_that_would_corrupt_the_heap_is_read_without_its_layout():
     # DATA's README says how the file was made.
-    found, _ = isolation.run(tasks.probe_video, FileSource(DATA / "pcm_7_1.mov"))
+    found, _ = isolation.run(probe.probe, FileSource(DATA / "pcm_7_1.mov"))
     assert len(found.audio) == 1
 
 
@@ -105,9 +106,9 @@ def test_errors_keep_their_kind():
             raise Unavailable("the storage is away")
 
     with pytest.raises(Unavailable, match="storage is away"):
-        isolation.run(tasks.probe_video, Broken(b"x" * 100))
+        isolation.run(probe.probe, Broken(b"x" * 100))
     with pytest.raises(BadInput, match="not a video"):
-        isolation.run(tasks.probe_video, BytesSource(b"x" * 100))
+        isolation.run(probe.probe, BytesSource(b"x" * 100))
     with pytest.raises(RuntimeError, match="ours"):
         isolation.run(misbehaving.fail, SOURCE)
 

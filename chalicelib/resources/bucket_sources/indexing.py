@@ -35,8 +35,9 @@ from chalicelib.storage.dynamodb.steps import Step
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects, owners, references
 from chalicelib.storage.objects.references import Reference
+from chalicelib.video import probe
 from chalicelib.video.decoding.frame import Original
-from chalicelib.video.pictures import images
+from chalicelib.video.pictures import images, thumbnails
 from chalicelib.video.process import isolation, tasks
 
 SPARE = 700.0
@@ -134,9 +135,9 @@ def _index_one(work: Work, how: Callable[[Work], Indexed]) -> list[Indexed]:
 
 def _index_video(work: Work) -> Indexed:
     found = work.found
-    probe, table = isolation.run(tasks.probe_video, work.source)
-    still = isolation.run(tasks.draw_thumbnail, work.source, probe, table)
-    video = probe.video
+    probed, table = isolation.run(probe.probe, work.source)
+    still = isolation.run(thumbnails.thumbnail, work.source, probed, table)
+    video = probed.video
     entry = VideoDefinition(
         path=work.key.path,
         codec=video.codec,

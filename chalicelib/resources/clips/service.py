@@ -191,23 +191,19 @@ def _record_clip(file: TemporaryFile, wanted: ClipOrder) -> TemporaryFile:
 
 def _encode(wanted: ClipOrder, video: streams.Place, segments: SegmentInfo, key: ObjectKey) -> clip.Clip:
     """Encode a clip in a child process and store it."""
-    from chalicelib.video.process import tasks  # noqa: PLC0415 imports FFmpeg and Pillow
-
     source = streams.StreamSource(video, header_size(segments))
     return _store(
-        key, lambda path: isolation.run(tasks.encode_clip, source, segments, wanted.ranges, _fps(wanted), path)
+        key, lambda path: isolation.run(clip.encode_clip, source, segments, wanted.ranges, _fps(wanted), path)
     )
 
 
 def _record_original_clip(file: TemporaryFile, wanted: ClipOrder) -> TemporaryFile:
     """The file with its clip of a video where it lies, whose object is stored."""
-    from chalicelib.video.process import tasks  # noqa: PLC0415 imports FFmpeg and Pillow
-
     video = _original(entities.get(Kind.MEDIA, wanted.media), wanted)
     made = _store(
         temporary_files_service.key_of(file),
         lambda path: isolation.run(
-            tasks.encode_original_clip, video.source, video.original, wanted.ranges, _fps(wanted), path
+            clip.encode_original_clip, video.source, video.original, wanted.ranges, _fps(wanted), path
         ),
     )
     starts, ends = list(made.segment_start_frames), list(made.segment_end_frames)

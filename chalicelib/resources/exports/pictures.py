@@ -142,8 +142,9 @@ def _part(index: int, frame: int, roi: Any) -> Part:
 
 def _draw(file: Any, parts: Sequence[Part], form: str, size: Size | None) -> list[bytes]:
     """The pictures of parts of a file, in order, made in a child process."""
-    from chalicelib.video.process import isolation, tasks  # noqa: PLC0415
+    from chalicelib.video.pictures import drawing  # noqa: PLC0415
+    from chalicelib.video.process import isolation  # noqa: PLC0415
 
     source, view = frames_service.look_at(file, parts)
     scale = (size.width, size.height) if size else None
-    return isolation.run_all(tasks.draw_each, [source], view, form, scale)
+    return isolation.run_all(drawing.draw_each, [source], view, form, scale)

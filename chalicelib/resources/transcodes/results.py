@@ -207,7 +207,7 @@ class Workshop:
         )
 
     def _thumbnail(self) -> ImageDefinition:
-        made = isolation.run(tasks.draw_thumbnail, self.source, self.plan.probe, self.table)
+        made = isolation.run(thumbnails.thumbnail, self.source, self.plan.probe, self.table)
         return self._picture(self._key("thumbnail", "jpg"), made)
 
     def _make_animation(self, streaming: list[VideoDefinition]) -> ImageDefinition | None:
@@ -226,7 +226,7 @@ class Workshop:
             return None
         segments = msgspec.json.decode(objects.read(keys[named[1]]))
         made = isolation.run(
-            tasks.draw_animated_thumbnail,
+            thumbnails.animated_thumbnail,
             ObjectSource(keys[entry.path]),
             segments,
             self.plan.probe.fps,

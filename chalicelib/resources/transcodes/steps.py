@@ -51,9 +51,10 @@ from chalicelib.storage.dynamodb.progress import pieces
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects
 from chalicelib.video import plan as video_plan
-from chalicelib.video.encoding.encode import PieceResult
+from chalicelib.video import probe
+from chalicelib.video.encoding.encode import PieceResult, encode_piece
 from chalicelib.video.plan import TranscodePlan
-from chalicelib.video.process import isolation, tasks
+from chalicelib.video.process import isolation
 from chalicelib.video.timing import FrameTable
 
 _ROLES = ("streaming", "archival", "audio", "thumbnail", "thumbnail_gif")
@@ -127,7 +128,7 @@ def encode(uid: str, index: int) -> None:
         with tempfile.TemporaryDirectory() as folder:
             wanted = prepared.plan.of_group(group)
             result = isolation.run(
-                tasks.encode_piece,
+                encode_piece,
                 source,
                 wanted,
                 wanted.pieces[number],
@@ -275,7 +276,7 @@ def _plan(job: StoredJob) -> StoredJob:
     source = fetching.open_source(job.spec.url, job.project, UNRESTRICTED)
     if not source.size:
         raise BadInput("The file is empty.")
-    found, table = isolation.run(tasks.probe_video, source)
+    found, table = isolation.run(probe.probe, source)
     files = media.media_files or MediaFiles()
     made = video_plan.plan(
         found,

@@ -78,7 +78,7 @@ ANSWERING = Limits(seconds=25.0, memory=2 * GIGABYTE, ahead=True)
 
 
 def run(function: Callable[..., T], source: Source, *arguments: Any, limits: Limits = TRANSCODING) -> T:
-    """Call a function of `video.process.tasks` in a child process; its first argument is the source.
+    """Call a function of a module in a child process; its first argument is the source, and its result plain data.
 
     Raises:
         BadInput: the child died or broke a limit; or what the function raised.

@@ -1,4 +1,4 @@
-"""Functions that run in a child process (`video.process.isolation`): each takes sources first and returns plain data.
+"""What only runs in a child process (`video.process.isolation`), beside functions of `video` itself.
 
 The fork server imports this module, so that a child finds FFmpeg and Pillow loaded.
 """
@@ -6,11 +6,8 @@ The fork server imports this module, so that a child finds FFmpeg and Pillow loa
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
-from fractions import Fraction
 from functools import lru_cache
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import av
 import av.filter
@@ -18,19 +15,12 @@ import av.video.reformatter
 from PIL import Image
 
 from chalicelib.errors import BadInput, TooLarge
-from chalicelib.video import probe
-from chalicelib.video.decoding.frame import Original
-from chalicelib.video.encoding import archival, clip, encode
-from chalicelib.video.encoding.clip import Clip
-from chalicelib.video.encoding.encode import PieceResult
+from chalicelib.video.encoding import archival
 from chalicelib.video.files.source import BytesSource, Source
 from chalicelib.video.mp4 import boxes
-from chalicelib.video.mp4.segments import SegmentInfo, Selection, Span
-from chalicelib.video.pictures import drawing, images, render, thumbnails
+from chalicelib.video.mp4.segments import Selection, Span
+from chalicelib.video.pictures import drawing, images, render
 from chalicelib.video.pictures.images import ImportedImage
-from chalicelib.video.pictures.thumbnails import Thumbnail
-from chalicelib.video.plan import Piece, Probe, TranscodePlan
-from chalicelib.video.timing import FrameTable
 
 _REHEARSED = 1280, 720
 
@@ -70,16 +60,6 @@ def _rehearsal() -> tuple[bytes, drawing.View]:
     return data[: span.stop], drawing.View((width, height), (drawing.Part(0, 0),), selection)
 
 
-def probe_video(source: Source) -> tuple[Probe, FrameTable]:
-    """As `probe.probe`."""
-    return probe.probe(source)
-
-
-def encode_piece(source: Source, plan: TranscodePlan, piece: Piece, table: FrameTable, folder: Path) -> PieceResult:
-    """As `encode.encode_piece`."""
-    return encode.encode_piece(source, plan, piece, table, folder)
-
-
 def describe_images(*sources: Source) -> list[ImportedImage | str]:
     """As `images.describe_image` of each source; the message of the error where one is no image."""
     found: list[ImportedImage | str] = []
@@ -89,23 +69,6 @@ def describe_images(*sources: Source) -> list[ImportedImage | str]:
         except (BadInput, TooLarge) as failure:
             found.append(failure.message)
     return found
-
-
-def encode_original_clip(
-    source: Source, original: Original, ranges: Sequence[tuple[int, int]], fps: Fraction, path: Path
-) -> Clip:
-    """As `clip.encode_original_clip`."""
-    return clip.encode_original_clip(source, original, ranges, fps, path)
-
-
-def draw_thumbnail(source: Source, found: Probe, table: FrameTable) -> Thumbnail:
-    """As `thumbnails.thumbnail`."""
-    return thumbnails.thumbnail(source, found, table)
-
-
-def draw_animated_thumbnail(source: Source, segment_info: Any, fps: Fraction, frames: int) -> Thumbnail:
-    """As `thumbnails.animated_thumbnail`."""
-    return thumbnails.animated_thumbnail(source, segment_info, fps, frames)
 
 
 def finish_archival(*sources_and_path: Any) -> int:
@@ -123,17 +86,3 @@ def draw(*sources_and_drawing: Any) -> tuple[bytes, str]:
     """As `drawing.draw`: the sources, and the drawing."""
     *sources, wanted = sources_and_drawing
     return drawing.draw(sources, wanted)
-
-
-def draw_each(
-    source: Source, view: drawing.View, form: Literal["png", "jpg"], scale: tuple[int, int] | None
-) -> list[bytes]:
-    """As `drawing.draw_each`."""
-    return drawing.draw_each(source, view, form, scale)
-
-
-def encode_clip(
-    source: Source, segment_info: SegmentInfo, ranges: Sequence[tuple[int, int]], fps: Fraction, path: Path
-) -> Clip:
-    """As `clip.encode_clip`."""
-    return clip.encode_clip(source, segment_info, ranges, fps, path)
