@@ -70,121 +70,71 @@ class _Form:
 
 
 Content = Callable[[], tuple[str, ...]]
+Work = Callable[[Call[Any, Any, Any], _Form], Answer]
 
 
-def show_registration(_call: Call[None, RegistrationQuery, None]) -> Answer:
-    """The registration form for an invited address without an account."""
-    return page("Register", *_registration_form())
-
-
-def send_registration(call: Call[None, RegistrationQuery, bytes | None]) -> Answer:
+def _register(call: Call[Any, RegistrationQuery, Any], sent: _Form) -> Answer:
     """Register with an invitation."""
-
-    def work(sent: _Form) -> Answer:
-        members = {name: sent[name] for name in ("username", "first_name", "last_name", "email", "password")}
-        spec = _convert({**members, "registration_token": call.query.registration_token})
-        user = registration.register(spec, call.caller)
-        notifications.notify_of_account(user)
-        return page(
-            "Welcome", paragraph(f"The account {user.username} is ready. You can sign in with it now."), console_link()
-        )
-
-    return _answer(call, "Register", work, _registration_form)
+    members = {name: sent[name] for name in ("username", "first_name", "last_name", "email", "password")}
+    spec = _convert({**members, "registration_token": call.query.registration_token})
+    user = registration.register(spec, call.caller)
+    notifications.notify_of_account(user)
+    text = f"The account {user.username} is ready. You can sign in with it now."
+    return page("Welcome", paragraph(text), console_link())
 
 
-def show_acceptance(_call: Call[None, RegistrationQuery, None]) -> Answer:
-    """The form of an invited user."""
-    return page("Accept the invitation", *_acceptance_form())
-
-
-def send_acceptance(call: Call[None, RegistrationQuery, bytes | None]) -> Answer:
+def _accept(call: Call[Any, RegistrationQuery, Any], sent: _Form) -> Answer:
     """Accept an invitation, with the password of the invited user."""
-
-    def work(sent: _Form) -> Answer:
-        user = passwords.verify(sent["username"], sent["password"], notifications.notify_of_lock)
-        invitation = registration.by_token(call.query.registration_token, call.caller)
-        if user.email_key != invitation.email.casefold():
-            raise Forbidden("The invitation is for another address.")
-        registration.accept(invitation, user)
-        return page(
-            "Accepted", paragraph("The invitation is accepted. You belong to the organization now."), console_link()
-        )
-
-    return _answer(call, "Accept the invitation", work, _acceptance_form)
+    user = passwords.verify(sent["username"], sent["password"], notifications.notify_of_lock)
+    invitation = registration.by_token(call.query.registration_token, call.caller)
+    if user.email_key != invitation.email.casefold():
+        raise Forbidden("The invitation is for another address.")
+    registration.accept(invitation, user)
+    text = "The invitation is accepted. You belong to the organization now."
+    return page("Accepted", paragraph(text), console_link())
 
 
-def show_reset(_call: Call[None, ResetQuery, None]) -> Answer:
-    """The form for a new password."""
-    return page("Set a new password", form(_NEW_PASSWORD, button="Set password"))
-
-
-def send_reset(call: Call[None, ResetQuery, bytes | None]) -> Answer:
+def _reset(call: Call[Any, ResetQuery, Any], sent: _Form) -> Answer:
     """Set a new password."""
-
-    def work(sent: _Form) -> Answer:
-        user = _user(call.query.user)
-        registration.reset_password(user, call.query.reset_token, sent["password"], call.caller)
-        return page(
-            "Password set",
-            paragraph(f"{user.username} has a new password. You can sign in with it now."),
-            console_link(),
-        )
-
-    return _answer(call, "Set a new password", work, lambda: (form(_NEW_PASSWORD, button="Set password"),))
+    user = _user(call.query.user)
+    registration.reset_password(user, call.query.reset_token, sent["password"], call.caller)
+    text = f"{user.username} has a new password. You can sign in with it now."
+    return page("Password set", paragraph(text), console_link())
 
 
-def show_confirmation(call: Call[None, NoQuery, None]) -> Answer:
+def _show_confirmation(call: Call[None, NoQuery, None]) -> Answer:
     """Confirm the address of a registration; ask whether a changed address is right."""
     token = call.path["token"]
     pending = address_changes.find(token)
     if pending is not None:
         return page("Confirm your address", *_confirmation_form(pending))
 
-    def work(_: _Form) -> Answer:
+    def work(_call: Call[Any, Any, Any], _: _Form) -> Answer:
         user = registration.confirm(token, call.caller)
-        return page(
-            "Address confirmed",
-            paragraph(f"The account {user.username} is active. You can sign in now."),
-            console_link(),
-        )
+        text = f"The account {user.username} is active. You can sign in now."
+        return page("Address confirmed", paragraph(text), console_link())
 
     return _answer(call, "Confirm your address", work, tuple)
 
 
-def send_confirmation(call: Call[None, NoQuery, bytes | None]) -> Answer:
+def _confirm_change(call: Call[Any, NoQuery, Any], _: _Form) -> Answer:
     """Confirm a changed address."""
-
-    def work(_: _Form) -> Answer:
-        user = address_changes.confirm(call.path["token"], call.caller)
-        return page("Address confirmed", paragraph(f"The address of {user.username} is {user.email} now."))
-
-    return _answer(call, "Confirm your address", work, tuple)
+    user = address_changes.confirm(call.path["token"], call.caller)
+    return page("Address confirmed", paragraph(f"The address of {user.username} is {user.email} now."))
 
 
-def show_unlock(_call: Call[None, UnlockQuery, None]) -> Answer:
-    """The form of a user whose account is locked."""
-    return page("Sign in", *_unlock_form())
-
-
-def send_unlock(call: Call[None, UnlockQuery, bytes | None]) -> Answer:
+def _unlock(call: Call[Any, UnlockQuery, Any], sent: _Form) -> Answer:
     """Sign in to a locked account, which unlocks it."""
-
-    def work(sent: _Form) -> Answer:
-        user = passwords.verify(sent["username"], sent["password"], unlock_token=call.query.unlock_token)
-        token = passwords.issue_token(user, refresh=False)
-        return page(
-            "Signed in",
-            paragraph(f"The account {user.username} is open again. This API token of yours is shown once:"),
-            secret(token),
-        )
-
-    return _answer(call, "Sign in", work, _unlock_form)
+    user = passwords.verify(sent["username"], sent["password"], unlock_token=call.query.unlock_token)
+    token = passwords.issue_token(user, refresh=False)
+    text = f"The account {user.username} is open again. This API token of yours is shown once:"
+    return page("Signed in", paragraph(text), secret(token))
 
 
-def _answer(call: Call[Any, Any, Any], title: str, work: Callable[[_Form], Answer], again: Content) -> Answer:
+def _answer(call: Call[Any, Any, Any], title: str, work: Work, again: Content) -> Answer:
     """The page of a successful submission, or the form again with its error."""
     try:
-        return work(_Form(call.body))
+        return work(call, _Form(call.body))
     except LimnError as failure:
         headers = {"Retry-After": str(failure.retry_after)} if isinstance(failure, TooMany) else None
         return page(title, alert(failure.message), *again(), status=failure.status, headers=headers)
@@ -230,22 +180,36 @@ def _user(number: str) -> User:
     return found
 
 
+def _reset_form() -> tuple[str, ...]:
+    return (form(_NEW_PASSWORD, button="Set password"),)
+
+
 def _declare(
-    name: str, path: str, purpose: str, show: Callable[..., Answer], send: Callable[..., Answer]
+    name: str, path: str, purpose: str, title: str, work: Work, content: Content, query: type[Resource] = NoQuery
 ) -> Operations:
+    """The page of a link and its form. One with a token in its path is a page that the token tells."""
     addresses = plain(lambda _: None, token=str) if "{token}" in path else None
-    made = Operations(tag="Pages", needs=Permission.ANYONE, addresses=addresses, returns="text/html")
-    made.get(path, f"Show{name}", summary=f"The page to {purpose}, which a mail links to.", details="")(show)
+    made = Operations(tag="Pages", needs=Permission.ANYONE, addresses=addresses, query=query, returns="text/html")
+
+    def show(_: Call[None, Any, None]) -> Answer:
+        return page(title, *content())
+
+    def send(call: Call[None, Any, bytes | None]) -> Answer:
+        return _answer(call, title, work, content)
+
+    shown = _show_confirmation if addresses else show
+    made.get(path, f"Show{name}", summary=f"The page to {purpose}, which a mail links to.", details="")(shown)
     made.post(path, f"Send{name}", summary=f"The form of the page to {purpose}.", status=200, details="")(send)
     return made
 
 
 PAGES = (
-    *_declare("Registration", "/registration", "register with an invitation", show_registration, send_registration),
-    *_declare("Acceptance", "/accept", "accept an invitation", show_acceptance, send_acceptance),
-    *_declare("Reset", "/password-reset", "set a new password", show_reset, send_reset),
-    *_declare(
-        "Confirmation", "/email-confirmation/{token}", "confirm an address", show_confirmation, send_confirmation
-    ),
-    *_declare("Unlock", "/unlock", "sign in to a locked account", show_unlock, send_unlock),
-)
+    *_declare("Registration", "/registration", "register with an invitation", "Register", _register,
+              _registration_form, RegistrationQuery),
+    *_declare("Acceptance", "/accept", "accept an invitation", "Accept the invitation", _accept,
+              _acceptance_form, RegistrationQuery),
+    *_declare("Reset", "/password-reset", "set a new password", "Set a new password", _reset, _reset_form, ResetQuery),
+    *_declare("Confirmation", "/email-confirmation/{token}", "confirm an address", "Confirm your address",
+              _confirm_change, tuple),
+    *_declare("Unlock", "/unlock", "sign in to a locked account", "Sign in", _unlock, _unlock_form, UnlockQuery),
+)  # fmt: skip
