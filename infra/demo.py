@@ -54,7 +54,8 @@ HEAD = {
 }
 ROCKS = ((28, 62, 68, 134), (198, 68, 318, 108))
 TREE = [[0.6, 0.0], [0.82, 0.0], [0.8, 0.2], [0.83, 0.44], [0.63, 0.42], [0.58, 0.2]]
-HORIZON = (0.78, 0.36, 0.22, 0.04)
+HORIZON = {"x": 0.78, "y": 0.36, "u": 0.22, "v": 0.04}
+PARTS = {"whole": (0, 0, 1280, 720), "burrow": (0, 0, 720, 720), "wall": (560, 120, 1280, 600)}
 
 
 class Service:
@@ -146,13 +147,9 @@ def create_types(service: Service, project: int) -> dict[str, int]:
     made = {
         name: service.create(f"LocalizationTypes/{project}", {**spec, "media_types": media}) for name, spec in shapes
     }
-    states = (
-        (
-            "track",
-            {"name": "Track", "association": "Localization", "interpolation": "none", "attribute_types": animal[:1]},
-        ),
-        ("scene", {"name": "Scene", "association": "Frame", "interpolation": "latest", "attribute_types": animal[1:2]}),
-    )
+    by_track = {"name": "Track", "association": "Localization", "interpolation": "none", "attribute_types": animal[:1]}
+    by_frame = {"name": "Scene", "association": "Frame", "interpolation": "latest", "attribute_types": animal[1:2]}
+    states = (("track", by_track), ("scene", by_frame))
     made |= {name: service.create(f"StateTypes/{project}", {**spec, "media_types": media}) for name, spec in states}
     service.create(f"Versions/{project}", {"name": "Second look", "description": "Boxes of the second annotator."})
     return {**made, "video": video, "image": image}
@@ -161,21 +158,13 @@ def create_types(service: Service, project: int) -> dict[str, int]:
 def upload_clip(service: Service, project: int, media_type: int) -> dict[str, Any]:
     """Upload the clip and start its transcode; the id of the transcode, and the media as `media`."""
     content = CLIP.read_bytes()
+    attributes = {"Site": "Burrow", "Weather": "Sun", "Recorded": "2026-05-03T06:12:00Z", "Position": [7.44, 46.95]}
     spec = {
+        **_file(service, project, "rabbit-wakes-up.mp4", content),
         "type": media_type,
-        "gid": str(uuid.uuid4()),
-        "uid": str(uuid.uuid4()),
-        "name": "rabbit-wakes-up.mp4",
-        "url": service.upload(project, content),
         "size": len(content),
         "section": "Burrow camera",
-        "md5": hashlib.md5(content, usedforsecurity=False).hexdigest(),
-        "attributes": {
-            "Site": "Burrow",
-            "Weather": "Sun",
-            "Recorded": "2026-05-03T06:12:00Z",
-            "Position": [7.44, 46.95],
-        },
+        "attributes": attributes,
     }
     job = service.ask("POST", f"Transcode/{project}", spec)
     return {"id": job["id"], "media": job["object"]["spec"]["media_id"]}
@@ -186,26 +175,30 @@ def upload_stills(service: Service, project: int, media_type: int) -> list[int]:
     sites, weathers = ("Burrow", "Clearing", "Wall"), ("Sun", "Cloud", "Rain")
     specs = []
     for count, (name, content) in enumerate(stills()):
+        attributes = {
+            "Site": sites[count % 3],
+            "Weather": weathers[count // 5 % 3],
+            "Checked": count % 4 == 0,
+            "Recorded": f"2026-05-{3 + count % 20:02}T{6 + count % 12:02}:12:00Z",
+            "Position": [7.4 + count * 0.011, 46.9 + count % 7 * 0.013],
+        }
+        section = ("Stills", "Stills to check")[count % 4 == 3]
         specs.append(
-            {
-                "type": media_type,
-                "gid": str(uuid.uuid4()),
-                "uid": str(uuid.uuid4()),
-                "name": name,
-                "url": service.upload(project, content),
-                "section": ("Stills", "Stills to check")[count % 4 == 3],
-                "md5": hashlib.md5(content, usedforsecurity=False).hexdigest(),
-                "attributes": {
-                    "Site": sites[count % 3],
-                    "Weather": weathers[count // 5 % 3],
-                    "Checked": count % 4 == 0,
-                    "Recorded": f"2026-05-{3 + count % 20:02}T{6 + count % 12:02}:12:00Z",
-                    "Position": [7.4 + count * 0.011, 46.9 + count % 7 * 0.013],
-                },
-            }
+            {**_file(service, project, name, content), "type": media_type, "section": section, "attributes": attributes}
         )
     ids: list[int] = service.create(f"Medias/{project}", specs)
     return ids
+
+
+def _file(service: Service, project: int, name: str, content: bytes) -> dict[str, Any]:
+    """Upload a file; the members that name it."""
+    return {
+        "name": name,
+        "gid": str(uuid.uuid4()),
+        "uid": str(uuid.uuid4()),
+        "url": service.upload(project, content),
+        "md5": hashlib.md5(content, usedforsecurity=False).hexdigest(),
+    }
 
 
 def stills() -> Iterator[tuple[str, bytes]]:
@@ -218,11 +211,7 @@ def stills() -> Iterator[tuple[str, bytes]]:
             if number % 11 != 0:
                 continue
             picture: Image.Image = frame.to_image()  # type: ignore[no-untyped-call]
-            for part, box in (
-                ("whole", (0, 0, 1280, 720)),
-                ("burrow", (0, 0, 720, 720)),
-                ("wall", (560, 120, 1280, 600)),
-            ):
+            for part, box in PARTS.items():
                 buffer = io.BytesIO()
                 picture.crop(box).save(buffer, "JPEG", quality=85)
                 yield f"{part}-{number:03}.jpg", buffer.getvalue()
@@ -246,71 +235,36 @@ def wait(service: Service, project: int, transcode: str, images: list[int]) -> N
 def annotate_clip(service: Service, project: int, types: dict[str, int], media: int) -> None:
     """Boxes on every fourth frame, in two tracks, with other shapes."""
     print("drawing")
-    common = {"media_id": media}
-    bodies = [
-        {
-            **common,
-            "type": types["box"],
-            "frame": frame,
-            **_at(BODY, frame),
-            "attributes": {
-                "Species": "Rabbit",
-                "Behavior": _behavior(frame),
-                "Confidence": round(0.7 + frame / 440, 2),
-            },
-        }
-        for frame in range(0, 132, 4)
-    ]
-    heads = [
-        {
-            **common,
-            "type": types["box"],
-            "frame": frame,
-            **_at(HEAD, frame),
-            "attributes": {"Species": "Rabbit", "Behavior": _behavior(frame), "Note": "head"},
-        }
-        for frame in range(0, 132, 6)
-    ]
+
+    def shape(name: str, frame: int, place: dict[str, Any], **attributes: Any) -> dict[str, Any]:
+        return {"media_id": media, "type": types[name], "frame": frame, **place, "attributes": attributes}
+
+    def rabbit(place: dict[str, Any], frame: int, **more: Any) -> dict[str, Any]:
+        return shape("box", frame, place, Species="Rabbit", Behavior=_behavior(frame), **more)
+
+    bodies = [rabbit(_at(BODY, frame), frame, Confidence=round(0.7 + frame / 440, 2)) for frame in range(0, 132, 4)]
+    heads = [rabbit(_at(HEAD, frame), frame, Note="head") for frame in range(0, 132, 6)]
     rocks = [
-        {**common, "type": types["rock"], "frame": frame, **_relative(rock), "attributes": {"Mossy": place == 0}}
+        shape("rock", frame, _relative(rock), Mossy=number == 0)
         for frame in range(0, 132, 24)
-        for place, rock in enumerate(ROCKS)
+        for number, rock in enumerate(ROCKS)
     ]
-    x, y, u, v = HORIZON
+    butterfly = {"x": 0.53, "y": 0.32, "width": 0.1, "height": 0.13}
     others = [
-        {**common, "type": types["outline"], "frame": 0, "points": TREE},
-        {**common, "type": types["horizon"], "frame": 0, "x": x, "y": y, "u": u, "v": v},
-        {**common, "type": types["eye"], "frame": 24, "x": 0.375, "y": 0.475},
-        {
-            **common,
-            "type": types["box"],
-            "frame": 48,
-            "x": 0.53,
-            "y": 0.32,
-            "width": 0.1,
-            "height": 0.13,
-            "attributes": {"Species": "Butterfly", "Confidence": 0.4},
-        },
+        shape("outline", 0, {"points": TREE}),
+        shape("horizon", 0, HORIZON),
+        shape("eye", 24, {"x": 0.375, "y": 0.475}),
+        shape("box", 48, butterfly, Species="Butterfly", Confidence=0.4),
     ]
     ids = service.create(f"Localizations/{project}", [*bodies, *heads, *rocks, *others])
     tracks = (ids[: len(bodies)], ids[len(bodies) : len(bodies) + len(heads)])
-    service.create(
-        f"States/{project}",
-        [
-            {
-                "type": types["track"],
-                "media_ids": [media],
-                "localization_ids": track,
-                "frame": 0,
-                "attributes": {"Species": "Rabbit"},
-            }
-            for track in tracks
-        ]
-        + [
-            {"type": types["scene"], "media_ids": [media], "frame": frame, "attributes": {"Behavior": name}}
-            for frame, name in zip((0, 30, 64, 100), BEHAVIOR, strict=True)
-        ],
-    )
+    common = {"media_ids": [media]}
+    rabbits = {**common, "type": types["track"], "frame": 0, "attributes": {"Species": "Rabbit"}}
+    scenes = [
+        {**common, "type": types["scene"], "frame": frame, "attributes": {"Behavior": name}}
+        for frame, name in zip((0, 30, 64, 100), BEHAVIOR, strict=True)
+    ]
+    service.create(f"States/{project}", [*({**rabbits, "localization_ids": track} for track in tracks), *scenes])
 
 
 def annotate_stills(service: Service, project: int, types: dict[str, int], stills_: list[int]) -> None:
@@ -323,14 +277,8 @@ def annotate_stills(service: Service, project: int, types: dict[str, int], still
             place = _within(place, 0, 0, 720 / 1280, 1)
         elif part == 2:
             place = _relative((20, 25, 300, 110))
-        kind, attributes = (
-            (types["rock"], {"Mossy": count % 2 == 0})
-            if part == 2
-            else (
-                types["box"],
-                {"Species": SPECIES[0 if count % 5 else 2], "Confidence": round(0.5 + count % 10 / 20, 2)},
-            )
-        )
+        species = {"Species": SPECIES[0 if count % 5 else 2], "Confidence": round(0.5 + count % 10 / 20, 2)}
+        kind, attributes = (types["rock"], {"Mossy": count % 2 == 0}) if part == 2 else (types["box"], species)
         boxes.append({"media_id": media, "type": kind, "frame": 0, **place, "attributes": attributes})
     service.create(f"Localizations/{project}", boxes)
 
@@ -338,17 +286,12 @@ def annotate_stills(service: Service, project: int, types: dict[str, int], still
 def save_searches(service: Service, project: int) -> None:
     """Saved searches beside the folders of the uploads."""
     searches = (
-        ("Sunny stills", {"attribute": "Weather", "operation": "eq", "value": "Sun"}, None),
-        ("Checked", {"attribute": "Checked", "operation": "eq", "value": True}, None),
-        ("With a squirrel", None, {"attribute": "Species", "operation": "eq", "value": "Squirrel"}),
+        ("Sunny stills", "object_search", {"attribute": "Weather", "operation": "eq", "value": "Sun"}),
+        ("Checked", "object_search", {"attribute": "Checked", "operation": "eq", "value": True}),
+        ("With a squirrel", "related_search", {"attribute": "Species", "operation": "eq", "value": "Squirrel"}),
     )
-    for name, own, related in searches:
-        spec: dict[str, Any] = {"name": name, "dtype": "saved_search"}
-        if own:
-            spec["object_search"] = own
-        if related:
-            spec["related_search"] = related
-        service.create(f"Sections/{project}", spec)
+    for name, member, search in searches:
+        service.create(f"Sections/{project}", {"name": name, "dtype": "saved_search", member: search})
 
 
 def _behavior(frame: int) -> str:
