@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import ssl
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -81,6 +82,7 @@ def send(
     timeout: urllib3.Timeout = _TIMEOUT,
     retries: urllib3.Retry | None = None,
     is_inside: bool = False,
+    context: ssl.SSLContext | None = None,
 ) -> BaseHTTPResponse:
     """Send one request; the body of its response is not read yet. Redirects are not followed.
 
@@ -92,13 +94,14 @@ def send(
         timeout: seconds to wait for a connection and between bytes.
         retries: number of retries; 0 by default.
         is_inside: whether the operator allowed this origin, even at addresses that are not public.
+        context: the certificates to trust; by default those of the system.
 
     Raises:
         Forbidden: an address of the host is not public.
         OSError, urllib3.exceptions.HTTPError: the name does not resolve, or the server does not answer.
     """
     named = address.host if address.port == _PORTS[address.scheme] else f"{address.host}:{address.port}"
-    pool = _pool(address.scheme, resolve(address, is_inside=is_inside), address.port, address.host)
+    pool = _pool(address.scheme, resolve(address, is_inside=is_inside), address.port, address.host, context)
     return pool.urlopen(
         method,
         address.target,
@@ -209,8 +212,8 @@ def resolve(address: Address, *, is_inside: bool) -> str:
 
 
 @lru_cache(maxsize=64)
-def _pool(scheme: str, number: str, port: int, host: str) -> urllib3.HTTPConnectionPool:
+def _pool(scheme: str, number: str, port: int, host: str, context: ssl.SSLContext | None) -> urllib3.HTTPConnectionPool:
     if scheme == "https":
         name = host.strip("[]")
-        return _TlsPool(number, port, maxsize=16, assert_hostname=name, server_hostname=name)
+        return _TlsPool(number, port, maxsize=16, assert_hostname=name, server_hostname=name, ssl_context=context)
     return _PlainPool(number, port, maxsize=16)

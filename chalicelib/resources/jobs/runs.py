@@ -123,19 +123,6 @@ class Run(Struct, kw_only=True, omit_defaults=True):
 
 def as_response(run: Run) -> Job:
     """A run as a response document."""
-    nodes = [
-        JobNode(
-            id=node.id,
-            task=node.task,
-            status=node.status,
-            children=node.children,
-            start_time=node.start_time,
-            stop_time=node.stop_time,
-            message=node.message,
-            log=node.log,
-        )
-        for node in run.nodes
-    ]
     return Job(
         id=run.id,
         uid=run.uid,
@@ -147,7 +134,7 @@ def as_response(run: Run) -> Job:
         status=run.phase,
         start_time=run.start_time or run.created,
         stop_time=run.stop_time,
-        nodes=nodes,
+        nodes=msgspec.convert(run.nodes, list[JobNode], from_attributes=True),
         message=run.message,
         progress=progress_of(run),
     )

@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -65,7 +66,6 @@ class Cluster:
         self._name = cluster.name
         self._address = address_of(cluster.host, cluster.port)
         self._context = _context(secrets["cert"])
-        self._connections: urllib3.HTTPSConnectionPool | None = None
         self._headers = {"Authorization": f"Bearer {secrets['token'].strip()}", "Accept": "application/json"}
         if not secrets["token"].strip().isprintable():
             raise WorkflowRefused("The token of the job cluster is malformed.")
@@ -172,43 +172,27 @@ class Cluster:
     ) -> tuple[int, bytes]:
         """Status and body of one request, to a checked address."""
         seconds = seconds or ANSWER_SECONDS
-        end = time.monotonic() + seconds
         headers = {**self._headers, **({"Content-Type": "application/json"} if body else {})}
         try:
-            response = self._pool().urlopen(
-                method,
-                path,
-                body=body,
-                headers={**headers, "Host": f"{self._address.host}:{self._address.port}"},
-                redirect=False,
-                timeout=urllib3.Timeout(connect=min(CONNECT_SECONDS, seconds), read=seconds),
-                preload_content=False,
-                assert_same_host=False,
-            )
-            try:
-                data = _read_bounded(response, end)
-            finally:
-                response.close()
+            with outbound.at_most(seconds):
+                response = outbound.send(
+                    msgspec.structs.replace(self._address, target=path),
+                    method,
+                    headers=headers,
+                    body=body,
+                    timeout=urllib3.Timeout(connect=min(CONNECT_SECONDS, seconds), read=seconds),
+                    is_inside=outbound.is_service_allowed(self._address),
+                    context=self._context,
+                )
+                try:
+                    data = response.read(LARGEST_ANSWER + 1)
+                finally:
+                    response.close()
         except (urllib3.exceptions.HTTPError, OSError, Forbidden) as failure:
             raise self._away() from failure
-        if data is None:
+        if len(data) > LARGEST_ANSWER:
             raise self._away()
         return response.status, data
-
-    def _pool(self) -> urllib3.HTTPSConnectionPool:
-        if self._connections is None:
-            number = outbound.resolve(self._address, is_inside=outbound.is_service_allowed(self._address))
-            name = self._address.host.strip("[]")
-            self._connections = urllib3.HTTPSConnectionPool(
-                number,
-                self._address.port,
-                ssl_context=self._context,
-                assert_hostname=name,
-                server_hostname=name,
-                retries=False,
-                maxsize=8,
-            )
-        return self._connections
 
 
 def address_of(host: str, port: int) -> Address:
@@ -319,16 +303,6 @@ def _moment(text: object) -> Timestamp | None:
         return None
 
 
-def _read_bounded(response: urllib3.BaseHTTPResponse, end: float) -> bytes | None:
-    """The body; None if it is too slow or too large."""
-    body = bytearray()
-    while block := response.read1(65536) if isinstance(response, urllib3.HTTPResponse) else response.read(65536):
-        body += block
-        if time.monotonic() > end or len(body) > LARGEST_ANSWER:
-            return None
-    return bytes(body)
-
-
 def _message(answer: Any) -> str:
     """The message of a Kubernetes Status; empty for any other answer."""
     if not isinstance(answer, dict) or answer.get("kind") != "Status":
@@ -361,6 +335,7 @@ def _text(value: object) -> object:
     return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
+@lru_cache(maxsize=16)
 def _context(cert: str) -> ssl.SSLContext:
     """TLS that trusts only the cluster's certificate, given as PEM or as its base64."""
     text = cert.strip()
