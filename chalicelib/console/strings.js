@@ -39,7 +39,7 @@ export const text = {
   // attributes
   wantsInteger: "Give a whole number.", wantsNumber: "Give a number.", atLeast: (/** @type {number} */ value) => `At least ${value}.`, atMost: (/** @type {number} */ value) => `At most ${value}.`,
   wantsDate: "Give a date and time.", wantsNumbers: "Give numbers with commas between.", wantsPlace: "Give latitude and longitude, such as 46.95, 7.44.", wantsCount: (/** @type {number} */ count) => `Give ${count} numbers.`,
-  placeHint: "Latitude, longitude", latitude: "latitude", longitude: "longitude", mapOf: (/** @type {string} */ name) => `Map of ${name}`, mapKeys: "Arrow keys move the place, + and - zoom.", mapLead: "Click a place.", mapCloser: "Closer", mapWider: "Wider",
+  latitude: "latitude", longitude: "longitude", mapOf: (/** @type {string} */ name) => `Map of ${name}`, mapKeys: "Arrow keys move the place, + and - zoom.", mapLead: "Click a place.", mapCloser: "Closer", mapWider: "Wider",
   storedAs: (/** @type {[number, number]} */ [longitude, latitude]) => `Stored as [longitude, latitude]: [${longitude}, ${latitude}]`, binary: "Binary data",
   // crops
   types: "Types", version: "Version", allVersions: "All versions", searchCrops: "Search: Species:Rabbit, Confidence:<0.5, _frame:>100", sortFrame: "Frame", sortWidest: "Widest first",

@@ -30,7 +30,6 @@ export const annotate = {
   offline: (/** @type {number} */ count) => `No connection. ${plural(count, "change")} kept on this device`,
   failed: (/** @type {number} */ count) => `${plural(count, "change")} refused`,
   conflicts: (/** @type {number} */ count) => plural(count, "conflict"),
-  leave: "There are changes that are not saved.",
   // panel
   onFrame: "Annotations on this frame", tracks: "Tracks", states: "States", wholeMedia: "media", layers: "Layers", details: "Details", nothingHere: "Nothing on this frame.",
   nothingHereLead: (/** @type {string} */ key) => `Press ${key} to draw the first type, or ? for all keys.`, noTracks: "No tracks yet. Select a shape and press t.",

@@ -5,7 +5,7 @@ Conversion, filling and merging of values are in `attribute_values.py`.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
@@ -44,5 +44,3 @@ class AttributeType(Resource, kw_only=True):
     autocomplete: AutocompleteService | None = None
     style: str | None = None
     visible: bool | None = None
-
-    always_emitted: ClassVar = ("description", "required", "order")
