@@ -46,7 +46,8 @@ def is_participle(name: str) -> bool:
 
 def is_context(function: ast.FunctionDef) -> bool:
     """Whether a function is a property or a context manager, whose names are read as adjectives."""
-    return any(re.search("property|setter|contextmanager", ast.unparse(each)) for each in function.decorator_list)
+    told = [*function.decorator_list, *([function.returns] if function.returns else [])]
+    return any(re.search("property|setter|contextmanager|ContextManager", ast.unparse(each)) for each in told)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+from chalicelib.core.context import holding
+
 
 @dataclass
 class Read:
@@ -31,11 +33,8 @@ _READ: ContextVar[Read | None] = ContextVar("read", default=None)
 def commits_read() -> Iterator[Read]:
     """Inside, commits are noted."""
     read = Read()
-    token = _READ.set(read)
-    try:
+    with holding(_READ, read):
         yield read
-    finally:
-        _READ.reset(token)
 
 
 def note_commit(seq: int) -> None:

@@ -11,22 +11,19 @@ On AWS the schedules and each request have containers of their own, and both fun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
+
+from chalicelib.core.context import holding
 
 _WAIT: ContextVar[Callable[[], None] | None] = ContextVar("make_way", default=None)
 _TURN: ContextVar[Callable[[], None] | None] = ContextVar("end_turn", default=None)
 
 
-@contextmanager
-def giving_way(wait: Callable[[], None]) -> Iterator[None]:
+def giving_way(wait: Callable[[], None]) -> AbstractContextManager[None]:
     """Inside, `make_way` of this thread calls `wait`, which returns when requests have gone first, or soon."""
-    token = _WAIT.set(wait)
-    try:
-        yield
-    finally:
-        _WAIT.reset(token)
+    return holding(_WAIT, wait)
 
 
 def make_way() -> None:
@@ -35,14 +32,9 @@ def make_way() -> None:
         wait()
 
 
-@contextmanager
-def taking_turns(wait: Callable[[], None]) -> Iterator[None]:
+def taking_turns(wait: Callable[[], None]) -> AbstractContextManager[None]:
     """Inside, `end_turn` of this thread calls `wait`, which returns soon."""
-    token = _TURN.set(wait)
-    try:
-        yield
-    finally:
-        _TURN.reset(token)
+    return holding(_TURN, wait)
 
 
 def end_turn() -> None:

@@ -15,9 +15,10 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 
+from chalicelib.core.context import holding
 from chalicelib.errors import Unavailable
 
 log = logging.getLogger("limn.deadline")
@@ -39,14 +40,9 @@ def time_ended() -> Unavailable:
     )
 
 
-@contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Inside, `remaining` counts down from this many seconds."""
-    token = _END.set(time.monotonic() + seconds)
-    try:
-        yield
-    finally:
-        _END.reset(token)
+def time_limit(seconds: float) -> AbstractContextManager[None]:
+    """Inside, `remaining` counts down from this many seconds from now."""
+    return holding(_END, time.monotonic() + seconds)
 
 
 def remaining() -> float | None:

@@ -136,9 +136,10 @@ class ReferenceSource:
 class RangeSource:
     """An object read by ranges; its size is not needed, because the segment file lists the ranges."""
 
-    def __init__(self, key: ObjectKey, size: int = 0) -> None:
+    size = 0
+
+    def __init__(self, key: ObjectKey) -> None:
         self._key = key
-        self.size = size
 
     def read(self, offset: int, length: int) -> bytes:
         """The `length` bytes from `offset`, fewer only at the end."""

@@ -11,12 +11,13 @@ the request, never older, and a request sees its own writes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
+from chalicelib.core.context import holding
 from chalicelib.storage.dynamodb.tables import EntityRow, RecordRow, Row, connection
 
 R = TypeVar("R", bound=Row)
@@ -44,18 +45,13 @@ class _Read:
 _READ: ContextVar[_Read | None] = ContextVar("read_ahead", default=None)
 
 
-@contextmanager
-def reading(beside: Beside = lambda _: []) -> Iterator[None]:
+def reading(beside: Beside = lambda _: []) -> AbstractContextManager[None]:
     """Inside, rows can be read ahead; they are forgotten at the end.
 
     Args:
         beside: the records that are read together with the first row that shows the project of a request.
     """
-    token = _READ.set(_Read(beside))
-    try:
-        yield
-    finally:
-        _READ.reset(token)
+    return holding(_READ, _Read(beside))
 
 
 def expect(beside: Beside) -> None:

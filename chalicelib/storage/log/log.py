@@ -20,6 +20,7 @@ from contextvars import ContextVar
 import msgspec
 from pynamodb.exceptions import PutError, PynamoDBException, UpdateError
 
+from chalicelib.core.context import holding
 from chalicelib.core.log.commits import Change, Commit, Edit, Note, Operation
 from chalicelib.core.resource import now
 from chalicelib.core.time.background import make_way
@@ -157,14 +158,9 @@ def commit_of(
     return msgspec.structs.replace(found, past=list(past), notes=list(notes), operation=operation)
 
 
-@contextlib.contextmanager
-def part_of(operation: Operation | None) -> Iterator[None]:
+def part_of(operation: Operation | None) -> contextlib.AbstractContextManager[None]:
     """Inside, the commits of this thread are parts of a bulk change."""
-    token = _operation.set(operation)
-    try:
-        yield
-    finally:
-        _operation.reset(token)
+    return holding(_operation, operation)
 
 
 def read_after(project: int, seq: int) -> Iterator[Commit]:

@@ -8,13 +8,14 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from chalicelib.core.context import holding
 from chalicelib.core.log.commits import Commit
 from chalicelib.errors import Unavailable
 from chalicelib.settings import settings
@@ -71,14 +72,9 @@ _AHEAD: ContextVar[_Ahead | None] = ContextVar("commits_ahead", default=None)
 _readers = ThreadPoolExecutor(4, thread_name_prefix="look-ahead")
 
 
-@contextmanager
-def looking_ahead() -> Iterator[None]:
+def looking_ahead() -> AbstractContextManager[None]:
     """Around a request: what was read ahead for it and not used is too old for the next one."""
-    token = _AHEAD.set(None)
-    try:
-        yield
-    finally:
-        _AHEAD.reset(token)
+    return holding(_AHEAD, None)
 
 
 def resident() -> int:

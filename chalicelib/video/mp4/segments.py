@@ -103,7 +103,7 @@ class SegmentInfo(Struct, frozen=True, dict=True):
         return self.spans[-1].last_frame + 1
 
 
-def segment_info(init_boxes: Sequence[int], fragments: Iterable[Fragment], *, start: float = 0.0) -> dict[str, Any]:
+def segment_info(init_boxes: Sequence[int], fragments: Iterable[Fragment]) -> dict[str, Any]:
     """The segment file of a video from the sizes of its `ftyp` and `moov` boxes and its fragments in order."""
     segments = [Segment("ftyp", 0, init_boxes[0]), Segment("moov", init_boxes[0], init_boxes[1])]
     offset, frame = sum(init_boxes), 0
@@ -112,8 +112,8 @@ def segment_info(init_boxes: Sequence[int], fragments: Iterable[Fragment], *, st
         segments.append(Segment("mdat", offset + fragment.moof, fragment.mdat))
         offset += fragment.moof + fragment.mdat
         frame += fragment.samples
-    document: dict[str, Any] = to_builtins(SegmentInfo(FileInfo(start), tuple(segments)))
-    document["file"] = {"start": start, "version": _VERSION}
+    document: dict[str, Any] = to_builtins(SegmentInfo(FileInfo(0.0), tuple(segments)))
+    document["file"] = {"start": 0.0, "version": _VERSION}
     return document
 
 

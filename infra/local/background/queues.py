@@ -76,6 +76,14 @@ class Context:
         return max(0, int((self.deadline - time.monotonic()) * 1000))
 
 
+def join(threads: Sequence[threading.Thread], timeout: float | None) -> list[threading.Thread]:
+    """Wait for threads, so many seconds at most, without end for None; those that still run."""
+    end = None if timeout is None else time.monotonic() + timeout
+    for thread in threads:
+        thread.join(None if end is None else max(0.0, end - time.monotonic()))
+    return [thread for thread in threads if thread.is_alive()]
+
+
 class Pollers:
     """Worker threads for a number of sources, from `start` to `stop`."""
 
@@ -111,10 +119,7 @@ class Pollers:
         self._stopping.set()
         for source in self.sources:
             shelf_of(queue_of(source.queue_url, self.region)).wake()
-        deadline = None if timeout is None else time.monotonic() + timeout
-        for thread in self._threads:
-            thread.join(None if deadline is None else max(0.0, deadline - time.monotonic()))
-        self._threads = [thread for thread in self._threads if thread.is_alive()]
+        self._threads = join(self._threads, timeout)
         return not self._threads
 
     def wait_until_idle(self, timeout: float = 60.0) -> bool:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from chalicelib.core.time.background import giving_way
-from infra.local.background.queues import Context
+from infra.local.background.queues import Context, join
 from infra.local.background.traffic import Traffic
 
 log = logging.getLogger(__name__)
@@ -61,10 +61,7 @@ class Schedule:
     def stop(self, timeout: float | None = None) -> bool:
         """Call nothing more and wait for what runs, so many seconds at most; whether all has ended."""
         self._stopping.set()
-        deadline = None if timeout is None else time.monotonic() + timeout
-        for thread in self._threads:
-            thread.join(None if deadline is None else max(0.0, deadline - time.monotonic()))
-        self._threads = [thread for thread in self._threads if thread.is_alive()]
+        self._threads = join(self._threads, timeout)
         return not self._threads
 
     def _work(self, timer: Timer) -> None:

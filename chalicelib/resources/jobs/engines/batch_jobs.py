@@ -142,14 +142,12 @@ def _with_files(
     commands: list[dict[str, Any]] = []
     after: list[dict[str, str]] = []
 
-    def add(name: str, image: str, command: dict[str, Any], *, optional: bool = False, apart: bool = False) -> None:
+    def add(name: str, image: str, command: dict[str, Any], *, optional: bool = False) -> None:
         containers.append(
             {"name": name, "image": image, "essential": False, "mountPoints": mounts, "dependsOn": list(after)}
         )
         commands.append({"name": name, **command})
-        if not apart:
-            after.clear()
-        after.append({"containerName": name, "condition": "COMPLETE" if optional else "SUCCESS"})
+        after[:] = [{"containerName": name, "condition": "COMPLETE" if optional else "SUCCESS"}]
 
     image, bucket = settings().job_files_image, settings().media_bucket
     for index, (path, key, optional) in enumerate(incoming):
