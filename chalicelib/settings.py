@@ -154,11 +154,7 @@ def settings() -> Settings:
 
 @contextmanager
 def override(**changes: Any) -> Iterator[Settings]:
-    """Use other settings in this process until the block ends; for tests.
-
-    Raises:
-        TypeError: a name is not a setting.
-    """
+    """Use other settings in this process until the block ends; for tests. Raises TypeError: a name is not a setting."""
     global _replacement  # noqa: PLW0603 one of the process, as the environment is
     before = _replacement
     _replacement = msgspec.structs.replace(settings(), **changes)

@@ -307,11 +307,7 @@ def _parameter(word: str) -> tuple[str, str]:
 
 
 def _ask(stage: str, *, data: bool) -> None:
-    """Have the operator type the stage's name.
-
-    Raises:
-        Failed: it was not typed.
-    """
+    """Have the operator type the stage's name. Raises Failed: it was not typed."""
     what = "the API, the functions AND ALL DATA" if data else "the API and the functions, and keep the data,"
     if input(f"This deletes {what} of stage {stage}. Type its name to go on: ").strip() != stage:
         raise Failed("Nothing was deleted.")

@@ -353,11 +353,7 @@ def _merge(ours: Any, theirs: Any) -> Any:
 
 
 def write_template(path: Path, template: dict[str, Any]) -> None:
-    """Write a template without a byte too many.
-
-    Raises:
-        SystemExit: it is larger than CloudFormation takes.
-    """
+    """Write a template without a byte too many. Raises SystemExit: it is larger than CloudFormation takes."""
     text = json.dumps(template, separators=(",", ":"), ensure_ascii=False)
     if len(text.encode()) > LARGEST_TEMPLATE:
         sys.exit(f"{path.name} has {len(text.encode()):,} bytes; CloudFormation takes {LARGEST_TEMPLATE:,}")
@@ -365,11 +361,7 @@ def write_template(path: Path, template: dict[str, Any]) -> None:
 
 
 def report(build: Path) -> None:
-    """Print the sizes.
-
-    Raises:
-        SystemExit: a zip holds more than Lambda takes.
-    """
+    """Print the sizes. Raises SystemExit: a zip holds more than Lambda takes."""
     print(f"\n{'':18}{'zipped':>10}{'unpacked':>12}{'of limit':>10}")
     too_large = []
     for path in sorted(build.glob("*.zip")):

@@ -18,11 +18,7 @@ VISIBLE = 60
 
 
 def perform(command: str, queue: str) -> str:
-    """Do one of the commands; what there is to say.
-
-    Raises:
-        ValueError: it is not one of them.
-    """
+    """Do one of the commands; what there is to say. Raises ValueError: it is not one of them."""
     if command == "redrive" and queue in QUEUES:
         return redrive(queue)
     if command == "dead-letters":

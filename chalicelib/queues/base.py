@@ -47,11 +47,7 @@ def tag_of(kind: type[Message]) -> str:
 
 
 def encode(message: Message) -> str:
-    """The body for a queue.
-
-    Raises:
-        TooLarge: it has more than `LARGEST` bytes.
-    """
+    """The body for a queue. Raises TooLarge: it has more than `LARGEST` bytes."""
     body = _ENCODER.encode(message)
     if len(body) > LARGEST:
         raise TooLarge(f"A {tag_of(type(message))} message may have at most {LARGEST} bytes; this one has {len(body)}.")

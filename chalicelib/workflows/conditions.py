@@ -29,11 +29,7 @@ _COMPARE: dict[str, Callable[[float | str, float | str], bool]] = {
 
 
 def holds(text: str) -> bool:
-    """Whether a condition is true.
-
-    Raises:
-        BadInput: it cannot be parsed, or its value is neither true nor false.
-    """
+    """Whether a condition is true. Raises BadInput: it cannot be parsed, or its value is neither true nor false."""
     if len(text) > LONGEST:
         raise BadInput(f"when: a condition may have {LONGEST} characters.")
     reader = _Reader(text, _tokens(text))

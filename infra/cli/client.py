@@ -63,11 +63,7 @@ class Client:
     def send(
         self, method: str, path: str, *, body: Any = None, query: Mapping[str, Any] | None = None, stream: bool = False
     ) -> requests.Response:
-        """Send a request to the service.
-
-        Raises:
-            Failure: it could not be sent, or the answer is an error.
-        """
+        """Send a request to the service. Raises Failure: it could not be sent, or the answer is an error."""
         return self._checked(
             method,
             f"{self.profile.url}/rest/{path}",

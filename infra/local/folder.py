@@ -67,11 +67,7 @@ class Folder:
         os.pwrite(self._lock, f"process {os.getpid()} ({what})\n".encode(), 0)
 
     def empty(self) -> None:
-        """Remove all of it but the lock.
-
-        Raises:
-            CannotStart: something cannot be removed.
-        """
+        """Remove all of it but the lock. Raises CannotStart: something cannot be removed."""
         try:
             for each in self.home.iterdir():
                 if each.is_dir() and not each.is_symlink():
@@ -82,11 +78,7 @@ class Folder:
             raise CannotStart(f"{failure.filename} cannot be removed: {failure.strerror}.") from failure
 
     def refuse_previous(self) -> None:
-        """Leave the data of a release alone that kept it in another form.
-
-        Raises:
-            CannotStart: there is such data.
-        """
+        """Leave the data of a release alone that kept it in another form. Raises CannotStart: there is such data."""
         found = [name for name in PREVIOUS if (self.data / name).exists()]
         if found:
             raise CannotStart(

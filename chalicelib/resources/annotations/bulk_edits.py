@@ -37,11 +37,7 @@ ONE_TYPE = "type: the matches are of several types; all that are changed togethe
 
 
 def find_ids(view: view_queries.View, query: Query, scope: Scope, count: int | None) -> list[int]:
-    """The ids that a query finds.
-
-    Raises:
-        BadInput: their number differs from the caller's `count`.
-    """
+    """The ids that a query finds. Raises BadInput: their number differs from the caller's `count`."""
     found = view_queries.ids(view, query, scope)
     check_count(len(found), count)
     return found

@@ -64,11 +64,7 @@ def exists(message: PlanExport | WritePart | RemoveExport) -> bool:
 
 
 def plan(message: PlanExport) -> None:
-    """Divide the work into parts and queue them.
-
-    Raises:
-        BadInput, NotFound, Forbidden: it cannot be done.
-    """
+    """Divide the work into parts and queue them. Raises BadInput, NotFound, Forbidden: it cannot be done."""
     work = at_work(message.uid, message.what)
     if work is None:
         remove_leftovers(message)
@@ -137,11 +133,7 @@ def find_plan(work: Work) -> Prepared:
 
 
 def write(message: WritePart) -> None:
-    """Write one part, and after the last one send the join.
-
-    Raises:
-        BadInput, NotFound, Forbidden: it cannot be done.
-    """
+    """Write one part, and after the last one send the join. Raises BadInput, NotFound, Forbidden: it cannot be done."""
     work = at_work(message.uid, message.what)
     if work is None or not work.parts:
         remove_leftovers(message)

@@ -31,11 +31,7 @@ _ALLOWED = (TAG_ATTRIBUTE,)
 
 
 def type_of(definitions: Definitions, number: int) -> MediaType:
-    """The media type with an id.
-
-    Raises:
-        BadInput: the project has no such type.
-    """
+    """The media type with an id. Raises BadInput: the project has no such type."""
     found = definitions.types(Kind.MEDIA).get(number)
     if not isinstance(found, MediaType):
         raise BadInput(f"type: project {definitions.project} has no media type {number}.")

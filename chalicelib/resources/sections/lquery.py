@@ -61,11 +61,7 @@ class _Label:
 
 
 class LabelPattern:
-    """A parsed pattern.
-
-    Raises:
-        BadInput: the text is not a pattern; the message names `match`.
-    """
+    """A parsed pattern. Raises BadInput: the text is not a pattern; the message names `match`."""
 
     def __init__(self, text: str) -> None:
         if len(text) > LONGEST_PATTERN:

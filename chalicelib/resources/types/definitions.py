@@ -16,11 +16,7 @@ RESERVED = "filename"
 
 
 def of_project(kind: RecordKind[Any], project: int, number: int) -> Any:
-    """A definition of a project by its id, in one call.
-
-    Raises:
-        NotFound: the project has no definition with this id.
-    """
+    """A definition of a project by its id, in one call. Raises NotFound: the project has no definition with this id."""
     found = records.find(kind, project, padded(number))
     if found is None:
         raise NotFound.of(kind.title, number)

@@ -126,11 +126,7 @@ def end(upload: Upload) -> None:
 
 
 def key_of(number: str) -> tuple[int, ObjectKey] | None:
-    """The project and the key of a finished upload; None if it does not exist.
-
-    Raises:
-        BadInput: it is not finished.
-    """
+    """The project and the key of a finished upload; None if it does not exist. Raises BadInput: it is not finished."""
     try:
         upload = finish(rows.get(number))
     except NotFound:

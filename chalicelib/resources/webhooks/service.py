@@ -166,11 +166,7 @@ def _list(number: int, query: DeliveryQuery) -> Iterator[Delivery]:
 
 
 def ping(webhook: Webhook) -> Delivery:
-    """Send `limn.ping` now, once; returns what came of it.
-
-    Raises:
-        TooMany: ten were sent in this minute.
-    """
+    """Send `limn.ping` now, once; returns what came of it. Raises TooMany: ten were sent in this minute."""
     key = f"ping|{webhook.id}"
     if attempts.count(key, PINGS_A_MINUTE, 60) is None:
         message = f"A webhook takes {PINGS_A_MINUTE} pings a minute."

@@ -131,11 +131,7 @@ def rows(keys: Iterable[Key]) -> Iterator[RecordRow]:
 
 
 def read(kind: RecordKind[R], number: int | str) -> tuple[R, RecordRow]:
-    """The record with an id, and its home row.
-
-    Raises:
-        NotFound: there is no such record.
-    """
+    """The record with an id, and its home row. Raises NotFound: there is no such record."""
     row = row_of(key_of(kind, number))
     if row is not None and row.home_pk is not None:
         row = _home_row(row)

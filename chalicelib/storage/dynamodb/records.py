@@ -44,11 +44,7 @@ _GROWTH = 4_096
 
 
 def get(kind: RecordKind[R], number: int | str) -> R:
-    """The record with an id.
-
-    Raises:
-        NotFound: there is no such record.
-    """
+    """The record with an id. Raises NotFound: there is no such record."""
     return read(kind, number)[0]
 
 
@@ -284,11 +280,7 @@ def _rewrite(
 
 
 def remove(kind: RecordKind[R], number: int | str, *, user: int | None = None) -> R:
-    """Delete a record with its pointers and claims.
-
-    Raises:
-        NotFound: there is no such record.
-    """
+    """Delete a record with its pointers and claims. Raises NotFound: there is no such record."""
     for _ in CONFLICTS.attempts():
         record = get(kind, number)
         change = Transaction()

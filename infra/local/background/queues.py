@@ -193,11 +193,7 @@ def failures(answer: Any, given: set[str]) -> set[str]:
 
 
 def queue_of(url: str, region: str) -> Queue:
-    """The queue in moto for a queue URL.
-
-    Raises:
-        moto.sqs.exceptions.QueueDoesNotExist: there is none.
-    """
+    """The queue in moto for a queue URL. Raises moto.sqs.exceptions.QueueDoesNotExist: there is none."""
     return sqs_backends[DEFAULT_ACCOUNT_ID][region].get_queue(url.rsplit("/", 1)[-1])
 
 

@@ -165,11 +165,7 @@ class Reader:
         self._file, self.size, self._sums = file, size, sums
 
     def blocks(self, start: int, length: int) -> Iterator[bytes]:
-        """A stretch of the content, block by block.
-
-        Raises:
-            Damaged: a block differs from its checksum.
-        """
+        """A stretch of the content, block by block. Raises Damaged: a block differs from its checksum."""
         end = min(start + length, self.size)
         while start < end:
             number, skipped = divmod(start, BLOCK)
