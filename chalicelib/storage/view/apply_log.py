@@ -74,7 +74,7 @@ class LogApplier:
     def commit(self) -> None:
         """Commit the transaction."""
         if self.has_begun:
-            self._database.execute("COMMIT")
+            self._run_parsed("COMMIT")
             self.has_begun = False
 
     def abandon(self) -> None:
@@ -86,7 +86,7 @@ class LogApplier:
 
     def _begin(self) -> None:
         if not self.has_begun:
-            self._database.execute("BEGIN")
+            self._run_parsed("BEGIN")
             self.has_begun = True
 
     def _flush(self) -> None:
@@ -127,7 +127,7 @@ class LogApplier:
         found = self._database.execute(f"SELECT 1 FROM {sql.table(Kind.MEDIA)} WHERE id = ?", [number]).fetchall()
         return bool(found)
 
-    def _run_parsed(self, text: str, values: Sequence[Any]) -> None:
+    def _run_parsed(self, text: str, values: Sequence[Any] = ()) -> None:
         """Run a statement that comes again and again: parsed once."""
         self._database.execute(self._store.engine.statement(text, self._database), values)
 

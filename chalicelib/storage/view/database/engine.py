@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 HEADERS = 12_288
 """Bytes before the first block of a DuckDB file: chunks of a device are aligned to it, which only saves time."""
 _SCHEME = "limn"
+_WITHOUT_LOG = "RECOVERY_MODE no_wal_writes"
+"""A database that is cut off is never read again, so its write-ahead log would be written for nobody."""
 _PARSED = 256
 """The most parsed statements that are kept."""
 _PROCESS = 0.2
@@ -110,7 +112,7 @@ class Engine:
         self._devices[name] = device
         try:
             with self._lock:
-                self._root.execute(f"ATTACH '{_SCHEME}://{name}' AS {name}")
+                self._root.execute(f"ATTACH '{_SCHEME}://{name}' AS {name} ({_WITHOUT_LOG})")
         except BaseException:
             del self._devices[name]
             raise
@@ -228,10 +230,8 @@ def _filesystem(devices: dict[str, Device]) -> Any:
     def device(path: str) -> Device | None:
         return devices.get(path.removeprefix(f"{_SCHEME}://"))
 
-    sizes: dict[str, int] = {}
-
     class Files(AbstractFileSystem):  # type: ignore[misc]
-        """Devices by name. Writes to all other files, such as the write-ahead log of a database, are discarded."""
+        """Devices by name. Writes to all other files, such as the marks of a checkpoint, are discarded."""
 
         protocol = _SCHEME
         cachable = False
@@ -239,7 +239,7 @@ def _filesystem(devices: dict[str, Device]) -> Any:
         def open(self, path: str, mode: str = "rb", **_: Any) -> io.RawIOBase:
             """Open a file to read and write."""
             found = device(path)
-            return _Handle(found, mode) if found is not None else _Nowhere(sizes, path)
+            return _Handle(found, mode) if found is not None else _Nowhere()
 
         def isfile(self, path: str) -> bool:
             """Whether there is a file with the name."""
@@ -255,11 +255,10 @@ def _filesystem(devices: dict[str, Device]) -> Any:
         def info(self, path: str, **_: Any) -> dict[str, Any]:
             """The size of a file."""
             found = device(path)
-            return {"name": path, "size": found.size if found else sizes.get(path, 0), "type": "file"}
+            return {"name": path, "size": found.size if found else 0, "type": "file"}
 
         def rm(self, path: str, **_: Any) -> None:
-            """Forget a discarded file; the engine closes devices."""
-            sizes.pop(path, None)
+            """Do nothing: the engine closes devices."""
 
         rm_file = rm
 
@@ -271,11 +270,7 @@ def _filesystem(devices: dict[str, Device]) -> Any:
 
 
 class _Nowhere(io.RawIOBase):
-    """A file that discards writes but counts their bytes: DuckDB skips a checkpoint when its log is empty."""
-
-    def __init__(self, sizes: dict[str, int], path: str) -> None:
-        self._sizes, self._path = sizes, path
-        sizes[path] = 0
+    """A file that discards writes."""
 
     def seekable(self) -> bool:
         return True
@@ -284,11 +279,9 @@ class _Nowhere(io.RawIOBase):
         return offset
 
     def truncate(self, size: int | None = None) -> int:
-        self._sizes[self._path] = size or 0
         return size or 0
 
     def write(self, data: Any) -> int:
-        self._sizes[self._path] = self._sizes.get(self._path, 0) + len(data)
         return len(data)
 
 
