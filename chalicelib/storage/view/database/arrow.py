@@ -158,7 +158,7 @@ def flags(values: Sequence[bool | None]) -> Column:
 
 def _bytes_column(kind: bytes, values: Sequence[bytes | None]) -> Column:
     valid = _valid(values)
-    held = [each or b"" for each in values]
+    held: Any = values if valid is None else [each or b"" for each in values]
     offsets = array("q", [0])
     offsets.extend(accumulate(map(len, held)))
     return Column(kind, len(values), valid, offsets, b"".join(held))

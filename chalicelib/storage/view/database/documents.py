@@ -15,7 +15,8 @@ import itertools
 import struct
 import threading
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
 
 import msgspec
 from isal import isal_zlib
@@ -29,6 +30,8 @@ PACK_BYTES = 48_000
 """Bytes from which on a pack is full."""
 _SLOTS = 64
 _LEVEL = 1
+_READ_AT_ONCE = 4_000_000
+"""Bytes up to which neighbouring packs are read together."""
 _LENGTH = struct.Struct("<I")
 _COUNT = struct.Struct("<H")
 _ENTRY = struct.Struct("<IQI")
@@ -169,6 +172,30 @@ class Documents:
         packs = self._packs_of(places)
         return [packs[place // _SLOTS][place % _SLOTS].body for place in places]
 
+    def scan(self, places: Sequence[int]) -> list[bytes]:
+        """The bodies of the documents at places, in order, for reads of all: packs are not kept in memory."""
+        starts = sorted({place // _SLOTS for place in places})
+        packs: dict[int, list[bytes]] = {}
+        with self._lock:
+            if starts and starts[-1] == self._start:
+                packs[starts.pop()] = [document.body for document in self._open]
+        runs = [(run, run[-1] - run[0] + CHUNK // 4) for run in _runs(starts)]
+        self.device.prefetch((run[0], whole) for run, whole in runs)
+        for run, whole in runs:
+            read = self.device.read(run[0], whole)
+            for start in run:
+                place = start - run[0]
+                (size,) = _LENGTH.unpack_from(read, place)
+                place += _LENGTH.size
+                packed = read[place : place + size]
+                if len(packed) < size:
+                    packed = self.device.read(start + _LENGTH.size, size)
+                data = isal_zlib.decompress(packed)
+                sizes = [length for length, _, _ in _heads(data)]
+                ends = accumulate(sizes, initial=_COUNT.size + len(sizes) * _ENTRY.size)
+                packs[start] = [data[begin:end] for begin, end in pairwise(ends)]
+        return [packs[place // _SLOTS][place % _SLOTS] for place in places]
+
     def _packs_of(self, places: Sequence[int]) -> dict[int, Pack]:
         """The packs with the documents at places, by their offsets."""
         wanted = dict.fromkeys([place // _SLOTS for place in places])
@@ -209,9 +236,8 @@ class Documents:
     def _unpack(self, start: int) -> Pack:
         (length,) = _LENGTH.unpack(self.device.read(start, _LENGTH.size))
         data = isal_zlib.decompress(self.device.read(start + _LENGTH.size, length))
-        (count,) = _COUNT.unpack_from(data)
-        heads = list(_ENTRY.iter_unpack(data[_COUNT.size : _COUNT.size + count * _ENTRY.size]))
-        place = _COUNT.size + count * _ENTRY.size
+        heads = _heads(data)
+        place = _COUNT.size + len(heads) * _ENTRY.size
         pack = []
         for size, type_, seen in heads:
             pack.append(Document(data[place : place + size], type_, seen))
@@ -219,3 +245,21 @@ class Documents:
         whole = tuple(pack)
         self._cache.put((self._number, start), whole)
         return whole
+
+
+def _heads(pack: bytes) -> list[tuple[int, int, int]]:
+    """The length, the type and the revisions of each document of a pack."""
+    (count,) = _COUNT.unpack_from(pack)
+    return list(_ENTRY.iter_unpack(pack[_COUNT.size : _COUNT.size + count * _ENTRY.size]))
+
+
+def _runs(starts: Sequence[int]) -> Iterator[list[int]]:
+    """Offsets of packs, each with those that follow it closely enough to be read with it."""
+    run: list[int] = []
+    for start in starts:
+        if run and (start - run[-1] > CHUNK or start - run[0] > _READ_AT_ONCE):
+            yield run
+            run = []
+        run.append(start)
+    if run:
+        yield run

@@ -89,6 +89,11 @@ class Store:
         with self.translate_errors():
             return self.documents.bodies(places)
 
+    def scan(self, places: Sequence[int]) -> list[bytes]:
+        """The same, of documents that are not kept in memory."""
+        with self.translate_errors():
+            return self.documents.scan(places)
+
     @contextmanager
     def translate_errors(self) -> Iterator[None]:
         """Inside, database errors caused by S3 are raised as Unavailable, and broken databases are detected."""

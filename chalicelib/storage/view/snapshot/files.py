@@ -35,6 +35,7 @@ from chalicelib.storage.view.database.documents import Document
 from chalicelib.storage.view.database.store import Store
 from chalicelib.storage.view.rows import DOCUMENT as PLACE_OF_DOCUMENT
 from chalicelib.storage.view.rows import revise
+from chalicelib.storage.view.snapshot.rows_of_file import RowsOfFile
 from chalicelib.storage.view.view import View
 
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ BYTES_A_PART = 200_000_000
 """Most bytes of documents in a file: several files must fit onto the disk of a container at once."""
 ROW_GROUP = 20_480
 """Rows of a row group, which engines skip by its minima and maxima."""
-_FILE_ORDER = {Kind.LOCALIZATION: "t.media, t.id", Kind.STATE: "t.media[1], t.id"}
-"""The order of the rows of a file, so that a row group has few media."""
+_FILE_ORDER = {Kind.LOCALIZATION: "media", Kind.STATE: "media[1]"}
+"""What the rows of a file are sorted by before their ids, so that a row group has few media."""
 PAGE = 10_000
 """Documents that are read at once."""
 WINDOW = 500_000
@@ -118,32 +119,31 @@ def write(view: View, folder: Path, done: Sequence[Part] = (), last: int = 0) ->
             first = sum(part.kind is kind and part.type == type_ for part in done)
             columns = names(kind, view.definitions.types(kind).get(type_))
             parts = _parts(view, kind, type_, after=last if first else 0)
-            for place, (numbers, documents) in enumerate(parts, first):
+            for place, rows in enumerate(parts, first):
                 key = f"{kind}/type={type_}/{place}.parquet"
                 path = folder / f"{kind}-{type_}-{place}.parquet"
-                made = {"id": arrow.integers(numbers), "document": arrow.blobs(documents)}
-                with _readable(cursor, "documents", **made):
-                    _write_part(view, cursor, kind, type_, (numbers[0], numbers[-1]), columns, path)
-                yield Part(kind=kind, type=type_, rows=len(numbers), key=key, columns=columns), numbers[-1], path
+                ids = rows.numbers[0], rows.numbers[-1]
+                with _readable(cursor, "documents", **rows.sorted_columns()):
+                    _write_part(view, cursor, kind, type_, ids, columns, path)
+                yield Part(kind=kind, type=type_, rows=len(rows.numbers), key=key, columns=columns), ids[-1], path
     cursor.close()
 
 
-def _parts(view: View, kind: Kind, type_: int, after: int) -> Iterator[tuple[list[int], list[bytes]]]:
-    """The ids and documents of each part, of ids above one."""
+def _parts(view: View, kind: Kind, type_: int, after: int) -> Iterator[RowsOfFile]:
+    """The rows of each part, of ids above one."""
     revisions = _revisions(view, kind, type_)
-    numbers: list[int] = []
-    documents: list[bytes] = []
-    size = 0
-    for page in _pages(view, kind, ["id", PLACE_OF_DOCUMENT], min(PAGE, ROWS_A_PART), type_, after):
-        if numbers and (len(numbers) + len(page) > ROWS_A_PART or size >= BYTES_A_PART):
-            yield numbers, documents
-            numbers, documents, size = [], [], 0
-        some = up_to_date(view.store.get([place for _, place in page]), revisions)
-        numbers += [number for number, _ in page]
-        documents += some
-        size += sum(map(len, some))
-    if numbers:
-        yield numbers, documents
+    found = RowsOfFile()
+    columns = ["id", PLACE_OF_DOCUMENT, _FILE_ORDER.get(kind, "id")]
+    for page in _pages(view, kind, columns, min(PAGE, ROWS_A_PART), type_, after):
+        if found.numbers and (len(found.numbers) + len(page) > ROWS_A_PART or found.bytes >= BYTES_A_PART):
+            yield found
+            found = RowsOfFile()
+        numbers, places, keys = zip(*page, strict=True)
+        found.add(
+            numbers, keys, up_to_date(view.store.get(places), revisions) if revisions else view.store.scan(places)
+        )
+    if found.numbers:
+        yield found
 
 
 @contextmanager
@@ -225,10 +225,14 @@ def _write_part(
         if SQL_TYPE[slot.dtype] == PLACE:
             value = f"CASE WHEN {value} NOTNULL THEN [{value}, t.{latitude(slot.column)}] END"
         taken.append(f"{value} AS {_quote(column)}")
+    # Rows and documents come in one order: to join them by id, and to sort documents, takes as long as the rest. Should
+    # an order ever differ, the statement fails.
     cursor.execute(
-        f"COPY (SELECT {', '.join(taken)}, decode(d.document) AS {DOCUMENT} FROM {sql.table(kind)} t"
-        f" JOIN documents d ON d.id = t.id WHERE t.type = {type_} AND t.id BETWEEN {ids[0]} AND {ids[1]}"
-        f" ORDER BY {_FILE_ORDER.get(kind, 't.id')}) TO {_text(str(path))}"
+        f"COPY (SELECT t.*, CASE WHEN t.id = d.id THEN decode(d.{DOCUMENT}) ELSE error('rows and documents differ') END"
+        f" AS {DOCUMENT} FROM (SELECT {', '.join(taken)} FROM {sql.table(kind)} t"
+        f" WHERE t.type = {type_} AND t.id BETWEEN {ids[0]} AND {ids[1]}"
+        f" ORDER BY t.{_FILE_ORDER.get(kind, 'id')} NULLS LAST, t.id) t POSITIONAL JOIN documents d)"
+        f" TO {_text(str(path))}"
         f" (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL {_LEVEL}, ROW_GROUP_SIZE {ROW_GROUP})"
     )
 
