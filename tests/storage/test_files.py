@@ -13,7 +13,8 @@ from chalicelib.core.log.commits import Change, Commit
 from chalicelib.storage.view.database.documents import PACK
 from chalicelib.storage.view.snapshot import files
 from chalicelib.storage.view.view import View
-from tests.query.query_worlds import change_of, state
+from tests.query.query_rig import state
+from tests.query.query_worlds import change_of
 from tests.storage.commits import boxed, typed
 
 ROWS = 7 * PACK

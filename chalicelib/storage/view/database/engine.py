@@ -35,7 +35,7 @@ HEADERS = 12_288
 """Bytes before the first block of a DuckDB file: chunks of a device are aligned to it, which only saves time."""
 _SCHEME = "limn"
 _WITHOUT_LOG = "RECOVERY_MODE no_wal_writes"
-"""A database that is cut off is never read again, so its write-ahead log would be written for nobody."""
+"""A database that is cut off is never opened again, so a write-ahead log is never read."""
 _PARSED = 256
 """The most parsed statements that are kept."""
 _PROCESS = 0.2
