@@ -255,3 +255,29 @@ def test_cmyk_becomes_rgb_without_its_profile():
     assert (found.mode, found.info.get("icc_profile")) == ("RGB", None)
     assert found.getpixel((4, 4))[0] > 200
     assert found.getpixel((4, 4))[1] < 60
+
+
+@pytest.mark.parametrize(
+    ("size", "count", "more", "is_drawn"),
+    [
+        ((1280, 720), 108, {}, True),
+        ((1280, 720), 109, {}, False),
+        ((1280, 720), 256, {"force_scale": (640, 360)}, True),
+        ((20_000, 10_000), 1, {}, True),
+    ],
+)
+def test_pictures_that_together_are_too_large_are_refused_before_any_is_read(size, count, more, is_drawn):
+    view = drawing.View(size, tuple(drawing.Part(number, number) for number in range(count)))
+    drawn = drawing.Drawing((view,), RenderOptions(**more))
+    with (
+        contextlib.nullcontext()
+        if is_drawn
+        else pytest.raises(BadInput, match="frames: the pictures have 100 million pixels")
+    ):
+        drawing.check_cost(drawn, "frames")
+
+
+def test_pictures_that_are_drawn_smaller_count_as_they_are_drawn():
+    view = drawing.View((3840, 2160), tuple(drawing.Part(number, number) for number in range(13)))
+    assert drawing.pixels_of(drawing.Drawing((view,), RenderOptions())) == 13 * 3840 * 2160
+    assert drawing.pixels_of(drawing.Drawing((view,), RenderOptions(), 540)) == 13 * 960 * 540

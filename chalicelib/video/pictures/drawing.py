@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MOST_SECONDS = 15.0
 """Maximum estimated processor time of one request, in seconds."""
+MOST_PIXELS = 100_000_000
+"""Most pixels of several pictures together: they, their grid and its file take some 18 bytes for each, of 2 GB."""
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "AVIF", "TIFF", "BMP")
 # Nanoseconds a pixel on a processor of AWS Lambda, rounded up.
 _DECODING, _CONVERTING = 4, 5
@@ -57,23 +59,38 @@ class Drawing(Struct, frozen=True):
 
 def cost(drawing: Drawing) -> float:
     """The estimated processor seconds of a drawing."""
-    decoded = shown = made = 0.0
+    decoded = shown = 0.0
     for view in drawing.views:
         area = float(view.size[0] * view.size[1])
         decoded += area * (view.selection.decoded if view.selection else 1)
         shown += area * len({part.frame for part in view.parts})
-        for part in view.parts:
-            scale = drawing.options.force_scale
-            share = part.roi.width * part.roi.height if part.roi else 1.0
-            made += scale[0] * scale[1] if scale else area * share
     kind = drawing.options.format
     if drawing.options.animate and kind != "mp4":
         kind = "gif"
-    return (decoded * _DECODING + shown * _CONVERTING + made * _ENCODING[kind]) / 1e9
+    return (decoded * _DECODING + shown * _CONVERTING + pixels_of(drawing) * _ENCODING[kind]) / 1e9
+
+
+def pixels_of(drawing: Drawing) -> float:
+    """The pixels of all pictures together, as they are drawn."""
+    pixels = 0.0
+    for view in drawing.views:
+        for part in view.parts:
+            shares = (part.roi.width, part.roi.height) if part.roi else (1.0, 1.0)
+            width, height = drawing.options.force_scale or (view.size[0] * shares[0], view.size[1] * shares[1])
+            shrunk = min(1.0, drawing.max_height / height) if drawing.max_height and height else 1.0
+            pixels += width * height * shrunk**2
+    return pixels
 
 
 def check_cost(drawing: Drawing, what: str) -> None:
-    """Raise BadInput, with `what` as the subject, if a drawing takes too long."""
+    """Raise BadInput, with `what` as the subject, if a drawing takes too long, or several pictures too much memory."""
+    pixels = pixels_of(drawing)
+    if pixels > MOST_PIXELS and sum(len(view.parts) for view in drawing.views) > 1:
+        message = (
+            f"{what}: the pictures have {pixels / 1e6:.0f} million pixels together; at most "
+            f"{MOST_PIXELS // 10**6} million are allowed. Ask for fewer frames, a lower quality or a smaller force_scale."
+        )
+        raise BadInput(message)
     seconds = cost(drawing)
     if seconds > MOST_SECONDS:
         message = (
