@@ -88,7 +88,8 @@ def check_cost(drawing: Drawing, what: str) -> None:
     if pixels > MOST_PIXELS and sum(len(view.parts) for view in drawing.views) > 1:
         message = (
             f"{what}: the pictures have {pixels / 1e6:.0f} million pixels together; at most "
-            f"{MOST_PIXELS // 10**6} million are allowed. Ask for fewer frames, a lower quality or a smaller force_scale."
+            f"{MOST_PIXELS // 10**6} million are allowed. Ask for fewer frames, a lower quality or a smaller "
+            "force_scale."
         )
         raise BadInput(message)
     seconds = cost(drawing)
