@@ -10,7 +10,6 @@ import pytest
 from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.http.operation import OneOf
 from tests.contract.examples import body_of
-from tests.contract.test_bad_input import path_of
 from tests.contract.world import World, build
 from tests.sweeps import sweep
 
@@ -55,7 +54,7 @@ def unknown(shape):
 @sweep("operation", WITH_BODY, ids=lambda operation: operation.id)
 def test_an_id_that_names_nothing_is_refused_by_the_name_of_its_member(operation, world):
     for member, body in ids_of(operation):
-        said = world.owner.ask(operation.method, path_of(operation, world), body)
+        said = world.owner.ask(operation.method, world.path(operation), body)
         assert said.status < 500, (member, said.body)
         if re.search(rf"(matches|has no .*) \W*{UNKNOWN}", said.body.decode()):
             assert member in said.message + said.json["details"], (operation.id, member, said.body)
