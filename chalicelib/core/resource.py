@@ -125,6 +125,11 @@ def given(change: Struct) -> dict[str, Any]:
     }
 
 
+def shared(source: Struct, target: type[Struct]) -> dict[str, Any]:
+    """The members of a Struct that another type has, too."""
+    return {name: getattr(source, name) for name in source.__struct_fields__ if name in target.__struct_fields__}
+
+
 def options(type_: inspect.Type) -> Iterator[inspect.Type]:
     """The alternatives of a member's type, without annotations and null."""
     if isinstance(type_, inspect.Metadata):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 import msgspec
 
 from chalicelib.access.scope import Scope
 from chalicelib.core.models.accounts import Project
 from chalicelib.core.models.datasets import DATASET, StoredVersion
-from chalicelib.core.resource import now
+from chalicelib.core.resource import now, shared
 from chalicelib.resources.datasets.schemas import Dataset, DatasetSpec
 from chalicelib.resources.exports import places
 from chalicelib.resources.exports import service as exports_service
@@ -54,14 +53,9 @@ def list_versions(project: int, scope: Scope) -> list[StoredVersion]:
 
 def as_response(version: StoredVersion, *, whole: bool = False) -> Dataset:
     """A version as a response has it; with `whole` what was selected."""
-    members: dict[str, Any] = {
-        name: getattr(version, name)
-        for name in Dataset.__struct_fields__
-        if name not in ("id", "progress", "selection")
-    }
     selection = None
     if whole:
         spec = msgspec.to_builtins(places.spec_of(version))
         selection = {name: spec[name] for name in _OF_SELECTION if spec.get(name) is not None}
     progress = exports_service.progress_of(version)
-    return Dataset(id=version.uid, progress=progress, selection=selection, **members)
+    return Dataset(id=version.uid, progress=progress, selection=selection, **shared(version, Dataset))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import uuid
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import msgspec
 
@@ -16,7 +15,7 @@ from chalicelib.core.models.accounts import Project
 from chalicelib.core.models.datasets import DATASET, EXPORT, StoredExport, StoredVersion, Work
 from chalicelib.core.models.jobs import JobProgress
 from chalicelib.core.permissions import Level
-from chalicelib.core.resource import now, timestamp
+from chalicelib.core.resource import now, shared, timestamp
 from chalicelib.errors import BadInput, Conflict, NotFound, TooMany
 from chalicelib.queues import send
 from chalicelib.resources.exports import places, selection, steps
@@ -215,11 +214,8 @@ def progress_of(work: Work) -> JobProgress:
 
 def as_response(export: StoredExport, *, linked: bool = False) -> Export:
     """An export as a response has it; with `linked` the URL of its archive."""
-    members: dict[str, Any] = {
-        name: getattr(export, name) for name in Export.__struct_fields__ if name not in ("id", "progress", "url")
-    }
     url = download_url(export) if linked and export.status == "succeeded" else None
-    return Export(id=export.uid, progress=progress_of(export), url=url, **members)
+    return Export(id=export.uid, progress=progress_of(export), url=url, **shared(export, Export))
 
 
 def download_url(export: StoredExport) -> str:

@@ -23,7 +23,7 @@ from chalicelib.core.models.accounts import Project
 from chalicelib.core.models.definitions import VERSION, Definitions
 from chalicelib.core.permissions import Level
 from chalicelib.core.records import padded
-from chalicelib.core.resource import now
+from chalicelib.core.resource import now, shared
 from chalicelib.errors import BadInput, Forbidden, NotFound, TooLarge
 from chalicelib.queues import send
 from chalicelib.resources.imports.mapping import ASSOCIATION_OF
@@ -99,18 +99,11 @@ def as_response(found: StoredImport) -> Import:
     sizes = list(itertools.chain.from_iterable(found.parts.values()))
     return Import(
         id=found.uid,
-        uid=found.uid,
-        project=found.project,
-        user=found.user,
         name=found.spec.name or "",
         format=found.spec.format,
         dry_run=found.spec.dry_run,
-        status=found.status,
-        start_time=found.start_time,
-        stop_time=found.stop_time,
-        message=found.message,
         progress=ImportProgress(done=sum(sizes[: found.part]), total=sum(sizes)),
-        report=found.report,
+        **shared(found, Import),
     )
 
 

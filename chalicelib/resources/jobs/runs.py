@@ -18,7 +18,7 @@ from chalicelib.core.keys.object_keys import ObjectPrefix
 from chalicelib.core.models.algorithms import AlgorithmParameter
 from chalicelib.core.models.jobs import EmailSpec, Job, JobNode, JobProgress
 from chalicelib.core.records import RecordKind
-from chalicelib.core.resource import Resource, Timestamp
+from chalicelib.core.resource import Resource, Timestamp, shared
 from chalicelib.workflows.nodes import FINISHED
 
 FINAL = ("Succeeded", "Failed", "Error")
@@ -123,21 +123,14 @@ class Run(Struct, kw_only=True, omit_defaults=True):
 
 def as_response(run: Run) -> Job:
     """A run as a response document."""
-    return Job(
-        id=run.id,
-        uid=run.uid,
-        gid=run.gid,
-        project=run.project,
-        user=run.user,
-        alg_id=run.algorithm,
-        media_ids=run.media_ids,
-        status=run.phase,
-        start_time=run.start_time or run.created,
-        stop_time=run.stop_time,
-        nodes=msgspec.convert(run.nodes, list[JobNode], from_attributes=True),
-        message=run.message,
-        progress=progress_of(run),
-    )
+    computed = {
+        "alg_id": run.algorithm,
+        "status": run.phase,
+        "start_time": run.start_time or run.created,
+        "nodes": [JobNode(**shared(node, JobNode)) for node in run.nodes],
+        "progress": progress_of(run),
+    }
+    return Job(**{**shared(run, Job), **computed})
 
 
 def progress_of(run: Run) -> JobProgress:

@@ -19,7 +19,7 @@ from chalicelib.core.models.definitions import Definitions
 from chalicelib.core.models.entities import Media
 from chalicelib.core.models.jobs import JOB, Job, JobProgress, StoredJob, Transcode, TranscodeSpec
 from chalicelib.core.models.media_files import MediaFiles
-from chalicelib.core.resource import now
+from chalicelib.core.resource import now, shared
 from chalicelib.errors import BadInput, LimnError, NotFound
 from chalicelib.query.parsers import filters
 from chalicelib.query.parsers.bodies import MediaIdQuery
@@ -239,18 +239,10 @@ def as_response(job: StoredJob) -> Transcode:
         spec=spec,
         job=Job(
             id=job.uid,
-            uid=job.uid,
-            gid=job.gid,
-            project=job.project,
-            user=job.user,
             media_ids=[job.media],
-            status=job.status,
-            start_time=job.start_time,
-            stop_time=job.stop_time,
-            message=job.message,
-            pieces=job.pieces,
             done=made,
             progress=JobProgress(done=made, total=max(job.pieces, made)),
+            **shared(job, Job),
         ),
     )
 
