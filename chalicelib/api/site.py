@@ -1,21 +1,30 @@
-"""Pages beside the API: the console, the OpenAPI document, a browser for it, the pages of mails."""
+"""Pages beside the API: console, OpenAPI document, a browser for it, pages of mails, paths of a project's files."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from chalicelib.api import console, docs, pages
+from chalicelib.access import authentication
+from chalicelib.api import console, docs
 from chalicelib.api.catalogue import OPERATIONS
+from chalicelib.core.models.accounts import Project
 from chalicelib.core.permissions import Permission
+from chalicelib.errors import NotFound
 from chalicelib.http import openapi
-from chalicelib.http.operation import Answer, Call, Operations
+from chalicelib.http.operation import Answer, Call, Found, NoQuery, Operations
 from chalicelib.resources.accounts import mailed_pages
+from chalicelib.resources.applets import operations as applets_operations
 from chalicelib.resources.health import operations as health_operations
+from chalicelib.resources.temporary_files import operations as temporary_files_operations
+from chalicelib.resources.temporary_files.schemas import TemporaryFile
+from chalicelib.resources.temporary_files.service import get_by_name
 from chalicelib.resources.uploads import tus_operations
 from chalicelib.settings import settings
 
 PAGES = Operations(tag="Pages")
+PROJECT_FILES = Operations(tag="Applets")
 YAML = "application/vnd.oai.openapi; charset=utf-8"
 
 
@@ -37,11 +46,33 @@ def schema(call: Call[Any, Any, Any]) -> Answer:
     return Answer(content_type=YAML, body=body, headers={"ETag": tag, "Cache-Control": "no-cache"})
 
 
+def _find_file(path: dict[str, Any]) -> Found[TemporaryFile | Project]:
+    try:
+        return Found(thing=get_by_name(path["project"], path["name"]), project=path["project"])
+    except NotFound:
+        project = authentication.project_of(path["project"])
+        return Found(thing=project, project=project.id, organization=project.organization)
+
+
+@PROJECT_FILES.get(
+    "/media/{project}/{name}",
+    "GetProjectFile",
+    needs=Permission.VIEW,
+    addresses=replace(temporary_files_operations.BY_NAME, locate=_find_file),
+    returns="*/*",
+)
+def serve_file(call: Call[TemporaryFile | Project, NoQuery, None]) -> Answer:
+    """A saved file, such as the page of an applet, as an origin of its own; to a temporary file the way."""
+    if isinstance(call.target, Project):
+        return applets_operations.serve_file(call.target, call.path["name"])
+    return temporary_files_operations.download(call)  # type: ignore[arg-type]
+
+
 PAGES += (
     *console.PAGES,
     *mailed_pages.PAGES,
     *health_operations.PAGES,
-    *pages.PAGES,
+    *PROJECT_FILES,
     *tus_operations.PAGES,
     *docs.PAGES,
 )

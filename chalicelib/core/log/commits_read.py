@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from chalicelib.core.context import holding
+from chalicelib.core.time.background import holding
 
 
 @dataclass

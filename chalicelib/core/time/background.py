@@ -11,14 +11,25 @@ On AWS the schedules and each request have containers of their own, and both fun
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from typing import TypeVar
 
-from chalicelib.core.context import holding
+T = TypeVar("T")
 
 _WAIT: ContextVar[Callable[[], None] | None] = ContextVar("make_way", default=None)
 _TURN: ContextVar[Callable[[], None] | None] = ContextVar("end_turn", default=None)
+
+
+@contextmanager
+def holding(variable: ContextVar[T], value: T) -> Iterator[None]:
+    """Inside, a context variable has a value."""
+    token = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(token)
 
 
 def giving_way(wait: Callable[[], None]) -> AbstractContextManager[None]:

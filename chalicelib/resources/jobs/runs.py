@@ -127,7 +127,7 @@ def as_response(run: Run) -> Job:
         "alg_id": run.algorithm,
         "status": run.phase,
         "start_time": run.start_time or run.created,
-        "nodes": msgspec.convert(run.nodes, list[JobNode], from_attributes=True),
+        "nodes": [JobNode(**shared(node, JobNode)) for node in run.nodes],
         "progress": progress_of(run),
     }
     return Job(**{**shared(run, Job), **computed})

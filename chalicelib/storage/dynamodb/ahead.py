@@ -17,7 +17,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
-from chalicelib.core.context import holding
+from chalicelib.core.time.background import holding
 from chalicelib.storage.dynamodb.tables import EntityRow, RecordRow, Row, connection
 
 R = TypeVar("R", bound=Row)

@@ -20,10 +20,9 @@ from contextvars import ContextVar
 import msgspec
 from pynamodb.exceptions import PutError, PynamoDBException, UpdateError
 
-from chalicelib.core.context import holding
 from chalicelib.core.log.commits import Change, Commit, Edit, Note, Operation
 from chalicelib.core.resource import now
-from chalicelib.core.time.background import make_way
+from chalicelib.core.time.background import holding, make_way
 from chalicelib.core.time.retry import LOG, Retry
 from chalicelib.errors import NotFound, Unavailable
 from chalicelib.settings import settings

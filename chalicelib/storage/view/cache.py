@@ -15,8 +15,8 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from chalicelib.core.context import holding
 from chalicelib.core.log.commits import Commit
+from chalicelib.core.time.background import holding
 from chalicelib.errors import Unavailable
 from chalicelib.settings import settings
 from chalicelib.storage.view.database.engine import engine, trim

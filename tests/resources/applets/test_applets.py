@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.api import pages
+from chalicelib.api import site
 from chalicelib.http.dispatch import Request, dispatch
 from chalicelib.settings import settings
 from tests import objects
@@ -27,7 +27,7 @@ def served(api, project: int, name: str):
     headers = {"authorization": f"Token {api.token}"} if api.token else {}
     variables = {"project": str(project), "name": name}
     request = Request(method="GET", path=f"/media/{project}/{name}", variables=variables, headers=headers)
-    return dispatch(pages.PAGES[0], request)
+    return dispatch(site.PROJECT_FILES[0], request)
 
 
 class TestFiles:
