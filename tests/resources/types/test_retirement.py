@@ -141,7 +141,9 @@ def creation(world: World, word: str, number: int, count: int = 1):
 OTHERS = [*(word for word in CASES if word != "LocalizationType"), "on media", "states on media"]
 RACES = [("LocalizationType", 1), pytest.param("LocalizationType", 12, marks=pytest.mark.slow)]
 RACES += [pytest.param(word, 1, marks=pytest.mark.slow) for word in OTHERS]
-RACES += [pytest.param(word, 12, marks=pytest.mark.nightly) for word in OTHERS]
+SINGLE = ("FileType", "MediaType")
+"""Of these, a request makes one thing."""
+RACES += [pytest.param(word, 12, marks=pytest.mark.nightly) for word in OTHERS if word not in SINGLE]
 
 
 @pytest.mark.slow
