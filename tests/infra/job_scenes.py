@@ -9,7 +9,9 @@ import boto3
 from chalicelib.resources.jobs import cleanup
 from chalicelib.resources.webhooks import delivery, rules
 from chalicelib.resources.webhooks.messages import DeliverEvents, RedeliverEvent
+from chalicelib.resources.webhooks.schemas import RULE
 from chalicelib.settings import settings
+from chalicelib.storage.dynamodb import records
 from chalicelib.storage.dynamodb.progress import streams
 from chalicelib.storage.log import log, wakeups
 from functions import jobs
@@ -39,10 +41,11 @@ class JobScenes:
         assert len(cluster.workflows) == 1
 
     def rule(self):
-        """A rule that launches an algorithm on a new media."""
+        """A rule that launches an algorithm on a new media, and one whose deletion died after its first call."""
         algorithm = self.api.get(f"Algorithms/{self.project}").json[-1]["name"]
         body = {"name": "rule", "types": ["limn.media.created"], "algorithm": algorithm}
         number = self.api.made(f"TriggerRules/{self.project}", body)
+        records.remove(RULE, self.api.made(f"TriggerRules/{self.project}", body | {"name": "gone"}))
         kind = self.api.made(f"MediaTypes/{self.project}", {"name": "of rules", "dtype": "image"})
         self.api.made(f"Medias/{self.project}", {"type": kind, "name": "r.jpg", "md5": ""})
         with RECORDER.acting("Jobs"):
