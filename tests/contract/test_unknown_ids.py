@@ -74,3 +74,12 @@ def test_the_item_of_a_list_is_named_with_the_member(world):
     ):
         said = world.owner.post(f"{path}/{project}", bodies)
         assert (said.status in (400, 404), said.message.startswith(place)) == (True, True), (bodies[1], said.body)
+
+
+def test_of_two_members_with_the_same_number_none_is_named(world):
+    body = {**body_of(next(each for each in OPERATIONS if each.id == "CreateLocalizationList"))[0]}
+    path = f"Localizations/{world.things['project']}"
+    said = world.owner.post(path, [body | {"parent": UNKNOWN, "frame": UNKNOWN}])
+    assert (said.status, said.message) == (404, f"No Localization matches {UNKNOWN}.")
+    said = world.owner.post(path, [body | {"parent": UNKNOWN}])
+    assert (said.status, said.message) == (404, f"[0].parent: No Localization matches {UNKNOWN}.")

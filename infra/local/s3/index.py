@@ -23,7 +23,7 @@ from moto.s3.utils import _VersionedKeyStore
 from infra.local.s3.contents import FILES, Content
 from infra.local.sqlite import database
 from infra.local.sqlite.documents import Documents
-from infra.local.sqlite.integrity import Damaged
+from infra.local.sqlite.integrity import CannotStore, Damaged
 
 Document = dict[str, Any]
 _request = threading.local()
@@ -120,7 +120,10 @@ def storing() -> Iterator[None]:
 def _remove(contents: Collection[str]) -> None:
     """Remove contents that no row names any more, once that survives a loss of power: an older row would be damaged."""
     if contents:
-        database.current().sync()
+        try:
+            database.current().sync()
+        except CannotStore:  # the next start removes them
+            return
     for content in contents:
         FILES.remove(content)
 

@@ -168,6 +168,8 @@ class Database(Problems):
             return {}
         if not self._thread.commits_later:
             self._commit_for_reader()
+            if self._pending.fresh:
+                self.recent.clear()  # it may hold them
         return self._pending.find(keys, with_fresh=self._thread.commits_later)
 
     def settle(self) -> None:
@@ -177,7 +179,7 @@ class Database(Problems):
 
     def write_journal(self) -> bool:
         """Write some rows of the journal into their tables, between requests; whether there are more."""
-        with self.lock, suppress(CannotStore):
+        with self.lock, suppress(CannotStore, Damaged):
             if keys := self._pending.part():
                 self._commit(lambda connection: self._pending.write_part(connection, keys))
                 self._pending.forget(keys)
@@ -354,6 +356,8 @@ class Database(Problems):
 
     def _committed(self) -> None:
         self._commits += 1
+        if self.failure:
+            self.recent.clear()  # while rows waited for room, readers kept what was before them
         self.failure = ""
         if not self._written.is_set():
             self._written.set()

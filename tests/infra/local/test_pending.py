@@ -142,6 +142,24 @@ def test_rows_wait_while_the_disk_is_full_and_nothing_more_is_taken(store, tmp_p
     assert left(store, tmp_path / "copy") == {b"a": b"1"}
 
 
+def test_what_was_read_while_the_disk_was_full_is_not_kept(store, rows, monkeypatch):
+    def full(*_):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    rows.put("kept", None, b"old")
+    with store.committing_later():
+        put_all([(rows, "kept", None, b"new"), (rows, "made", None, b"new")])
+        with monkeypatch.context() as patch:
+            patch.setattr(pending, "write", full)
+            with pytest.raises(CannotStore):
+                store.sync()
+            store._thread.commits_later = False  # as a queue function, which sees what is committed
+            assert (rows.get("kept", None), rows.get("made", None)) == (b"old", None)
+            store._thread.commits_later = True
+        store.sync()
+        assert (rows.get("kept", None), rows.get("made", None)) == (b"new", b"new")
+
+
 @pytest.mark.parametrize("many", [pending.MANY, 2])
 def test_tables_are_the_same_with_calls_that_wait(store, rows, tmp_path, monkeypatch, many):
     monkeypatch.setattr(pending, "MANY", many)
