@@ -80,7 +80,11 @@ def page(call: Call[Any, Any, Any]) -> Answer:
     "/docs/{asset}", "GetDocsAsset", needs=Permission.ANYONE, addresses=plain(lambda _: None, asset=str), returns="*/*"
 )
 def asset(call: Call[Any, Any, Any]) -> Answer:
-    """A file that the browser page needs, by its name. Raises NotFound: the file is not on the list."""
+    """A file that the browser page needs, by its name.
+
+    Raises:
+        NotFound: the file is not on the list.
+    """
     name = call.path["asset"]
     if name not in ASSETS:
         raise NotFound.of("asset", name)

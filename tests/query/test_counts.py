@@ -9,7 +9,9 @@ import pytest
 from chalicelib.core.kinds import Kind
 from chalicelib.query import check, parse
 from chalicelib.query.compiler import counts
+from chalicelib.query.operators import Op
 from chalicelib.query.parsers.parameters import LocalizationQuery
+from chalicelib.query.tree import AttributeTest, Case
 from tests.query.query_rig import BOX, Rig, box, media
 
 
@@ -47,3 +49,9 @@ def test_one_of_several_tests_is_counted(rig: Rig):
     text = text_of(rig, attribute=["e::a", "b::true"], type=BOX)
     assert text.count("count_if") == 1
     assert rig.ask(attribute=["e::a", "b::true"], type=BOX) == [6]
+
+
+@pytest.mark.parametrize("count", [3, 5_000])
+def test_conditions_with_long_lists_are_no_keys_of_held_counts(count: int):
+    listed = AttributeTest("s", (Case((BOX,), "string", Op.IN, tuple(f"{n:0100}" for n in range(count))),))
+    assert counts.reads_all_rows(listed, Kind.LOCALIZATION) is (count == 3)

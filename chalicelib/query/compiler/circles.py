@@ -27,10 +27,12 @@ from chalicelib.query.tree import And, AttributeTest, Query, both
 
 Ask = Callable[[sql.Statement], list[tuple[Any, ...]]]
 """Runs a statement."""
-MOST_KM = 5_000
-"""The distance up to which circles are counted here: those of larger ones have many rows near their border."""
-MOST_UNDECIDED = 20_000
-"""Rows near the border that are decided here; with more, the plain count decides all."""
+LEAST_KM, MOST_KM = 20, 5_000
+"""The distances of the circles that are counted here. A cosine does not tell rows within 9 km of the center apart, and
+larger circles have many rows near their border."""
+MOST_UNDECIDED, MOST_UNREAD = 2_000, 200
+"""Rows near the border that are decided here, and those of them whose places are read; with more, the plain count
+decides all."""
 
 
 class _Circle(NamedTuple):
@@ -65,6 +67,8 @@ def number(query: Query, layout: Layout, rows: Callable[[], int], ask: Ask) -> i
             unread.append(each["row"])
         elif beyond < 0:
             certain += 1
+    if len(unread) > MOST_UNREAD:
+        return None
     if unread:
         places = ask(_places(circle, unread))
         certain += sum(geodesy.distance_km(lon, lat, *circle.place) <= circle.km for lon, lat in places)
@@ -82,7 +86,7 @@ def _circle_of(query: Query, layout: Layout) -> _Circle | None:
         column = layout.only_column(query.kind, term.name, term.cases)
         km, lat, lon = term.cases[0].value
         rest = replace(query, where=both(*(each for each in terms if each is not term)))
-        if column and km <= MOST_KM and reads_all_rows(rest.where, query.kind):
+        if column and LEAST_KM <= km <= MOST_KM and reads_all_rows(rest.where, query.kind):
             return _Circle(column, (lon, lat), km, rest)
     return None
 

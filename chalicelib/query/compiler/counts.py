@@ -87,14 +87,20 @@ def counted_apart(query: Query, layout: Layout) -> Counted | None:
 def reads_all_rows(tree: Tree, kind: Kind) -> bool:
     """Whether a condition is decided by each row alone, and has no part by which the database finds a few rows."""
     match tree:
-        case Everything() | Nothing() | AttributeTest():
+        case Everything() | Nothing():
             return True
+        case AttributeTest(_, cases):
+            return all(_is_short(each.value) for each in cases)
         case And(terms) | Or(terms):
             return all(reads_all_rows(each, kind) for each in terms)
         case Not(term):
             return reads_all_rows(term, kind)
         case Test(column, _, value):
-            is_short = isinstance(value, Hashable) and not (isinstance(value, tuple) and len(value) > MOST_INLINE)
             is_own = column != "incident" and (column, kind) != ("duration", Kind.STATE)
-            return is_short and is_own and column not in NARROW
+            return _is_short(value) and is_own and column not in NARROW
     return False
+
+
+def _is_short(value: object) -> bool:
+    """Whether a value can be part of a key that is held."""
+    return isinstance(value, Hashable) and not (isinstance(value, tuple) and len(value) > MOST_INLINE)

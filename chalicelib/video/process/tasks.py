@@ -15,11 +15,12 @@ import av.video.reformatter
 from PIL import Image
 
 from chalicelib.errors import BadInput, TooLarge
-from chalicelib.video.encoding import archival
+from chalicelib.video import probe  # noqa: F401 children find what they run loaded
+from chalicelib.video.encoding import archival, clip, encode  # noqa: F401
 from chalicelib.video.files.source import BytesSource, Source
 from chalicelib.video.mp4 import boxes
 from chalicelib.video.mp4.segments import Selection, Span
-from chalicelib.video.pictures import drawing, images, render
+from chalicelib.video.pictures import drawing, images, render, thumbnails  # noqa: F401
 from chalicelib.video.pictures.images import ImportedImage
 
 _REHEARSED = 1280, 720
