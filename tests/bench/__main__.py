@@ -18,6 +18,7 @@ from typing import Any
 
 import tests.bench.offline  # before anything reads the settings
 import tests.service  # noqa: F401 starts AWS in this process
+from chalicelib.maintenance import compaction
 from infra.local.dynamodb.metering import metering
 from tests.bench import cold, views
 from tests.bench import media as media_figures
@@ -87,6 +88,8 @@ def main() -> None:
     _line(
         "write units per box", f"{meter.total.write / ROWS:.2f}", f"calls per 500: {meter.total.calls * 500 / ROWS:.0f}"
     )
+
+    compaction.run(300)  # bulk writes would pause for it (decision 144)
 
     _title(f"single requests at {ROWS:,} boxes")
     one = f"Localization/{ids[0]}"

@@ -136,7 +136,7 @@ def frames(folder: Path, line: Line) -> None:
 
     store.read_range = counted
     try:
-        streams.segments.cache_clear()
+        streams.kept_segments.clear()
         cold = one(count // 2)
         read.clear()
         taken = [one(number) for number in range(7, count, count // 20)]
