@@ -77,8 +77,9 @@ def test_the_item_of_a_list_is_named_with_the_member(world):
 
 
 def test_of_two_members_with_the_same_number_none_is_named(world):
-    body = {**body_of(next(each for each in OPERATIONS if each.id == "CreateLocalizationList"))[0]}
-    path = f"Localizations/{world.things['project']}"
+    things = world.things
+    body = {"media_id": things["media"], "type": things["localization_type"], "frame": 0}
+    path = f"Localizations/{things['project']}"
     said = world.owner.post(path, [body | {"parent": UNKNOWN, "frame": UNKNOWN}])
     assert (said.status, said.message) == (404, f"No Localization matches {UNKNOWN}.")
     said = world.owner.post(path, [body | {"parent": UNKNOWN}])
