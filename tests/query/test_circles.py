@@ -15,8 +15,7 @@ from chalicelib.query import check, evaluate, geodesy, parse
 from chalicelib.query.compiler import circles
 from chalicelib.query.parsers.parameters import LocalizationQuery
 from chalicelib.query.tree import Query
-from chalicelib.storage.view.database.store import Store
-from tests.query.query_rig import OTHER_BOX, Rig, box, media
+from tests.query.query_rig import OTHER_BOX, Rig, box, media, statements_of_views
 from tests.query.test_geodesy import at
 
 CENTER = 48.0, 8.0
@@ -25,17 +24,9 @@ CENTER = 48.0, 8.0
 
 @pytest.fixture
 def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The text of each statement of views."""
-    texts: list[str] = []
-    run = Store.run
-
-    def note(store: Store, text: str, *given: Any, **more: Any) -> list[Any]:
-        texts.append(text)
-        return run(store, text, *given, **more)
-
-    monkeypatch.setattr(Store, "run", note)
+    """The text of each statement of views, of tables that count as large."""
     monkeypatch.setattr(circles, "LEAST_ROWS", 0)
-    return texts
+    return statements_of_views(monkeypatch)
 
 
 def rig_of(places: list[tuple[float, float]]) -> Rig:

@@ -12,8 +12,7 @@ from chalicelib.core.kinds import Kind
 from chalicelib.query import check, evaluate, parse
 from chalicelib.query.compiler import first_rows
 from chalicelib.query.parsers.parameters import LocalizationQuery
-from chalicelib.storage.view.database.store import Store
-from tests.query.query_rig import OTHER_BOX, Rig, box, media
+from tests.query.query_rig import OTHER_BOX, Rig, box, media, statements_of_views
 from tests.query.query_worlds import change_of, commit
 
 ROWS = 160
@@ -40,18 +39,10 @@ SORTS = (
 
 @pytest.fixture
 def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The text of each statement of views."""
-    texts: list[str] = []
-    run = Store.run
-
-    def note(store: Store, text: str, *given: Any, **more: Any) -> list[Any]:
-        texts.append(text)
-        return run(store, text, *given, **more)
-
-    monkeypatch.setattr(Store, "run", note)
+    """The text of each statement of views, of tables that count as large."""
     monkeypatch.setattr(first_rows, "LEAST_ROWS", 0)
     monkeypatch.setattr(first_rows, "RANGE", 8)
-    return texts
+    return statements_of_views(monkeypatch)
 
 
 def rig_of(rng: Random) -> Rig:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from random import Random
 from typing import Any
 
@@ -15,8 +14,7 @@ from chalicelib.query import check, evaluate, parse
 from chalicelib.query.parsers.parameters import LocalizationQuery, MediaQuery
 from chalicelib.query.tree import Query
 from chalicelib.storage.view import held_counts
-from chalicelib.storage.view.view import View
-from tests.query.query_rig import BOX, OTHER_BOX, Rig, box, media, type_of, types
+from tests.query.query_rig import BOX, OTHER_BOX, Rig, box, media, statements_of_views, type_of, types
 from tests.query.query_worlds import SEEDS, change_of, commit
 from tests.sweeps import examples
 
@@ -89,19 +87,6 @@ def hold(rig: Rig) -> None:
     count_all(rig, 6)
 
 
-def asked(view: View, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The statements that the view runs from now on."""
-    found: list[str] = []
-    run = view.store.run
-
-    def note(text: str, parameters: Sequence[Any] = (), **more: Any) -> list[Any]:
-        found.append(text)
-        return run(text, parameters, **more)
-
-    monkeypatch.setattr(view.store, "run", note)
-    return found
-
-
 @pytest.mark.slow
 @examples(4, 200, SEEDS)
 def test_changes_are_followed(seed: int):
@@ -119,7 +104,7 @@ def test_changes_are_followed(seed: int):
 def test_held_counts_need_no_statement(monkeypatch):
     rig = rig_of(Random(1))
     hold(rig)
-    statements = asked(rig.view, monkeypatch)
+    statements = statements_of_views(monkeypatch)
     assert any(count_all(rig))
     assert statements == []
 
@@ -129,7 +114,7 @@ def test_a_change_has_its_range_and_the_new_rows_counted(monkeypatch):
     rig = rig_of(rng)
     hold(rig)
     change(rig, rng, 20)
-    statements = asked(rig.view, monkeypatch)
+    statements = statements_of_views(monkeypatch)
     counted(rig, **HELD[0])
     assert [text for text in statements if "GROUP BY" in text] == statements[:1]
     assert len(statements) == 2
@@ -140,7 +125,7 @@ def test_a_change_has_its_range_and_the_new_rows_counted(monkeypatch):
 
 def test_first_counts_are_left_to_duckdb_and_ranges_are_counted_by_and_by(monkeypatch):
     rig = rig_of(Random(3))
-    statements = asked(rig.view, monkeypatch)
+    statements = statements_of_views(monkeypatch)
     grouped = []
     for _ in range(6):
         before = len(statements)
@@ -153,7 +138,7 @@ def test_changes_all_over_wait_for_a_question_without_changes_before(monkeypatch
     rng = Random(10)
     rig = rig_of(rng)
     hold(rig)
-    statements = asked(rig.view, monkeypatch)
+    statements = statements_of_views(monkeypatch)
     grouped = []
     for numbers in [(1, 11, 21, 31), (2, 12, 22, 32), (), (), ()]:
         if numbers:
@@ -178,7 +163,7 @@ def test_changes_all_over_wait_for_a_question_without_changes_before(monkeypatch
 )
 def test_any_other_count_is_left_to_duckdb(given, monkeypatch):
     rig = rig_of(Random(4))
-    statements = asked(rig.view, monkeypatch)
+    statements = statements_of_views(monkeypatch)
     for _ in range(5):
         counted(rig, **given)
     assert not any("GROUP BY" in text for text in statements)
@@ -203,7 +188,7 @@ def test_the_columns_asked_last_are_held(monkeypatch):
         for _ in range(6):
             counted(rig, **given)
     assert len(rig.view._held_counts._held) == 2
-    statements = asked(rig.view, monkeypatch)
+    statements = statements_of_views(monkeypatch)
     counted(rig, **HELD[5])
     assert statements == []
 
@@ -243,6 +228,6 @@ def test_media_are_counted_by_value_too(monkeypatch):
     rig = Rig(*(media(number, attributes={"site": "ab"[number % 2]}) for number in range(1, 30)))
     query = check(parse(Kind.MEDIA, MediaQuery(attribute=["site::a"])), rig.view.definitions)
     assert [rig.view.count(query) for _ in range(6)] == [14] * 6
-    statements = asked(rig.view, monkeypatch)
+    statements = statements_of_views(monkeypatch)
     assert rig.view.count(query) == 14
     assert statements == []

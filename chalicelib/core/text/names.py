@@ -28,5 +28,5 @@ def nearest(name: str, declared: Collection[str]) -> str:
 
 
 def with_article(noun: str) -> str:
-    """A noun with "a" or "an" before it, by its first letter; "user" and the like have "a"."""
+    """A noun after "an" if it begins with a, e, i or o, else after "a": "an organization", "a user"."""
     return f"{'an' if noun.startswith(('a', 'e', 'i', 'o')) else 'a'} {noun}"

@@ -14,16 +14,15 @@ the very few within some metres of the border, the places themselves are read.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from chalicelib.query import geodesy
 from chalicelib.query.compiler import sql
-from chalicelib.query.compiler.counts import reads_all_rows
+from chalicelib.query.compiler.counts import reads_all_rows, take_apart
 from chalicelib.query.compiler.first_rows import LEAST_ROWS, RANGE
 from chalicelib.query.layout import Layout, latitude, vector
 from chalicelib.query.operators import Op
-from chalicelib.query.tree import And, AttributeTest, Query, both
+from chalicelib.query.tree import Query
 
 Ask = Callable[[sql.Statement], list[tuple[Any, ...]]]
 """Runs a statement."""
@@ -77,18 +76,11 @@ def number(query: Query, layout: Layout, rows: Callable[[], int], ask: Ask) -> i
 
 def _circle_of(query: Query, layout: Layout) -> _Circle | None:
     """A query with a distance that this module counts, taken apart; else None."""
-    if query.merge or query.exclude_parents or query.incident is not None:
+    counted = take_apart(query, layout, lambda case: case.op is Op.WITHIN and LEAST_KM <= case.value[0] <= MOST_KM)
+    if counted is None or not reads_all_rows(counted.rest.where, query.kind):
         return None
-    terms = query.where.terms if isinstance(query.where, And) else (query.where,)
-    for term in terms:
-        if not isinstance(term, AttributeTest) or len(term.cases) != 1 or term.cases[0].op is not Op.WITHIN:
-            continue
-        column = layout.only_column(query.kind, term.name, term.cases)
-        km, lat, lon = term.cases[0].value
-        rest = replace(query, where=both(*(each for each in terms if each is not term)))
-        if column and LEAST_KM <= km <= MOST_KM and reads_all_rows(rest.where, query.kind):
-            return _Circle(column, (lon, lat), km, rest)
-    return None
+    km, lat, lon = counted.case.value
+    return _Circle(counted.column, (lon, lat), km, counted.rest)
 
 
 def _is_spread(circle: _Circle, rows: int, ask: Ask) -> bool:

@@ -7,7 +7,7 @@ the rest is without branches: 2 ns.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ class Counted(NamedTuple):
     """A query for a count, taken apart."""
 
     test: AttributeTest
-    """The test that is counted."""
+    """The test that is counted; it has one case."""
     column: str
     """Its column, which no types but those of the test use."""
     rest: Query
@@ -68,17 +68,22 @@ def by_value(rest: Query, layout: Layout, column: str, rows: range) -> Statement
 
 def counted_apart(query: Query, layout: Layout) -> Counted | None:
     """A query with a test of a text or flag that can be counted, taken apart; else None."""
+    return take_apart(query, layout, _is_in_dictionary)
+
+
+def _is_in_dictionary(case: Case) -> bool:
+    return case.op in _IN_DICTIONARIES and (case.dtype in TEXT or case.dtype == "bool")
+
+
+def take_apart(query: Query, layout: Layout, fits: Callable[[Case], bool]) -> Counted | None:
+    """A query and its first test whose one case fits and whose column no other types use; None without one."""
     if query.merge or query.exclude_parents or query.incident is not None:
         return None
     terms = query.where.terms if isinstance(query.where, And) else (query.where,)
     for term in terms:
-        if not isinstance(term, AttributeTest):
+        if not isinstance(term, AttributeTest) or len(term.cases) != 1 or not fits(term.cases[0]):
             continue
-        column = layout.only_column(query.kind, term.name, term.cases)
-        if not column:
-            continue
-        [case] = term.cases
-        if case.op in _IN_DICTIONARIES and (case.dtype in TEXT or case.dtype == "bool"):
+        if column := layout.only_column(query.kind, term.name, term.cases):
             rest = both(*(each for each in terms if each is not term))
             return Counted(term, column, replace(query, where=rest))
     return None

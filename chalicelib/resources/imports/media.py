@@ -139,7 +139,7 @@ class MediaIndex:
                 self._by_key[key].append(found)
 
     def find(self, row: Media) -> Known | None:
-        """The media that a row stands for; None if there is none. Raises ValueError: several are possible."""
+        """The media that a row names, None if none matches. Raises ValueError if several match."""
         if row.elemental_id and (same := self._by_element.get(row.elemental_id)):
             return same
         found: list[Known] = []

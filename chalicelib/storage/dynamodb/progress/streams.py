@@ -148,7 +148,7 @@ def release(stream: Stream) -> bool:
 
 
 def change(word: str, project: int, reader: int, how: Callable[[Stream], None]) -> Stream | None:
-    """Change a stream whichever process holds it; returns it as it is stored, None if there is none."""
+    """Change a stream, even if another process has its lease; returns the stored one, None if it does not exist."""
     for _ in CONFLICTS.attempts():
         found = get(word, project, reader)
         if found is None:

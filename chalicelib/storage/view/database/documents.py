@@ -191,9 +191,7 @@ class Documents:
                 if len(packed) < size:
                     packed = self.device.read(start + _LENGTH.size, size)
                 data = isal_zlib.decompress(packed)
-                sizes = [length for length, _, _ in _heads(data)]
-                ends = accumulate(sizes, initial=_COUNT.size + len(sizes) * _ENTRY.size)
-                packs[start] = [data[begin:end] for begin, end in pairwise(ends)]
+                packs[start] = _bodies(data, _heads(data))
         return [packs[place // _SLOTS][place % _SLOTS] for place in places]
 
     def _packs_of(self, places: Sequence[int]) -> dict[int, Pack]:
@@ -237,12 +235,8 @@ class Documents:
         (length,) = _LENGTH.unpack(self.device.read(start, _LENGTH.size))
         data = isal_zlib.decompress(self.device.read(start + _LENGTH.size, length))
         heads = _heads(data)
-        place = _COUNT.size + len(heads) * _ENTRY.size
-        pack = []
-        for size, type_, seen in heads:
-            pack.append(Document(data[place : place + size], type_, seen))
-            place += size
-        whole = tuple(pack)
+        bodies = _bodies(data, heads)
+        whole = tuple(Document(body, type_, seen) for body, (_, type_, seen) in zip(bodies, heads, strict=True))
         self._cache.put((self._number, start), whole)
         return whole
 
@@ -251,6 +245,12 @@ def _heads(pack: bytes) -> list[tuple[int, int, int]]:
     """The length, the type and the revisions of each document of a pack."""
     (count,) = _COUNT.unpack_from(pack)
     return list(_ENTRY.iter_unpack(pack[_COUNT.size : _COUNT.size + count * _ENTRY.size]))
+
+
+def _bodies(pack: bytes, heads: Sequence[tuple[int, int, int]]) -> list[bytes]:
+    """The documents of a pack."""
+    ends = accumulate((length for length, _, _ in heads), initial=_COUNT.size + len(heads) * _ENTRY.size)
+    return [pack[begin:end] for begin, end in pairwise(ends)]
 
 
 def _runs(starts: Sequence[int]) -> Iterator[list[int]]:
