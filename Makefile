@@ -21,7 +21,7 @@ AGAIN := $(BIN)/python -m pytest -n 0 --last-failed --last-failed-no-failures no
 IN_BROWSER := $(if $(TESTS),$(filter tests tests/ $(BROWSER:%=%%) tests/console tests/console/,$(TESTS:./%=%)),$(BROWSER))
 # pytest keeps the tests as it compiled them; each worker would spend 15 s on that anew
 test test-slow nightly: export PYTHONDONTWRITEBYTECODE :=
-.PHONY: help run demo test test-slow check check-console pictures rules format bench soak spark nightly reliability exactness audit docs package deploy destroy lock clean
+.PHONY: help run demo test test-slow check check-console bench-console pictures rules format bench soak spark nightly reliability exactness audit docs package rehearse deploy destroy lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,13 +50,17 @@ check: $(VENV) ## lint, format, types, layers, templates and their security rule
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(BIN)/python -m infra.app_template build/check/app.json
+	@$(BIN)/python -m infra.stack.app_template build/check/app.json
 	@$(BIN)/cfn-lint infra/stateful.yaml infra/batch.yaml infra/analytics.yaml build/check/app.json
 	@$(BIN)/python -m infra.security cfripper
 	@$(BIN)/python -m infra.audit
 
-check-console: ## types of the console's modules, by TypeScript; needs Node, and a network the first time
+check-console: ## layout and types of the console's modules; needs Node, and a network the first time
+	@npx --yes @biomejs/biome@2.6.8 format
 	@npx --yes --package typescript@5 tsc --project chalicelib/console/jsconfig.json
+
+bench-console: $(VENV) ## how fast the console is, by the Chromium of this machine; about five minutes
+	@$(BIN)/python -m tests.console.bench
 
 pictures: $(VENV) ## the pictures of docs/console.md, by the Chromium of this machine
 	@$(BIN)/python -m tests.console.pictures
@@ -106,7 +110,12 @@ docs: $(VENV) ## docs/reference/ from the declarations, docs/rules.md from the t
 package: $(VENV) ## zips and template of a deployment into build/; STAGE=dev, ARCHITECTURE=x86_64 or arm64
 	@$(BIN)/python -m infra.package --stage $(STAGE) $(if $(ARCHITECTURE),--architecture $(ARCHITECTURE))
 
-deploy: package ## send it to AWS; STAGE=dev, PARAMETERS="EmailSender=limn@example.org AlarmEmail=ops@example.org"
+rehearse: $(VENV) ## deploy the zips to a stock moto_server, use every function, destroy, deploy again; docs/deployment.md
+	@$(BIN)/python -m tests.rehearsal
+
+deploy: $(VENV) ## check the account, build, send it to AWS; STAGE=dev, PARAMETERS="EmailSender=limn@example.org AlarmEmail=…"
+	@$(BIN)/python -m infra.deploy check $(STAGE) $(PARAMETERS)
+	@$(MAKE) --no-print-directory package
 	@$(BIN)/python -m infra.deploy up $(STAGE) $(PARAMETERS)
 
 destroy: $(VENV) ## delete a stage after asking; STAGE=dev, what it keeps stays unless DATA=delete

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gc
 import json
+import os
 import sys
 import time
 from functools import lru_cache
@@ -82,7 +83,8 @@ def _count_cold_start() -> None:
         directive: dict[str, Any] = {"Namespace": "Limn", "Dimensions": [["stage", "function_name"]]}
         directive["Metrics"] = [{"Name": name, "Unit": "Count"}]
         line = {"_aws": {"Timestamp": int(time.time() * 1000), "CloudWatchMetrics": [directive]}, name: 1}
-        sys.stdout.write(json.dumps({**line, "stage": stage, "function_name": f"limn-{stage}-api"}) + "\n")
+        function = os.environ.get("AWS_LAMBDA_FUNCTION_NAME", f"limn-{stage}-api")
+        sys.stdout.write(json.dumps({**line, "stage": stage, "function_name": function}) + "\n")
     _cold = False
 
 

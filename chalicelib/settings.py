@@ -32,6 +32,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The configuration of one deployment. Sizes are in bytes, times in seconds."""
 
     records_table: str
+    credentials_table: str
     entities_table: str
     log_table: str
     counters_table: str
@@ -96,14 +97,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The image, with entrypoint `aws`, that copies files to and from jobs."""
     job_shortest_timeout: Annotated[int, Meta(ge=1, le=3600)] = 60
     """The shortest time limit in seconds that the queue accepts: AWS Batch accepts 60 or more."""
+    job_engine: str = "AWS Batch"
+    """What runs the jobs of `job_queue`, as refusals name it: a value of `Engine` in `workflows/checks.py`."""
+    session_days: Annotated[int, Meta(ge=1, le=3650)] = 90
+    """Days after which the token of a sign-in ends if it is not used."""
     job_days: Annotated[int, Meta(ge=1, le=3650)] = 30
     """Days for which a finished job is kept."""
     stage: str = "local"
-    calls_wait: bool = True
-    """Whether calls of AWS wait for a network: then they are made side by side, and large commits go to S3.
-
-    The local stack, whose calls are work of the same process, sets it to false.
-    """
     view_memory: int = 1_500_000_000
     """The memory of the process, as measured, above which the least recently used view is evicted."""
     view_disk: int = 360_000_000

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from chalicelib.queues import Message
 from chalicelib.resources.exports import joining
 from chalicelib.resources.exports import steps as exports_steps
 from chalicelib.resources.exports.messages import JoinExport, PlanExport, RemoveExport, WritePart
 from chalicelib.resources.imports import service as imports_service
 from chalicelib.resources.imports import steps as imports_steps
 from chalicelib.resources.imports.messages import CheckImport, RemoveImport, RunImportPart
+from chalicelib.resources.quality import service as quality_service
+from chalicelib.resources.quality.messages import MakeQualityReport
 from functions.worker import Delivery, worker
 
 
@@ -29,14 +32,19 @@ def _run_part(message: RunImportPart, _: Delivery) -> None:
     imports_service.remove_leftovers(message.project, message.uid)
 
 
-def _give_up(
-    message: PlanExport | WritePart | JoinExport | RemoveExport | CheckImport | RunImportPart | RemoveImport,
-    reason: Exception,
-) -> None:
+def _make_report(message: MakeQualityReport, delivery: Delivery) -> None:
+    """The message is sent before its record is stored, so that no crash can lose it."""
+    with delivery.waiting():
+        quality_service.make(message.uid)
+
+
+def _give_up(message: Message, reason: Exception) -> None:
     if isinstance(message, CheckImport | RunImportPart):
         imports_steps.fail(message.uid, reason)
         imports_service.remove_leftovers(message.project, message.uid)  # it may have been cancelled meanwhile
-    elif not isinstance(message, RemoveExport | RemoveImport):
+    elif isinstance(message, MakeQualityReport):
+        quality_service.fail(message.uid, reason)
+    elif isinstance(message, PlanExport | WritePart | JoinExport):
         exports_steps.fail(message.uid, message.what, reason)
 
 
@@ -48,6 +56,7 @@ handler = worker(
         RemoveExport: lambda message, _: exports_steps.remove_leftovers(message),
         CheckImport: _check,
         RunImportPart: _run_part,
+        MakeQualityReport: _make_report,
         RemoveImport: lambda message, _: imports_service.remove_leftovers(message.project, message.uid),
     },
     on_poison=_give_up,

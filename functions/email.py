@@ -10,7 +10,7 @@ from chalicelib.storage.objects import objects
 from functions.worker import Delivery, worker
 
 RECEIVES = 4
-"""`maxReceiveCount` of the email queue: an email that fails for minutes is moved to the dead-letter queue."""
+"""Deliveries of an email: one that fails for minutes is moved to the dead-letter queue."""
 
 
 def _send(message: SendEmail, _: Delivery) -> None:

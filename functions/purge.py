@@ -17,6 +17,6 @@ handler = worker(
     {
         PurgeProject: lambda message, delivery: purging.purge(message, delivery.seconds_left() - SPARE),
         FinishBulkChange: lambda message, delivery: bulk_changes.finish(message, delivery.seconds_left() - SPARE),
-        BuryRetired: lambda message, delivery: retirement.bury(message, delivery.seconds_left() - SPARE),
+        BuryRetired: lambda message, delivery: retirement.delete_entities(message, delivery.seconds_left() - SPARE),
     }
 )

@@ -10,7 +10,8 @@
                                    `on_poison` records the reason and the message moves to the dead letters
     … dies (killed, out of time)   it comes back after its visibility timeout, and the handler runs again:
                                    handlers are idempotent, this layer only skips finished messages. At the last
-                                   delivery it is not run again after it died: `on_poison` records that
+                                   delivery it is not run again after it died: `on_poison` records that. Where the
+                                   last run itself died, one of the `BURIALS` deliveries after it does so
 
 Messages of a batch fail individually (`ReportBatchItemFailures`).
 """
@@ -31,7 +32,7 @@ from aws_lambda_powertools.metrics import MetricUnit, single_metric
 from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
 from botocore.exceptions import BotoCoreError, ClientError
 
-from chalicelib.errors import BadInput, Forbidden, NotFound, TooLarge
+from chalicelib.errors import BadInput, Forbidden, LimnError, NotFound, TooLarge
 from chalicelib.queues import Message, Unreadable, client, decode
 from chalicelib.queues.base import tag_of
 from chalicelib.settings import Settings, settings
@@ -43,7 +44,10 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
 RECEIVES = 5
-"""How often a message is delivered before it is moved to the dead-letter queue: its queue's `maxReceiveCount`."""
+"""How often a message is delivered to its handler."""
+BURIALS = 2
+"""Deliveries after these, which run no handler and record that its runs died. `maxReceiveCount` of a queue counts both,
+so that no message gets to the dead-letter queue before its reason is recorded."""
 REMEMBERED = 24 * 3600
 """Seconds for which a finished message is remembered."""
 FIRST_PAUSE = 2.0
@@ -57,12 +61,14 @@ The sum is longer than API Gateway gives a request: after that it is stored or n
 HOPELESS = (BadInput, Forbidden, NotFound, TooLarge)
 
 KEY_PREFIX = "limn"
+DONE, RUNNING, LEFT = "done", "running", "left"
+"""States of a message's runs: one returned, one goes on, the last one neither returned nor raised in its time."""
 
 logger = Logger(service="limn")
 NAMESPACE = "Limn"
 """The namespace of our metrics: log lines that CloudWatch reads, without a permission.
 
-infra/dashboard.py shows them.
+infra/stack/dashboard.py shows them.
 """
 
 
@@ -82,8 +88,11 @@ class GiveUp(Exception):
     """The work cannot be done, now or later; the message gives the reason, for its requester."""
 
 
-class Died(Exception):
-    """Every run so far ended without a result: killed, out of memory, or out of time."""
+class Died(LimnError):
+    """The last run ended without a result, where a run that fails says why: killed, out of memory, or out of time."""
+
+    def __init__(self) -> None:
+        super().__init__("The work was killed, or ran out of memory or time, each time that it was tried.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,8 +110,13 @@ class Delivery:
 
     @property
     def is_last(self) -> bool:
-        """Whether the message moves to the dead-letter queue unless this run succeeds."""
+        """Whether the message is given up unless this run succeeds."""
         return self.count >= self.receives
+
+    @property
+    def is_burial(self) -> bool:
+        """Whether the last run ended without a result, or its message waits to be moved to the dead-letter queue."""
+        return self.count > self.receives
 
     def seconds_left(self) -> float:
         """Seconds left in this invocation."""
@@ -152,7 +166,7 @@ def worker(
         handlers: the handler of each kind of message. It may run again after an interrupted run.
         on_poison: called with a message that failed for good and the reason, to record it for its sender. Returns False
             where it could not, so that the dead-letter queue keeps it. It may be called more than once for a message.
-        receives: `maxReceiveCount` of the queue.
+        receives: deliveries to a handler; `maxReceiveCount` of the queue is larger by `BURIALS`.
         first_pause: seconds before the second delivery; each further pause is twice as long.
         remembers: whether finished messages are remembered and skipped. Without it a message costs no write; its
             handler holds a lease of its own, or does no harm when it runs twice.
@@ -239,10 +253,12 @@ class _Attempt:
 
         Raises:
             Busy: another run is in progress; it ends with its invocation at the latest.
-            Died: the run before the last delivery did not end, and `on_poison` can record it.
+            Died: the run before the last delivery did not end, and `on_poison` can record it; or the last one did not.
             Whatever the handler raises.
         """
         if not self.remembers:
+            if self.delivery.is_burial:
+                raise Died
             self.handlers[type(message)](message, self.delivery)
             return
         # 150 ms of imports that a cold start can skip
@@ -260,8 +276,11 @@ class _Attempt:
             run, data_keyword_argument="key", persistence_store=_store(), config=config, key_prefix=KEY_PREFIX
         )
         key = message.idempotency_key()
-        if self.delivery.is_last and self.on_poison and _was_left_running(key, config):
-            raise Died("it was killed, or ran out of time or memory, each time it was tried")
+        state = _state(key, config) if self.delivery.is_last else ""
+        if self.delivery.is_burial and state not in (DONE, RUNNING):
+            raise Died
+        if self.delivery.is_last and self.on_poison and state == LEFT:
+            raise Died
         try:
             once(key=key)
         except IdempotencyAlreadyInProgressError as failure:
@@ -324,8 +343,8 @@ def _store() -> DynamoDBPersistenceLayer:
     return DynamoDBPersistenceLayer(settings().idempotency_table, expiry_attr="expires", boto3_client=table)
 
 
-def _was_left_running(key: str, config: IdempotencyConfig) -> bool:
-    """Whether an earlier run neither returned nor raised, and its time is over."""
+def _state(key: str, config: IdempotencyConfig) -> str:
+    """What is remembered of the runs of a message: `DONE`, `RUNNING`, `LEFT` or nothing."""
     from aws_lambda_powertools.utilities.idempotency.exceptions import IdempotencyItemNotFoundError
 
     store = _store()
@@ -333,7 +352,9 @@ def _was_left_running(key: str, config: IdempotencyConfig) -> bool:
     try:
         found = store.get_record(data=key)  # type: ignore[arg-type]  # hashed as any data is
     except IdempotencyItemNotFoundError:
-        return False
-    if found is None or found.status != "INPROGRESS":
-        return False
-    return (found.in_progress_expiry_timestamp or 0) < time.time() * 1000
+        return ""
+    if found is None or found.status == "EXPIRED":
+        return ""
+    if found.status != "INPROGRESS":
+        return DONE
+    return LEFT if (found.in_progress_expiry_timestamp or 0) < time.time() * 1000 else RUNNING

@@ -12,7 +12,7 @@
 
 With `--stage prod` it works on AWS, by the operator's own credentials and the outputs of that stage's stateful stack;
 or by `LIMN_…` variables where they are set. Without, it asks the local stack that runs here, whose data only its own
-process has: the words go to its `/local/admin` with the key that it left in `.limn/operator.key`.
+process has: the words go to the address `admin_url` that it left in `.limn/local.json`.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 from chalicelib import __version__
-from infra import redriving
+from chalicelib.queues.sending import QUEUES
+from infra.operating import redriving
 
-KEY_FILE = "operator.key"
 _LONGEST = 900
 """Seconds that a command may take on the local stack: a rebuild reads all of a project."""
 PASSWORD = "LIMN_ADMIN_PASSWORD"  # noqa: S105 the name of a variable
@@ -81,7 +81,7 @@ def parser() -> argparse.ArgumentParser:
     announce.add_argument("--user", dest="username", help="only this one")
     commands.add_parser("dead-letters", help="how many messages were given up, and the first of each queue")
     redrive = commands.add_parser("redrive", help="put what a queue has given up back into it")
-    redrive.add_argument("queue", choices=redriving.QUEUES)
+    redrive.add_argument("queue", choices=QUEUES)
     for command, about in (
         ("unlock", "let a user sign in who entered too many wrong passwords"),
         ("deactivate", "close an account and end its tokens"),
@@ -194,14 +194,12 @@ def _configure(stage: str, region: str | None) -> None:
 def _ask_local(home: Path, given: dict[str, Any]) -> str:
     """Have the local stack do a command."""
     try:
-        url = json.loads((home / "local.json").read_text())["url"]
-        key = (home / KEY_FILE).read_text().strip()
-    except OSError as failure:
+        url = json.loads((home / "local.json").read_text())["admin_url"]
+    except (OSError, ValueError, KeyError, TypeError) as failure:
         raise Refused(
             f"No local stack has run here ({failure}). Start it with `make run`, or name a --stage."
         ) from None
-    body = json.dumps({**given, "key": key}).encode()
-    request = Request(f"{url}/local/admin", body, {"Content-Type": "application/json"}, method="POST")  # noqa: S310 ours
+    request = Request(url, json.dumps(given).encode(), {"Content-Type": "application/json"}, method="POST")  # noqa: S310 ours
     try:
         with urlopen(request, timeout=_LONGEST) as answer:  # noqa: S310 the local stack's own address
             return str(json.load(answer)["message"])
@@ -209,7 +207,7 @@ def _ask_local(home: Path, given: dict[str, Any]) -> str:
         raise Refused(json.load(refusal)["message"]) from None
     except URLError as failure:
         raise Refused(
-            f"The local stack does not answer at {url}: {failure.reason}. Start it with `make run`."
+            f"The local stack does not answer at {url.partition('?')[0]}: {failure.reason}. Start it with `make run`."
         ) from None
 
 

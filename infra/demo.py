@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 import os
 import sys
 import time
@@ -19,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import requests
+
+from infra.local.folder import read_place
 
 CLIP = Path(__file__).parent.parent / "tests" / "data" / "bigbuckbunny.mp4"
 PROJECT = "Meadow watch"
@@ -87,7 +88,9 @@ class Service:
 
 def main() -> None:
     """Fill the stack that `.limn/local.json` names, once."""
-    place = json.loads((Path(os.environ.get("LIMN_HOME", ".")) / ".limn" / "local.json").read_text())
+    place = read_place(Path(os.environ.get("LIMN_HOME", ".")) / ".limn")
+    if not place.get("url") or not place.get("token"):
+        sys.exit("`.limn/local.json` does not say where the stack is. Start it with `make run`, which writes it.")
     service = Service(place["url"], place["token"])
     try:
         known = service.ask("GET", "Projects")
@@ -147,7 +150,7 @@ def create_types(service: Service, project: int) -> dict[str, int]:
     made = {
         name: service.create(f"LocalizationTypes/{project}", {**spec, "media_types": media}) for name, spec in shapes
     }
-    by_track = {"name": "Track", "association": "Localization", "interpolation": "none", "attribute_types": animal[:1]}
+    by_track = {"name": "Track", "association": "Localization", "attribute_types": animal[:1]}
     by_frame = {"name": "Scene", "association": "Frame", "interpolation": "latest", "attribute_types": animal[1:2]}
     states = (("track", by_track), ("scene", by_frame))
     made |= {name: service.create(f"StateTypes/{project}", {**spec, "media_types": media}) for name, spec in states}

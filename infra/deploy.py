@@ -1,6 +1,8 @@
 """`make deploy` and `make destroy`: the stacks of a stage on AWS, by the operator's own credentials.
 
     python -m infra.deploy up prod EmailSender=limn@example.org AlarmEmail=ops@example.org
+    python -m infra.deploy check prod …           the same words as `up`: what would stop it, before anything is built
+    python -m infra.deploy smoke https://… 1      the main job, in a project of organization 1; a token in LIMN_TOKEN
     python -m infra.deploy down prod              the functions and the API; tables, buckets and the key stay
     python -m infra.deploy down prod --data       everything, after its name was typed
 
@@ -14,24 +16,26 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from chalicelib.settings import PREFIX, Misconfigured, read
-from infra.package import BUILD, placeholders, write_template
-from infra.templates import STATEFUL, load, of_type
+from infra.operating.parameters import Failed, check
+from infra.package import BUILD, write_template
+from infra.stack.merging import redeployed
+from infra.templates import STATEFUL, defaults, load, of_type
 
 KEEP = "limn-deployments"
+KEPT_DAYS = 180
+"""Days after which an unchanged file is sent again; the bucket removes files after twice as many."""
 CAPABILITIES = ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]
 WAIT = {"Delay": 5, "MaxAttempts": 360}
-
-
-class Failed(Exception):
-    """It was not done; the message says why."""
+NEVER_MADE = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED")
+"""States of a stack that CloudFormation only deletes: its first deployment failed, or its deletion."""
 
 
 class Deployment:
@@ -66,6 +70,7 @@ class Deployment:
                 code = build / Path(resource["Properties"]["CodeUri"]).name
                 resource["Properties"]["CodeUri"] = f"s3://{self._bucket}/{self._send(code)}"
         given = {**given, "Stage": self._stage}
+        templates["app"] = self._redeployed(templates["app"], given)
         for stack, name in ((self.kept, "stateful"), (self.running, "app")):
             self._apply(stack, self._template(name, templates[name], build), templates[name]["Parameters"], given)
         return self._outputs(self.running)
@@ -73,23 +78,40 @@ class Deployment:
     def down(self, *, data: bool) -> None:
         """Delete what runs, and with `data` all that is kept: tables, buckets with all versions, queues, the key."""
         self._delete(self.running)
-        if data:
-            names = self._physical()
-            tables = self._session.client("dynamodb")
-            for table in names["AWS::DynamoDB::Table"]:
-                tables.update_table(TableName=table, DeletionProtectionEnabled=False)
-            self._delete(self.kept)
-            for table in names["AWS::DynamoDB::Table"]:
-                tables.delete_table(TableName=table)
-                self._say(f"table {table} is gone")
-            for bucket in names["AWS::S3::Bucket"]:
-                self._empty(bucket)
-                self._s3.delete_bucket(Bucket=bucket)
-                self._say(f"bucket {bucket} is gone")
-            keys = self._session.client("kms")
-            for key in names["AWS::KMS::Key"]:
-                keys.schedule_key_deletion(KeyId=key, PendingWindowInDays=30)
-                self._say(f"key {key} goes in 30 days")
+        if not data:
+            return
+        names = self._physical()
+        tables, queues, keys, logs = map(self._session.client, ("dynamodb", "sqs", "kms", "logs"))
+        for table in names["AWS::DynamoDB::Table"]:
+            tables.update_table(TableName=table, DeletionProtectionEnabled=False)
+        self._delete(self.kept)
+        deletions: dict[str, Callable[[str], object]] = {
+            "AWS::DynamoDB::Table": lambda name: tables.delete_table(TableName=name),
+            "AWS::S3::Bucket": self._delete_bucket,
+            "AWS::SQS::Queue": lambda url: queues.delete_queue(QueueUrl=url),
+            "AWS::KMS::Key": lambda key: keys.schedule_key_deletion(KeyId=key, PendingWindowInDays=30),
+            "AWS::Logs::LogGroup": lambda name: logs.delete_log_group(logGroupName=name),
+        }
+        names["AWS::Logs::LogGroup"] = self._logs(logs)
+        for kind, name in [(each, name) for each in deletions for name in names[each]]:
+            try:
+                deletions[kind](name)
+            except self._clouds.exceptions.ClientError as failure:
+                if not re.search("NotFound|NoSuch|NonExistent|DoesNotExist", failure.response["Error"]["Code"]):
+                    raise
+            when = "goes in 30 days" if kind == "AWS::KMS::Key" else "is gone"
+            self._say(f"{kind.rpartition('::')[2]} {name} {when}")
+
+    def _logs(self, logs: Any) -> list[str]:
+        """The log groups of this stage, of functions that are gone included."""
+        pages = logs.get_paginator("describe_log_groups").paginate(logGroupNamePrefix=f"limn-{self._stage}-")
+        names = [each["logGroupName"] for page in pages for each in page["logGroups"]]
+        # another stage may begin with the same letters
+        return [name for name in names if re.fullmatch(rf"limn-{self._stage}-[A-Za-z]+Log-\w+", name)]
+
+    def _delete_bucket(self, bucket: str) -> None:
+        self._empty(bucket)
+        self._s3.delete_bucket(Bucket=bucket)
 
     def _make_bucket(self) -> None:
         try:
@@ -103,12 +125,20 @@ class Deployment:
                 Bucket=self._bucket, PublicAccessBlockConfiguration=dict.fromkeys(closed, True)
             )
 
+        # what a stage uses is sent anew before it is so old: see `_send`
+        rule: Any = {"ID": "forget-old-releases", "Status": "Enabled", "Filter": {"Prefix": ""}}
+        rule |= {"Expiration": {"Days": 2 * KEPT_DAYS}, "AbortIncompleteMultipartUpload": {"DaysAfterInitiation": 7}}
+        self._s3.put_bucket_lifecycle_configuration(Bucket=self._bucket, LifecycleConfiguration={"Rules": [rule]})
+
     def _send(self, path: Path) -> str:
-        """Upload a file under the hash of its contents, unless it is there; its key."""
+        """Upload a file under the hash of its contents, unless it is there and young; its key."""
         key = f"{hashlib.sha256(path.read_bytes()).hexdigest()}{path.suffix}"
         try:
-            self._s3.head_object(Bucket=self._bucket, Key=key)
+            there = self._s3.head_object(Bucket=self._bucket, Key=key)["LastModified"]
+            is_young = time.time() - there.timestamp() < KEPT_DAYS * 86_400
         except self._s3.exceptions.ClientError:
+            is_young = False
+        if not is_young:
             self._say(f"sending {path.name}")
             self._s3.upload_file(str(path), self._bucket, key)
         return key
@@ -121,6 +151,7 @@ class Deployment:
 
     def _apply(self, stack: str, url: str, parameters: dict[str, Any], given: dict[str, str]) -> None:
         """Create or update a stack; a parameter that is not given keeps its value, or starts with its default."""
+        self._clear(stack)
         before = self._parameters(stack)
         values: list[dict[str, Any]] = [
             {"ParameterKey": name, "ParameterValue": given[name]}
@@ -165,14 +196,49 @@ class Deployment:
             time.sleep(WAIT["Delay"])
         raise Failed(f"{stack}: CloudFormation does not come to an end with the change set {change}.")
 
-    def _parameters(self, stack: str) -> set[str] | None:
+    def status(self, stack: str) -> str:
+        """The state of a stack; empty where there is none, or only a change set that was never executed."""
+        found = self._described(stack)
+        return "" if found is None else str(found["StackStatus"])
+
+    def _described(self, stack: str) -> dict[str, Any] | None:
         try:
             [found] = self._clouds.describe_stacks(StackName=stack)["Stacks"]
-        except self._clouds.exceptions.ClientError:
+        except self._clouds.exceptions.ClientError as failure:
+            if "does not exist" not in str(failure):
+                raise
             return None
-        if found["StackStatus"] == "REVIEW_IN_PROGRESS":
-            return None
-        return {each["ParameterKey"] for each in found.get("Parameters", [])}
+        return None if found["StackStatus"] == "REVIEW_IN_PROGRESS" else dict(found)
+
+    def _clear(self, stack: str) -> None:
+        """Bring a stack to where it can be changed.
+
+        Raises:
+            Failed: somebody else changes it, or it needs the operator.
+        """
+        status = self.status(stack)
+        if status in NEVER_MADE:
+            self._say(f"{stack}: deleting what a failed deployment left ({status})")
+            self._delete(stack)
+        elif status.endswith("_IN_PROGRESS"):
+            raise Failed(f"{stack}: another deployment is at work ({status}). Wait until it has ended.")
+        elif status == "UPDATE_ROLLBACK_FAILED":
+            raise Failed(
+                f"{stack}: an update could not be rolled back. Look at the stack's events, mend what they name, then: "
+                f"aws cloudformation continue-update-rollback --stack-name {stack}"
+            )
+
+    def _redeployed(self, template: dict[str, Any], given: dict[str, str]) -> dict[str, Any]:
+        """The template with the values that its stack will have: those given, those it has, the defaults."""
+        if "RestAPI" not in template["Resources"]:
+            return template
+        found = (self._described(self.running) or {}).get("Parameters", [])
+        before = {each["ParameterKey"]: each["ParameterValue"] for each in found}
+        return redeployed(template, {**defaults(template), **before, **given})
+
+    def _parameters(self, stack: str) -> set[str] | None:
+        found = self._described(stack)
+        return None if found is None else {each["ParameterKey"] for each in found.get("Parameters", [])}
 
     def _outputs(self, stack: str) -> dict[str, str]:
         [found] = self._clouds.describe_stacks(StackName=stack)["Stacks"]
@@ -186,7 +252,10 @@ class Deployment:
         ) or ("see its events")
 
     def _physical(self) -> dict[str, list[str]]:
-        """The names of what the stateful stack made, by their type."""
+        """The names of what the stateful stack made, by their type; empty where it is gone."""
+        kinds = ("AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::KMS::Key", "AWS::SQS::Queue")
+        if self._described(self.kept) is None:
+            return {kind: [] for kind in kinds}
         pages = self._clouds.get_paginator("list_stack_resources").paginate(StackName=self.kept)
         ids = {
             each["LogicalResourceId"]: each["PhysicalResourceId"]
@@ -194,7 +263,6 @@ class Deployment:
             for each in page["StackResourceSummaries"]
             if each.get("PhysicalResourceId")
         }
-        kinds = ("AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::KMS::Key")
         template = load(STATEFUL)
         return {kind: [ids[name] for name in of_type(template, kind) if name in ids] for kind in kinds}
 
@@ -216,59 +284,6 @@ class Deployment:
         self._clouds.get_waiter("stack_delete_complete").wait(StackName=stack, WaiterConfig=WAIT)
 
 
-def check(templates: list[dict[str, Any]], given: dict[str, str]) -> None:
-    """Hold what an operator gives as parameters against the templates, and against what a function starts with.
-
-    CloudFormation says the same of the first, later and in other words; the second it does not know: a function with
-    such a variable would not start.
-
-    Raises:
-        Failed: no template has a parameter, or a value is not what it may be; all that is wrong is said at once.
-    """
-    rules = [(name, rule) for template in templates for name, rule in template["Parameters"].items()]
-    wrong = [f"No template has a parameter {name}." for name in sorted(set(given) - {name for name, _ in rules})]
-    for name, rule in rules:
-        if name in given:
-            said = _against(rule, given[name])
-            wrong += [f"{name}: {said}."] if said else []
-    if not wrong:
-        wrong = [said for template in templates for said in _of_variables(template, given)]
-    if wrong:
-        raise Failed("\n".join(dict.fromkeys(wrong)))
-
-
-def _against(rule: dict[str, Any], value: str) -> str:
-    """What of a parameter's rule a value does not keep; nothing where it keeps all."""
-    if value not in map(str, rule.get("AllowedValues", [value])):
-        return f"{value!r} is not one of {', '.join(map(str, rule['AllowedValues']))}"
-    if len(value) > int(rule.get("MaxLength", len(value))):
-        return (
-            f"{len(value)} characters, and {rule['MaxLength']} are taken: all variables of a function must fit into "
-            "the 4 KB that Lambda takes"
-        )
-    if "AllowedPattern" in rule and not re.fullmatch(rule["AllowedPattern"], value):
-        return f"{value!r} does not fit: {rule.get('ConstraintDescription', rule['AllowedPattern'])}"
-    if rule["Type"] == "Number":
-        least, most = rule.get("MinValue", 0), rule.get("MaxValue", "any number")
-        if not value.isdecimal() or int(value) < least or (most != "any number" and int(value) > most):
-            return f"{value!r} is no whole number from {least} to {most}"
-    return ""
-
-
-def _of_variables(template: dict[str, Any], given: dict[str, str]) -> Iterator[str]:
-    """What the functions would say, when they start, of the variables that parameters become."""
-    variables = template.get("Globals", {}).get("Function", {}).get("Environment", {}).get("Variables", {})
-    for variable, value in variables.items():
-        # a parameter, or a parameter where it is given
-        what = value["Fn::If"][1] if isinstance(value, dict) and "Fn::If" in value else value
-        name = what.get("Ref") if isinstance(what, dict) else None
-        if name in given and given[name] and variable.startswith(PREFIX):
-            try:
-                read({**placeholders(), variable: given[name]})
-            except Misconfigured as failure:
-                yield f"{name}: {str(failure).removeprefix(f'{variable}: ')}"
-
-
 def main(words: Sequence[str] | None = None) -> int:
     """Do what the command line says; the exit code."""
     made = argparse.ArgumentParser(prog="python -m infra.deploy", description=(__doc__ or "").partition("\n")[0])
@@ -277,15 +292,30 @@ def main(words: Sequence[str] | None = None) -> int:
     up = commands.add_parser("up", help="create or update a stage from build/")
     up.add_argument("stage")
     up.add_argument("parameters", nargs="*", metavar="Name=value", help="parameters of the templates")
+    look = commands.add_parser("check", help="say what would stop `up`, before anything is built")
+    look.add_argument("stage")
+    look.add_argument("parameters", nargs="*", metavar="Name=value", help="as of `up`")
+    try_it = commands.add_parser("smoke", help="do the main job in a project that is deleted at the end")
+    try_it.add_argument("url", help="the output EndpointURL of `up`")
+    try_it.add_argument("organization", type=int, help="the organization that the project is made in")
     down = commands.add_parser("down", help="delete a stage; what it keeps stays")
     down.add_argument("stage")
     down.add_argument("--data", action="store_true", help="and all that it keeps")
     given = made.parse_args(words)
 
     import boto3
+    from botocore.exceptions import BotoCoreError, ClientError
 
-    deployment = Deployment(given.stage, boto3.Session(region_name=given.region))
+    from infra.operating import preflight, smoke
+
     try:
+        if given.command == "smoke":
+            smoke.Smoke(given.url, os.environ.get("LIMN_TOKEN", "")).run(given.organization)
+            return 0
+        session = boto3.Session(region_name=given.region)
+        if given.command == "check":
+            return preflight.main(given.stage, session, dict(_parameter(word) for word in given.parameters))
+        deployment = Deployment(given.stage, session)
         if given.command == "up":
             values = dict(_parameter(word) for word in given.parameters)
             for name, value in deployment.up(BUILD, values).items():
@@ -293,8 +323,11 @@ def main(words: Sequence[str] | None = None) -> int:
         else:
             _ask(given.stage, data=given.data)
             deployment.down(data=given.data)
-    except Failed as failure:
+    except (Failed, smoke.Broken) as failure:
         print(failure, file=sys.stderr)
+        return 1
+    except (BotoCoreError, ClientError) as failure:
+        print(preflight.told(failure), file=sys.stderr)
         return 1
     return 0
 

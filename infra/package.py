@@ -1,6 +1,7 @@
 """`make package`: what a deployment consists of, in `build/`.
 
     deployment.zip    the API: app.py, chalicelib and what they import, packed by Chalice
+    media.zip         the same for the operations that decode media, with FFmpeg instead of DuckDB
     transcode.zip …   one for each queue function: functions, chalicelib and what they import
     app.json          the stack of API and functions: Chalice's template with functions.yaml and alarms.yaml merged in
     stateful.json     the stack of what the service keeps
@@ -15,7 +16,6 @@ it gets them ready in `vendor/`, and an empty list to fetch.
 from __future__ import annotations
 
 import argparse
-import copy
 import json
 import os
 import re
@@ -31,9 +31,8 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from chalicelib.api.router import resource_of
-from infra import dashboard
-from infra.templates import ALARMS, ANALYTICS, BATCH, FUNCTIONS, STATEFUL, load, of_type
+from infra.stack.merging import merged
+from infra.templates import ANALYTICS, BATCH, STATEFUL, load
 
 ROOT = Path(__file__).parent.parent
 BUILD = ROOT / "build"
@@ -41,6 +40,8 @@ PYTHON = "3.13"
 """Lambda's runtime. Chalice and all wheels are ready for 3.14 too: `--python 3.14`."""
 LARGEST_UNPACKED = 250 * 1024 * 1024
 """Lambda's limit on the contents of a zip."""
+ROOM = 0.8
+"""The largest share of it that a zip may take, so that the next release of a library does not stop deployment."""
 LARGEST_TEMPLATE = 1024 * 1024
 """CloudFormation's limit on a template that lies in S3."""
 MACHINES = {"x86_64": "x86_64", "arm64": "aarch64"}
@@ -55,12 +56,18 @@ _TOOLS = frozenset(
 _API_ONLY = frozenset({"swagger-ui-bundle", "jinja2", "markupsafe", "luqum", "ply"})
 _SEARCHES = frozenset({"luqum", "ply"})
 """What reads search strings; the queries of exports and of webhooks have them."""
+_TEMPLATES = frozenset({"jinja2", "markupsafe"})
+"""What renders hosted templates; the rules of the webhook function launch algorithms that have one."""
 _SERVICES = frozenset({"batch", "dynamodb", "events", "kms", "s3", "sesv2", "sqs", "sts"})
 """Whose descriptions botocore keeps, of some 400: 2 MB instead of 28."""
 _IMPORTS = frozenset({"pi-heif"})
 """What only the import of images needs, which is the transcode function's."""
 _PICTURES = frozenset({"av", "pillow"}) | _IMPORTS
-_MEDIA = _PICTURES | {"duckdb", "simsimd"}
+_VIEWS = frozenset({"duckdb", "fsspec", "simsimd"})
+"""What reads views. FFmpeg and DuckDB together fill a zip, so no function has both (decision 195)."""
+_MEDIA = _PICTURES | _VIEWS
+_QUEUES = frozenset({"aws-lambda-powertools"})
+"""What the functions of queues and schedules use."""
 
 
 @dataclass(frozen=True)
@@ -71,15 +78,19 @@ class Artifact:
     without: frozenset[str]
 
 
-API = Artifact("deployment", _TOOLS | _IMPORTS)
+API_FUNCTIONS = {
+    "api": Artifact("deployment", _TOOLS | _QUEUES | _IMPORTS | {"av"}),
+    "media": Artifact("media", _TOOLS | _QUEUES | _API_ONLY | _IMPORTS | _VIEWS),
+}
+"""The zips of the functions behind the gateway, by `Operation.function`; all hold the same code."""
 QUEUE_FUNCTIONS = (
-    Artifact("transcode", _TOOLS | _API_ONLY),
-    Artifact("clip", _TOOLS | _API_ONLY | _IMPORTS),
-    Artifact("dataset", _TOOLS | _IMPORTS | (_API_ONLY - _SEARCHES)),
-    Artifact("source", _TOOLS | _API_ONLY),
+    Artifact("transcode", _TOOLS | _API_ONLY | _VIEWS),
+    Artifact("clip", _TOOLS | _API_ONLY | _IMPORTS | _VIEWS),
+    Artifact("dataset", _TOOLS | _IMPORTS | {"av"} | (_API_ONLY - _SEARCHES)),
+    Artifact("source", _TOOLS | _API_ONLY | _VIEWS),
     Artifact("email", _TOOLS | _API_ONLY | _MEDIA),
     Artifact("purge", _TOOLS | _API_ONLY | _PICTURES),
-    Artifact("webhook", _TOOLS | _PICTURES | (_API_ONLY - _SEARCHES)),
+    Artifact("webhook", _TOOLS | _PICTURES | (_API_ONLY - _SEARCHES - _TEMPLATES)),
     Artifact("compact", _TOOLS | _API_ONLY | _PICTURES),
     Artifact("jobs", _TOOLS | _MEDIA | (_API_ONLY - _SEARCHES)),
     Artifact("upkeep", _TOOLS | _API_ONLY | _PICTURES),
@@ -94,6 +105,7 @@ def main() -> None:
     parser.add_argument("--python", default=PYTHON, help="the version of Lambda's runtime")
     parser.add_argument("--into", default=BUILD, type=Path, help="the folder, which is emptied first")
     given = parser.parse_args()
+    os.environ.update(placeholders() | dict(os.environ))  # the declarations are read with the settings
     build: Path = given.into
     shutil.rmtree(build, ignore_errors=True)
     build.mkdir(parents=True)
@@ -183,6 +195,10 @@ def install(wanted: dict[str, str], python: str, architecture: str, build: Path)
 def _prune(folder: Path) -> None:
     """Take away what a function never reads."""
     unread = ["tests/", "__pycache__/", "*.data/", "*.pyi", "*.pxd", "*.pyx", "*.h", "*.map", "*.dist-info/RECORD"]
+    # what nothing here calls: DuckDB's interface of Spark, Pillow's fonts and windows, resources of boto3, other builds
+    unread += ["duckdb/experimental/", "PIL/_imagingft.*", "PIL/_imagingtk.*", "pillow.libs/libfreetype-*"]
+    unread += ["pillow.libs/libharfbuzz-*", "boto3/data/", "boto3/examples/", "swagger-ui-es-bundle*", "swagger-ui.js"]
+    unread += ["swagger-ui-standalone-preset.js", "aws_lambda_powertools/event_handler/openapi/swagger_ui/"]
     for path in [path for pattern in unread for path in folder.rglob(pattern)]:
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
@@ -202,21 +218,20 @@ def _unfold(folder: Path) -> None:
 
 
 def package_api(installed: dict[str, Path], stage: str, build: Path, python: str) -> dict[str, Any]:
-    """Have Chalice pack the API, and add its bytecode; its template."""
+    """Have Chalice pack the app, add dependencies and bytecode for each function behind the gateway; its template."""
     _say("packing the API")
     project = build / "work" / "api"
     _copy_code(project, ("app.py", "chalicelib", ".chalice/config.json"))
     (project / "requirements.txt").write_text("")
-    _copy_dependencies(API, installed, project / "vendor")
-    # the app reads its configuration when it is imported; the names do not get into the zip
-    environment = {**os.environ, **placeholders()}
     out = build / "work" / "chalice"
     command = [str(Path(sys.executable).with_name("chalice")), "package", "--stage", stage, str(out)]
-    subprocess.run(command, check=True, cwd=project, env=environment, stdout=subprocess.DEVNULL)  # noqa: S603
-    whole = build / "work" / "deployment"
-    with zipfile.ZipFile(out / "deployment.zip") as archive:
-        archive.extractall(whole)
-    write_zip(whole, build / "deployment.zip", python)
+    subprocess.run(command, check=True, cwd=project, stdout=subprocess.DEVNULL)  # noqa: S603
+    for artifact in API_FUNCTIONS.values():
+        whole = build / "work" / artifact.name
+        with zipfile.ZipFile(out / "deployment.zip") as archive:
+            archive.extractall(whole)
+        _copy_dependencies(artifact, installed, whole)
+        write_zip(whole, build / f"{artifact.name}.zip", python)
     template: dict[str, Any] = json.loads((out / "sam.json").read_text())
     return template
 
@@ -295,63 +310,6 @@ def _files(folder: Path) -> Iterator[Path]:
     return (path for path in sorted(folder.rglob("*")) if path.is_file())
 
 
-def merged(chalice_template: dict[str, Any]) -> dict[str, Any]:
-    """Chalice's template with ours in it; ours goes first where both say something."""
-    template = chalice_template
-    for path in (FUNCTIONS, ALARMS):
-        template = _merge(load(path), template)
-    template["Description"] = load(FUNCTIONS)["Description"]
-    functions = [
-        str(properties["FunctionName"]["Fn::Sub"]).rpartition("-")[2]
-        for properties in of_type(template, "AWS::Serverless::Function").values()
-    ]
-    template["Resources"]["Dashboard"] = dashboard.resource(functions)
-    body = template["Resources"]["RestAPI"]["Properties"].get("DefinitionBody", {})
-    _allow_origin(body.get("paths", {}))
-    body["paths"] = _greedy(body.get("paths", {}))
-    return template
-
-
-def _greedy(paths: dict[str, Any]) -> dict[str, Any]:
-    """The paths with one greedy resource in place of all routes of a prefix: any method, and the gateway's preflight.
-
-    Raises:
-        ValueError: a route of a greedy resource answers preflights itself, which the resource would not let through.
-    """
-    made: dict[str, Any] = {}
-    allowed = "method.response.header.Access-Control-Allow-Methods"
-    for route, methods in paths.items():
-        resource = resource_of(route)
-        if resource == route:
-            made[route] = methods
-            continue
-        preflight = copy.deepcopy(methods["options"])
-        answer = preflight["x-amazon-apigateway-integration"]
-        if answer["type"] != "mock":
-            raise ValueError(f"{route} declares OPTIONS, which {resource} answers.")
-        answer["responses"]["default"]["responseParameters"][allowed] = "'DELETE,GET,PATCH,POST,PUT,OPTIONS'"
-        handled = copy.deepcopy(next(method for name, method in methods.items() if name != "options"))
-        handled["parameters"] = [{"name": "proxy", "in": "path", "required": True, "type": "string"}]
-        made[resource] = {"x-amazon-apigateway-any-method": handled, "options": preflight}
-    return made
-
-
-def _allow_origin(part: Any) -> None:
-    """Have the gateway's answers to preflights name the origin that the parameter says, not Chalice's."""
-    if isinstance(part, dict):
-        header = "method.response.header.Access-Control-Allow-Origin"
-        if header in part:
-            part[header] = {"Fn::Sub": "'${CorsOrigin}'"}
-        for inner in part.values():
-            _allow_origin(inner)
-
-
-def _merge(ours: Any, theirs: Any) -> Any:
-    if isinstance(ours, dict) and isinstance(theirs, dict) and not any(key.startswith("Fn::") for key in ours):
-        return {**theirs, **{key: _merge(value, theirs.get(key)) for key, value in ours.items()}}
-    return ours
-
-
 def write_template(path: Path, template: dict[str, Any]) -> None:
     """Write a template without a byte too many. Raises SystemExit: it is larger than CloudFormation takes."""
     text = json.dumps(template, separators=(",", ":"), ensure_ascii=False)
@@ -361,7 +319,7 @@ def write_template(path: Path, template: dict[str, Any]) -> None:
 
 
 def report(build: Path) -> None:
-    """Print the sizes. Raises SystemExit: a zip holds more than Lambda takes."""
+    """Print the sizes. Raises SystemExit: a zip holds more than its share of what Lambda takes."""
     print(f"\n{'':18}{'zipped':>10}{'unpacked':>12}{'of limit':>10}")
     too_large = []
     for path in sorted(build.glob("*.zip")):
@@ -369,14 +327,14 @@ def report(build: Path) -> None:
             unpacked = sum(entry.file_size for entry in archive.infolist())
         share = unpacked / LARGEST_UNPACKED
         print(f"{path.name:18}{path.stat().st_size / 1e6:>7.1f} MB{unpacked / 1e6:>9.1f} MB{share:>9.0%}")
-        if share > 1:
+        if share > ROOM:
             too_large.append(path.name)
     for path in sorted(build.glob("*.json")):
         print(
             f"{path.name:18}{path.stat().st_size / 1e3:>7.1f} kB{'':12}{path.stat().st_size / LARGEST_TEMPLATE:>9.0%}"
         )
     if too_large:
-        sys.exit(f"larger than the {LARGEST_UNPACKED:,} bytes that Lambda takes: {', '.join(too_large)}")
+        sys.exit(f"above {ROOM:.0%} of the {LARGEST_UNPACKED:,} bytes that Lambda takes: {', '.join(too_large)}")
 
 
 def _say(what: str) -> None:

@@ -50,7 +50,7 @@ class Finding:
 
 def templates() -> dict[str, dict[str, Any]]:
     """The stacks as CloudFormation makes them, by their names: SAM's short forms are written out."""
-    from infra.app_template import expanded, whole
+    from infra.stack.app_template import expanded, whole
 
     app = expanded(whole())
     # of an API, SAM makes the API itself and its stage; what rules are about is the stage

@@ -5,6 +5,7 @@ from __future__ import annotations
 VARIABLES = {
     "LIMN_CLIP_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/123456789012/limn-local-clip",
     "LIMN_COUNTERS_TABLE": "limn-local-counters",
+    "LIMN_CREDENTIALS_TABLE": "limn-local-credentials",
     "LIMN_SOURCE_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/123456789012/limn-local-source",
     "LIMN_DATASET_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/123456789012/limn-local-dataset",
     "LIMN_EMAIL_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/123456789012/limn-local-email",

@@ -8,9 +8,9 @@ from typing import Any
 
 from chalicelib.queues import Message, encode
 from chalicelib.settings import settings
-from infra.local import aws
+from infra.emulator import aws
+from infra.emulator.sqs import shelf_of
 from infra.local.background.queues import Context, Source, queue_of, run
-from infra.local.sqs import shelf_of
 from tests.roles import RECORDER
 
 ROUNDS_WITHOUT_PROGRESS = 500

@@ -20,7 +20,7 @@ from botocore.client import BaseClient
 from botocore.exceptions import ClientError
 
 from chalicelib.settings import settings
-from infra.local import aws
+from infra.emulator import aws
 from infra.local.deploy import STAGE
 from infra.templates import BATCH, FUNCTIONS, defaults, load, of_type
 
@@ -38,10 +38,26 @@ PLATFORM = frozenset(
 
 @dataclass(frozen=True, order=True)
 class Right:
-    """An action on a resource: what IAM decides about."""
+    """An action on a resource: what IAM decides about.
+
+    What is asked has the beginning of the partition key of its row, `user#`; what a role allows has patterns of such
+    keys, and patterns of those it does not mean.
+    """
 
     action: str
     resource: str
+    key: str = ""
+    keys: tuple[str, ...] = ()
+    but: tuple[str, ...] = ()
+
+    def covers(self, asked: Right) -> bool:
+        """Whether an allowed right is reason enough for an asked one."""
+        return (
+            self.action == asked.action
+            and fnmatchcase(asked.resource, self.resource)
+            and (not self.keys or any(fnmatchcase(asked.key, each) for each in self.keys))
+            and not any(fnmatchcase(asked.key, each) for each in self.but)
+        )
 
 
 @dataclass(frozen=True)
@@ -67,8 +83,8 @@ class Recorder:
 
     def record(self, rights: set[Right]) -> None:
         """Note what the function at work asks for."""
-        if len(set(self._acting)) != 1:
-            return
+        if len(set(self._acting)) != 1 or threading.current_thread().name.startswith("look-ahead"):
+            return  # a read ahead may outlive its request, and the next function is at work by then
         function = self._acting[0]
         known = self.asked.setdefault(function, set())
         for right in rights - known:
@@ -143,19 +159,29 @@ def rights(service: str, operation: str, given: dict[str, Any]) -> set[Right]:
 
 
 def _of_tables(operation: str, given: dict[str, Any]) -> Iterator[Right]:
-    def on(table: str, action: str) -> Right:
-        return Right(f"dynamodb:{action}", f"arn:aws:dynamodb:{aws.REGION}:{aws.ACCOUNT}:table/{table}")
+    def on(table: str, action: str, row: dict[str, Any] | None = None) -> Right:
+        place = f"arn:aws:dynamodb:{aws.REGION}:{aws.ACCOUNT}:table/{table}"
+        return Right(f"dynamodb:{action}", place, _beginning(row or {}))
 
     if operation in ("TransactWriteItems", "TransactGetItems"):
         verbs = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "Get": "GetItem"}
         verbs["ConditionCheck"] = "ConditionCheckItem"
         for item in given["TransactItems"]:
             for verb, what in item.items():
-                yield on(what["TableName"], verbs[verb])
+                yield on(what["TableName"], verbs[verb], what.get("Key") or what.get("Item"))
     elif "RequestItems" in given:
-        yield from (on(table, operation) for table in given["RequestItems"])
+        for table, asked in given["RequestItems"].items():
+            for request in asked["Keys"] if isinstance(asked, dict) else asked:
+                put, gone = request.get("PutRequest", {}), request.get("DeleteRequest", {})
+                yield on(table, operation, put.get("Item") or gone.get("Key") or request)
     else:
-        yield on(given["TableName"], operation)
+        yield on(given["TableName"], operation, given.get("Key") or given.get("Item"))
+
+
+def _beginning(row: dict[str, Any]) -> str:
+    """The kind in the partition key of a row: `user#`, `claim#user|`; empty for tables without."""
+    found = re.match(r"(claim#\w+\||\w+#)", row.get("pk", {}).get("S", ""))
+    return found[0] if found else ""
 
 
 _WRITES = frozenset({"CreateMultipartUpload", "UploadPart", "CompleteMultipartUpload", "CopyObject", "UploadPartCopy"})
@@ -215,7 +241,7 @@ def role(function: str, *, batch: bool = True) -> tuple[Right, ...]:
     it is there, and left out where jobs run on no `batch`.
     """
     template, beside = load(FUNCTIONS), load(BATCH)
-    name = "Api" if function == "APIHandler" else function
+    name = {"APIHandler": "Api", "MediaHandler": "Media"}.get(function, function)
     described = of_type(template, "AWS::IAM::Role")[f"{name}Role"]
     policies = [(template, policy["PolicyDocument"]) for policy in described["Policies"]]
     shared = of_type(beside, "AWS::IAM::ManagedPolicy")
@@ -223,10 +249,13 @@ def role(function: str, *, batch: bool = True) -> tuple[Right, ...]:
     made = []
     for owner, document in policies:
         for statement in document["Statement"]:
+            condition = statement.get("Condition", {})
+            keys = tuple(condition.get("ForAllValues:StringLike", {}).get("dynamodb:LeadingKeys", ()))
+            but = tuple(condition.get("ForAllValues:StringNotLike", {}).get("dynamodb:LeadingKeys", ()))
             resources = statement["Resource"] if isinstance(statement["Resource"], list) else [statement["Resource"]]
             for resource in resources:
                 place = _rendered(resource, owner)
-                made += [Right(action, place) for action in statement["Action"]]
+                made += [Right(action, place, keys=keys, but=but) for action in statement["Action"]]
     return tuple(made)
 
 
@@ -244,9 +273,7 @@ def allows(function: str, right: Right) -> bool:
 @lru_cache(maxsize=100_000)
 def reasons(function: str, right: Right) -> tuple[Right, ...]:
     """What in a function's role allows something."""
-    return tuple(
-        each for each in role(function) if each.action == right.action and fnmatchcase(right.resource, each.resource)
-    )
+    return tuple(each for each in role(function) if each.covers(right))
 
 
 def _rendered(value: Any, template: dict[str, Any]) -> str:

@@ -6,11 +6,13 @@ import itertools
 import json
 import os
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
-from infra.local import aws
+from infra.emulator import aws
 from infra.local.deploy import STAGE, deploy
 from tests.environment import VARIABLES
 
@@ -21,13 +23,17 @@ if os.environ.get("LIMN_STAGE", STAGE) == STAGE:  # another where a test's progr
 
 from app import app  # noqa: E402
 from chalicelib.access import passwords  # noqa: E402
+from chalicelib.api.router import Router  # noqa: E402
+from chalicelib.api.routes import functions, routes  # noqa: E402
 from chalicelib.core.models.accounts import MEMBERSHIP as MEMBERSHIP_RECORD  # noqa: E402
 from chalicelib.core.models.accounts import USER, Membership, ProjectSpec, User  # noqa: E402
 from chalicelib.core.resource import now  # noqa: E402
+from chalicelib.errors import NotFound  # noqa: E402
 from chalicelib.resources.projects import service as projects_service  # noqa: E402
 from chalicelib.storage.dynamodb import ids, records  # noqa: E402
+from infra.local.http import stored_answers  # noqa: E402
 from infra.local.http.gateway import Gateway, Reply  # noqa: E402
-from infra.local.s3 import stored_answers  # noqa: E402
+from infra.stack.merging import HANDLERS  # noqa: E402
 from tests import roles  # noqa: E402
 
 GATEWAY = Gateway(app)
@@ -79,7 +85,7 @@ class Api:
             headers.setdefault("Content-Type", "application/json")
         words = {name: _word(value) for name, value in query.items() if value is not None}
         target = path if path.startswith("/") else f"/rest/{path}"
-        with roles.RECORDER.acting("APIHandler"):
+        with roles.RECORDER.acting(handler_of(target)):
             reply: Reply = GATEWAY.ask(
                 method, f"{target}?{urlencode(words)}" if words else target, headers, data, self.client
             )
@@ -111,6 +117,20 @@ class Api:
         from tests.queue_runner import drain
 
         return drain()
+
+
+@lru_cache(maxsize=1)
+def _functions() -> tuple[Router, Mapping[str, str]]:
+    return Router(routes()), functions()
+
+
+def handler_of(path: str) -> str:
+    """The function that serves a path, by its name in the template."""
+    router, served_by = _functions()
+    try:
+        return HANDLERS[served_by[router.find(path)[0]]]
+    except NotFound:
+        return HANDLERS["api"]
 
 
 def _word(value: Any) -> str:

@@ -22,7 +22,7 @@ from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import Resource
 
 MEMBER = "effective_permission"
-AT_ONCE = 100
+IDS_PER_READ = 100
 """The number of documents whose media are looked up at once."""
 _RECORDS: tuple[RecordKind[Any], ...] = (
     PROJECT, ORGANIZATION, SECTION, VERSION, ALGORITHM, APPLET, BUCKET, JOB_CLUSTER, HOSTED_TEMPLATE,
@@ -75,7 +75,7 @@ def documents(scope: Scope, project: int, kind: Kind, found: Iterable[bytes]) ->
 def _documents(scope: Scope, project: int, kind: Kind, found: Iterable[bytes]) -> Iterator[bytes]:
     known = scope.in_project(project)
     left = iter(found)
-    while part := list(islice(left, AT_ONCE)):
+    while part := list(islice(left, IDS_PER_READ)):
         masks = masks_on(known, kind.value, [_placed(document) for document in part])
         for document, mask in zip(part, masks, strict=True):
             yield msgspec.json.encode({**msgspec.json.decode(document), MEMBER: mask})

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from chalicelib.access.authentication import hash_of, new_token
-from chalicelib.core.models.accounts import TOKEN, UNLOCK, UNLOCK_HOURS, USER, StoredToken, Unlock, User
+from chalicelib.access.authentication import session_end
+from chalicelib.core.models.accounts import TOKEN, UNLOCK, UNLOCK_HOURS, USER, Unlock, User
+from chalicelib.core.models.credentials import Credential, hash_of, key_of, new_token, session_key
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, NotFound
-from chalicelib.storage.dynamodb import attempts, record_rows, records
+from chalicelib.storage.dynamodb import attempts, credentials, record_rows, records
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction
 
@@ -99,11 +100,11 @@ def unlock(user: int) -> None:
 def _verify(username: str, password: str, on_lock: Callable[[User], None] | None, unlock_token: str | None) -> User:
     user = records.get_claimed(USER, "username", username.strip().casefold())
     if user is None:
-        _matches(_hash_of_no_user(), password)
+        is_match(_hash_of_no_user(), password)
         raise BadInput(REFUSED)
     way = _find_unlock(user, unlock_token) if unlock_token else None
     number = _count_attempt(user.id) if way is None else _count_unlock(way)
-    good = _matches(user.password_hash, password)
+    good = is_match(user.password_hash, password)
     if number is None or not good or not user.is_active:
         if on_lock and way is None and number == ALLOWED_FAILURES and user.is_active:
             on_lock(user)
@@ -152,25 +153,21 @@ def issue_token(user: User, *, refresh: bool, name: str = "") -> str:
     Raises:
         BadInput: the account was deactivated meanwhile.
     """
-    token = new_token(user.id)
-    stored = StoredToken(
-        id=hash_of(token),
-        user=user.id,
-        username=user.username,
-        is_staff=user.is_staff,
-        name=name,
-        created_datetime=now(),
+    token = new_token("session", user.id)
+    made = Credential(
+        id=key_of(token), kind="session", user=user.id, username=user.username, name=name, created_datetime=now()
     )
 
     def hold(current: User) -> User:
         if not current.is_active:
             raise BadInput(REFUSED)
         kept = [] if refresh else current.tokens[-(TOKENS_A_USER - 1) :]
-        return msgspec.structs.replace(current, tokens=[*kept, stored.id])
+        return msgspec.structs.replace(current, tokens=[*kept, hash_of(token)])
 
     def exchange(change: Transaction, before: User, after: User) -> None:
         # the user as it is now: to leave the staff ends the rights of tokens that are made at the same time, too
-        records.add(change, TOKEN, msgspec.structs.replace(stored, is_staff=after.is_staff))
+        stored = msgspec.structs.replace(made, is_staff=after.is_staff)
+        credentials.put(change, stored, session_end(), made.created_datetime[:10])
         revoke_removed(change, before, after)
 
     records.edit(USER, user.id, hold, also=exchange)
@@ -178,8 +175,9 @@ def issue_token(user: User, *, refresh: bool, name: str = "") -> str:
 
 
 def revoke(change: Transaction, hashes: Iterable[str]) -> None:
-    """Add the revocation of tokens to a transaction."""
+    """Add the revocation of tokens to a transaction, also of those that earlier releases stored with the records."""
     for gone in hashes:
+        credentials.remove(change, [session_key(gone)])
         change.delete(RecordRow(f"{TOKEN.name}#{gone}", record_rows.ALONE))
 
 
@@ -188,7 +186,8 @@ def revoke_removed(change: Transaction, before: User, after: User) -> None:
     revoke(change, set(before.tokens) - set(after.tokens))
 
 
-def _matches(stored: str, password: str) -> bool:
+def is_match(stored: str, password: str) -> bool:
+    """Whether a password is that of a stored hash."""
     from argon2.exceptions import Argon2Error, InvalidHashError  # noqa: PLC0415 only signing in needs it
 
     try:

@@ -36,6 +36,7 @@ PROJECT_MAIL = Limit("project mail", by_caller=200, by_address=60)
 NOTIFICATION = Limit("notification", by_caller=60)
 LOOKUP = Limit("lookup", by_caller=600)
 """Lookups of users by anonymous callers."""
+LINK_OPENING = Limit("opening of share links", by_caller=300)
 TOKEN_TRIAL = Limit("token trial", by_caller=60)
 """Wrong tokens from emails."""
 
@@ -64,7 +65,7 @@ def give_back(limit: Limit, caller: Caller) -> None:
 
 def name_of(caller: Caller) -> str:
     """The key that a caller is counted by."""
-    if caller.signed_in:
+    if caller.id:
         return f"user {caller.id}"
     try:
         address = ipaddress.ip_address(caller.network_address)

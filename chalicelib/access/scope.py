@@ -21,7 +21,7 @@ from functools import reduce
 from operator import and_
 from typing import Any, TypeVar
 
-from chalicelib.access import authentication, grants
+from chalicelib.access import authentication
 from chalicelib.access.authentication import Caller
 from chalicelib.access.masks import BITS_OF, Grants, below, level_of
 from chalicelib.core.kinds import Kind
@@ -31,7 +31,6 @@ from chalicelib.core.permissions import Level
 from chalicelib.errors import Forbidden
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Related, Test, Tree, both, either
-from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities
 from chalicelib.storage.objects import owners
 
@@ -42,8 +41,8 @@ _MEMBER_OF = {"group": "target_group", "jobcluster": "job_cluster", "hostedtempl
 """Name of a record kind → the member that names it in a row protection, where that differs."""
 
 
-OF_MEDIA = frozenset({"job", "run", "temporary_file"})
-"""Kinds of records made from media, their `sources`: transcodes, jobs, clips and copies of files."""
+OF_MEDIA = frozenset({"comment", "job", "run", "task", "temporary_file"})
+"""Kinds of records made from media, their `sources`: transcodes, jobs, clips, copies of files, comments."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +64,7 @@ class Scope:
     @classmethod
     def of(cls, caller: Caller, needed: Level) -> Scope:
         """The scope of a request of a caller."""
-        return cls(caller, needed, settings().fine_grained_permissions)
+        return cls(caller, needed, caller.is_restricted)
 
     def at(self, needed: Level) -> Scope:
         """The scope of the same request for work that needs another level."""
@@ -81,16 +80,19 @@ class Scope:
 
     def in_project(self, number: int) -> Grants:
         """The caller's masks in a project, read once."""
-        return self._once("project", number, grants.in_project)
+        return self._once("project", number, authentication.grants_in_project)
 
     def in_organization(self, number: int) -> Grants:
         """The caller's masks in an organization, read once."""
-        return self._once("organization", number, grants.in_organization)
+        return self._once("organization", number, authentication.grants_in_organization)
 
-    def _once(self, word: str, number: int, read: Callable[[int, int], Grants]) -> Grants:
+    def _once(self, word: str, number: int, read: Callable[[Caller, int], Grants]) -> Grants:
         if (word, number) not in self._known:
-            self._known[word, number] = read(self.caller.id, number)
+            self._known[word, number] = read(self.caller, number)
         return self._known[word, number]
+
+    def _level_of_member(self, project: int) -> Level:
+        return self.caller.cap(authentication.level_of_member(self.membership(project)), project)
 
     # --- levels ----------------------------------------------------------------------------------------------------
 
@@ -103,7 +105,7 @@ class Scope:
             find: reads the part, if it exists; called only where levels differ within the project.
         """
         if not self.is_restricted:
-            return authentication.level_of_member(self.membership(project))
+            return self._level_of_member(project)
         known = self.in_project(project)
         if level_of(known.whole) is Level.NONE:
             return Level.NONE
@@ -122,7 +124,7 @@ class Scope:
         A caller who sees the project and has the needed level anywhere in it may call the operation.
         """
         if not self.is_restricted:
-            return authentication.level_of_member(self.membership(project))
+            return self._level_of_member(project)
         known = self.in_project(project)
         own = level_of(known.whole)
         return own if own is Level.NONE else max(own, min(level_of(known.anywhere), self.needed))
@@ -227,14 +229,19 @@ def masks_on(known: Grants, what: str, parts: Sequence[Any], *, past: bool = Fal
 
 
 def _media_masks(known: Grants, rows: Sequence[Any]) -> list[int]:
-    """The masks on records made from media: the bits that the caller has on all of these.
+    """The masks on records made from media, and from files: the bits that the caller has on all of these.
 
     A deleted media counts as one without a folder or a row protection.
     """
     numbers = {number for row in rows for number in row.sources}
     folders = _folders(known, numbers)
     masks = {number: known.on_media(number, folders.get(number)) for number in numbers}
-    return [reduce(and_, [masks[number] for number in row.sources] or [known.whole]) for row in rows]
+
+    def on_sources(row: Any) -> list[int]:
+        files = [known.on(Kind.FILE, number) for number in getattr(row, "source_files", ())]
+        return [masks[number] for number in row.sources] + files
+
+    return [reduce(and_, on_sources(row) or [known.whole]) for row in rows]
 
 
 def _on_organization(known: Grants, what: str, part: Any) -> int:

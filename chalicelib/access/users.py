@@ -7,7 +7,8 @@ from typing import TypeVar, get_args
 
 import msgspec
 
-from chalicelib.core.models.accounts import USER, AddressStanding, Affiliation, Membership, User
+from chalicelib.access.authentication import Caller
+from chalicelib.core.models.accounts import MEMBERSHIP, USER, AddressStanding, Affiliation, Membership, User
 from chalicelib.storage.dynamodb import records
 
 P = TypeVar("P", Membership, Affiliation)
@@ -34,6 +35,14 @@ def by_id(numbers: Iterable[int]) -> dict[int, User]:
     wanted = list(dict.fromkeys(numbers))
     found = records.many(USER, wanted)
     return {number: found[number] for number in wanted if number in found}
+
+
+def is_known(caller: Caller, user: User) -> bool:
+    """Whether a caller may know more of a user than the name: itself, those it shares a project with; all for staff."""
+    if caller.is_staff or caller.id == user.id:
+        return True
+    own = {membership.project for membership in records.list_linked(MEMBERSHIP, "user", caller.id)}
+    return any(membership.project in own for membership in records.list_linked(MEMBERSHIP, "user", user.id))
 
 
 def with_user_names(places: Sequence[P]) -> list[P]:

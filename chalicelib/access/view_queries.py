@@ -21,12 +21,11 @@ from chalicelib.core.web.field_selection import shaper
 from chalicelib.errors import Forbidden
 from chalicelib.query.check import check
 from chalicelib.query.cost import check_cost
-from chalicelib.query.row_tests import is_plain
 from chalicelib.query.statistics.aggregates import Aggregate, Statistics, Written, bind
 from chalicelib.query.tree import Query, Tree, both
 from chalicelib.storage.view.cache import looking_ahead
 from chalicelib.storage.view.view import View
-from chalicelib.storage.view.views import behind, current, loaded, look_ahead
+from chalicelib.storage.view.views import current, loaded, look_ahead
 
 __all__ = [
     "View",
@@ -64,14 +63,7 @@ def ids(view: View, query: Query, scope: Scope) -> list[int]:
 
 
 def matches(project: int, query: Query, scope: Scope) -> list[tuple[int, int]]:
-    """The ids and types of the matches within a scope as of now, in order. Raises as `ids`.
-
-    What changed lately is not applied to the view where it can be asked beside it: one bulk change follows another.
-    """
-    if not scope.is_restricted and is_plain(query) and (found := behind(project)):
-        view, tail = found
-        if (rows := view.matches_after(_check(view, query, scope), tail)) is not None:
-            return rows
+    """The ids and types of the matches within a scope as of now, in order. Raises as `ids`."""
     view = current(project)
     return view.matches(_check(view, query, scope))
 
@@ -112,7 +104,7 @@ def statistics(view: View, query: Query, written: Written, scope: Scope) -> tupl
     checked = _check(view, query, scope)
     media = scope.at(Level.VIEW).terms(view.project).get(Kind.MEDIA)
     aggregate = bind(written, query, view.definitions, media)
-    check_cost(checked, view.number_of, aggregate)
+    check_cost(checked, view.number_of, aggregate, bytes_of=view.text_bytes)
     return aggregate, view.statistics(checked, aggregate)
 
 
@@ -137,7 +129,7 @@ def _check(view: View, query: Query, scope: Scope) -> Query:
     found, reader = scope.terms(view.project), scope.at(Level.VIEW)
     definitions = _visible(view.definitions, reader) if scope.is_restricted else view.definitions
     checked = check(query, definitions, found, reader.terms(view.project), _users)
-    check_cost(checked, view.number_of)
+    check_cost(checked, view.number_of, bytes_of=view.text_bytes)
     return checked
 
 

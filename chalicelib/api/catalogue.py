@@ -9,13 +9,16 @@ from __future__ import annotations
 from importlib import import_module
 
 from chalicelib.http.operation import Operation
+from chalicelib.http.read_back import with_read_back
 
 _MODULES = (
     "accounts.operations",
     "organizations.operations",
     "organizations.affiliation_operations",
     "accounts.invitation_operations",
+    "accounts.session_operations",
     "accounts.token_operations",
+    "access_tokens.operations",
     "permissions.group_operations",
     "buckets.operations",
     "jobs.cluster_operations",
@@ -45,6 +48,10 @@ _MODULES = (
     "annotations.localization_operations",
     "annotations.state_operations",
     "leaves.operations",
+    "comments.operations",
+    "tasks.operations",
+    "quality.operations",
+    "point_samples.operations",
     "exports.operations",
     "datasets.operations",
     "statistics.operations",
@@ -61,12 +68,13 @@ _MODULES = (
     "announcements.operations",
     "permissions.operations",
     "permalinks.operations",
+    "share_links.operations",
     "email.notify_operations",
     "health.operations",
 )
 """Modules of `chalicelib.resources` with operations."""
 
-OPERATIONS: tuple[Operation, ...] = tuple(
+OPERATIONS: tuple[Operation, ...] = with_read_back(
     operation for name in _MODULES for operation in import_module(f"chalicelib.resources.{name}").OPERATIONS
 )
 """The operations of the API: all that the schema document describes."""

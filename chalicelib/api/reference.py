@@ -7,6 +7,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from chalicelib.api import client_members
+from chalicelib.api.client_members import PAGE as CLIENTS
+from chalicelib.api.client_members import Models
 from chalicelib.http.openapi import REF, document
 from chalicelib.http.operation import Operation
 
@@ -31,7 +34,9 @@ Example = Mapping[str, Any]
 """A call and its answer: `request` (method and address), `body`, `status`, `answer`; see `tests/contract`."""
 
 
-def reference(operations: Iterable[Operation], examples: Mapping[str, Example] | None = None) -> dict[str, str]:
+def reference(
+    operations: Iterable[Operation], examples: Mapping[str, Example] | None = None, clients: Models | None = None
+) -> dict[str, str]:
     """The pages of `docs/reference/`: name of the file → text.
 
     A page has the operations of one tag and the shapes that only they use; the other shapes are on `shapes.md`.
@@ -39,6 +44,7 @@ def reference(operations: Iterable[Operation], examples: Mapping[str, Example] |
     Args:
         operations: all operations, in the order of the pages.
         examples: operation id → a real call; an operation without one is shown without.
+        clients: the models of published clients.
     """
     operations = tuple(operations)
     examples = examples or {}
@@ -67,6 +73,8 @@ def reference(operations: Iterable[Operation], examples: Mapping[str, Example] |
         lines += [f"### {name}", "", *_paragraph(schema.get("description", "")), *_members(schema), ""]
     index += ["## Shapes", "", f"Shapes that operations of several groups use are on [a page of their own]({SHAPES})."]
     texts = {page: _linked("\n".join(lines), page, places) for page, lines in pages.items()}
+    index += ["", f"What clients send beside the declared members is on [the page of clients]({CLIENTS})."]
+    texts[CLIENTS] = client_members.page(operations, clients or {})
     return {name: text.rstrip() + "\n" for name, text in {INDEX: "\n".join(index), **texts}.items()}
 
 

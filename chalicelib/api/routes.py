@@ -52,3 +52,14 @@ def routes() -> Mapping[str, dict[str, Operation]]:
             raise AssertionError(f"{operation.id} and {methods[operation.method].id} share a route")
         methods[operation.method] = operation
     return found
+
+
+def functions() -> Mapping[str, str]:
+    """The function that serves each route: route → `Operation.function`."""
+    found = {}
+    for route, methods in routes().items():
+        serving = {operation.function for operation in methods.values()}
+        if len(serving) > 1:
+            raise AssertionError(f"The operations of {route} are served by {' and '.join(sorted(serving))}")
+        found[route] = serving.pop()
+    return found

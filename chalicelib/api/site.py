@@ -48,10 +48,10 @@ def schema(call: Call[Any, Any, Any]) -> Answer:
 
 def _find_file(path: dict[str, Any]) -> Found[TemporaryFile | Project]:
     try:
-        return Found(thing=get_by_name(path["project"], path["name"]), project=path["project"])
+        return Found(target=get_by_name(path["project"], path["name"]), project=path["project"])
     except NotFound:
         project = authentication.project_of(path["project"])
-        return Found(thing=project, project=project.id, organization=project.organization)
+        return Found(target=project, project=project.id, organization=project.organization)
 
 
 @PROJECT_FILES.get(

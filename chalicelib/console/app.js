@@ -1,5 +1,5 @@
 // The start: session, frame, and the view of the current address.
-import { token } from "./client.js";
+import { session } from "./client.js";
 import { effect, html, render, useEffect, useErrorBoundary, useState } from "./lib.js";
 import { link, navigate, route } from "./router.js";
 import { openProject, project, resume, user } from "./store.js";
@@ -18,20 +18,29 @@ function View() {
   useEffect(() => {
     let current = true;
     forget();
-    if (!view) { setState({ missing: true }); return undefined; }
+    if (!view) {
+      setState({ missing: true });
+      return undefined;
+    }
     const opened = params.project ? openProject(params.project) : Promise.resolve();
     Promise.all([view.load(), opened]).then(
       ([module]) => current && setState({ view, component: module.default, params, query }),
       (reason) => current && setState({ view, failure: reason }),
     );
-    return () => { current = false; };
+    return () => {
+      current = false;
+    };
   }, [view, params.project]);
   const isOpen = !params.project || project.value?.id === Number(params.project);
   const isShown = !failure && state.component && state.view === view && isOpen;
-  useEffect(() => { document.body.dataset.view = isShown || state.missing || state.failure ? path : ""; });
+  useEffect(() => {
+    document.body.dataset.view = isShown || state.missing || state.failure ? path : "";
+  });
   if (failure) return html`<${Failure} failure=${failure} again=${() => location.reload()} />`;
-  if (state.missing) return html`<${Empty} icon="search" title=${text.noView} action=${html`<${Button} href=${link("/")}>${text.toProjects}<//>`}>${path}<//>`;
-  if (state.failure && state.view === view) return html`<${Failure} failure=${state.failure} again=${() => location.reload()} />`;
+  if (state.missing)
+    return html`<${Empty} icon="search" title=${text.noView} action=${html`<${Button} href=${link("/")}>${text.toProjects}<//>`}>${path}<//>`;
+  if (state.failure && state.view === view)
+    return html`<${Failure} failure=${state.failure} again=${() => location.reload()} />`;
   if (!isShown) return html`<${Loading} />`;
   return html`<${state.component} params=${params} query=${query} />`;
 }
@@ -40,21 +49,26 @@ function App() {
   const view = route.value.view;
   const [ready, setReady] = useState(false);
   const [failure, setFailure] = useState(/** @type {any} */ (null));
-  useEffect(() => { resume().then(() => setReady(true), setFailure); }, []);
+  useEffect(() => {
+    resume().then(() => setReady(true), setFailure);
+  }, []);
   if (failure) return html`<${Failure} failure=${failure} again=${() => location.reload()} />`;
   if (!ready) return html`<${Loading} />`;
   if (!user.value && !view?.open) return html`<${Loading} />`;
   return html`${view?.frameless ? html`<main class="view" id="main"><${View} /></main>` : html`<${Frame}><${View} /><//>`}<${Questions} /><${Toasts} />`;
 }
 
-// without a session every address leads to the sign-in page, and from there back
+// without a sign-in every address leads to the sign-in page, and from there back
 effect(() => {
   const { view, path, query } = route.value;
-  if (!token.value && !view?.open) navigate("/sign-in", path === "/" ? {} : { next: link(path, query).slice(1) }, { replace: true });
+  if (!session.value && !view?.open)
+    navigate("/sign-in", path === "/" ? {} : { next: link(path, query).slice(1) }, { replace: true });
 });
 
 // a file that is dropped beside the place for it would replace the page
-addEventListener("dragover", (event) => { if (event.dataTransfer?.types.includes("Files")) event.preventDefault(); });
+addEventListener("dragover", (event) => {
+  if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
+});
 addEventListener("drop", (event) => {
   if (event.defaultPrevented || !event.dataTransfer?.types.includes("Files")) return;
   event.preventDefault();
@@ -63,5 +77,9 @@ addEventListener("drop", (event) => {
 });
 
 // the first view is read while the session is
-if (token.peek()) route.peek().view?.load().catch(() => undefined);
+if (session.peek())
+  route
+    .peek()
+    .view?.load()
+    .catch(() => undefined);
 render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById("app")));

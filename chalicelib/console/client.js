@@ -1,25 +1,42 @@
-// The one client of the REST interface. Nothing else in the console calls `fetch` with the token.
+// The one client of the REST interface. Nothing else in the console calls the service.
 import { signal } from "./lib.js";
 
 /** The address of the service, with a slash at the end: two folders above this build. */
 export const ROOT = new URL("../../", import.meta.url).href;
 const REST = `${ROOT}rest/`;
-const KEY = "limn.token";
+/** Where in local storage the mark of the sign-in is. */
+export const SESSION_KEY = "limn.session";
 const ATTEMPTS = 4;
 const RETRIED = new Set([429, 502, 503, 504]);
 
-/** The token of this tab, or "". It is kept in session storage and is never part of a URL. */
-export const token = signal(sessionStorage.getItem(KEY) ?? "");
+/**
+ * The mark of the sign-in of this browser, or "". It is no secret: the token is in a cookie that scripts cannot read. All
+ * tabs share the mark, and end with it.
+ */
+export const session = signal(localStorage.getItem(SESSION_KEY) ?? "");
+addEventListener("storage", ({ key, newValue }) => {
+  if (key === SESSION_KEY || key === null) session.value = newValue ?? "";
+});
 /** False while requests fail for want of a network. */
 export const online = signal(navigator.onLine);
-addEventListener("online", () => { online.value = true; });
-addEventListener("offline", () => { online.value = false; });
+addEventListener("online", () => {
+  online.value = true;
+});
+addEventListener("offline", () => {
+  online.value = false;
+});
 
-/** @param {string} value the token to use from now on; "" signs out */
-export function setToken(value) {
-  if (value) sessionStorage.setItem(KEY, value);
-  else sessionStorage.removeItem(KEY);
-  token.value = value;
+/** Note that this browser is signed in, in all tabs. */
+export function noteSignIn() {
+  const mark = crypto.randomUUID();
+  localStorage.setItem(SESSION_KEY, mark);
+  session.value = mark;
+}
+
+/** Note that this browser is not signed in any more, in all tabs. */
+export function noteSignOut() {
+  localStorage.removeItem(SESSION_KEY);
+  session.value = "";
 }
 
 /** An answer that is not a success. `status` is 0 where no answer came. `details` names the field and the rule, or is "". */
@@ -43,7 +60,7 @@ export class ApiError extends Error {
  * Send one request and decode its answer.
  *
  * Reads are repeated on 429, 502-504 and network failures, with growing pauses and as Retry-After says; writes only if
- * `retry` says that repeating is safe. A 401 ends the session, except for a request that was sent without a token.
+ * `retry` says that repeating is safe. A 401 ends the session that the request was sent in.
  *
  * @param {string} method
  * @param {string} path below /rest/, such as "Medias/3"; a path with a leading slash is below the service's root
@@ -53,16 +70,26 @@ export class ApiError extends Error {
 export async function request(method, path, options = {}) {
   const url = address(path, options.query);
   /** @type {Record<string, string>} */
-  const headers = { Accept: options.accept ?? (options.as && options.as !== "json" ? "*/*" : "application/json"), ...options.headers };
-  const sent = token.value;
-  if (sent) headers.Authorization = `Token ${sent}`;
+  const headers = {
+    Accept: options.accept ?? (options.as && options.as !== "json" ? "*/*" : "application/json"),
+    "Limn-Session": "1", // the cookie counts with it only, and pages of other origins cannot send it
+    ...options.headers,
+  };
+  const sent = session.value;
   const body = options.body === undefined ? undefined : JSON.stringify(options.body);
   if (body !== undefined) headers["Content-Type"] = "application/json";
   const repeat = options.retry ?? method === "GET";
   for (let attempt = 1; ; attempt++) {
     let answer;
     try {
-      answer = await fetch(url, { method, headers, body, signal: options.signal, keepalive: options.keepalive, credentials: "omit" });
+      answer = await fetch(url, {
+        method,
+        headers,
+        body,
+        signal: options.signal,
+        keepalive: options.keepalive,
+        credentials: "same-origin",
+      });
     } catch (failure) {
       if (options.signal?.aborted) throw failure;
       if (repeat && attempt < ATTEMPTS && navigator.onLine) {
@@ -78,7 +105,7 @@ export async function request(method, path, options = {}) {
     }
     if (answer.ok) return decoded(answer, options.as ?? "json");
     const error = await errorOf(answer);
-    if (answer.status === 401 && sent && sent === token.value) setToken("");
+    if (answer.status === 401 && sent && sent === session.value) noteSignOut();
     throw error;
   }
 }
@@ -134,7 +161,11 @@ async function errorOf(answer) {
   try {
     const said = JSON.parse(text);
     // the service writes "None" where a message needs no details
-    return new ApiError(answer.status, String(said.message ?? answer.statusText), said.details === "None" ? "" : String(said.details ?? ""));
+    return new ApiError(
+      answer.status,
+      String(said.message ?? answer.statusText),
+      said.details === "None" ? "" : String(said.details ?? ""),
+    );
   } catch {
     return new ApiError(answer.status, `The service answered ${answer.status} ${answer.statusText}.`);
   }
@@ -142,9 +173,16 @@ async function errorOf(answer) {
 
 /** @param {number} attempt @param {string | null} after @param {AbortSignal} [stop] */
 function pause(attempt, after, stop) {
-  const seconds = Math.min(Number(after) || 2 ** attempt / 8 * (1 + Math.random()), 20);
+  const seconds = Math.min(Number(after) || (2 ** attempt / 8) * (1 + Math.random()), 20);
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, seconds * 1000);
-    stop?.addEventListener("abort", () => { clearTimeout(timer); reject(stop.reason); }, { once: true });
+    stop?.addEventListener(
+      "abort",
+      () => {
+        clearTimeout(timer);
+        reject(stop.reason);
+      },
+      { once: true },
+    );
   });
 }

@@ -14,6 +14,7 @@ export const VIEWS = [
   { pattern: "/profile", load: () => import("./views/profile.js") },
   { pattern: "/organizations/:organization", load: () => import("./views/organization.js") },
   { pattern: "/projects/:project", load: () => import("./views/media.js"), tab: "media" },
+  { pattern: "/projects/:project/media", load: () => import("./views/media.js"), tab: "media" },
   { pattern: "/projects/:project/media/:media", load: () => import("./views/annotate.js"), tab: "media" },
   { pattern: "/projects/:project/crops", load: () => import("./views/crops.js"), tab: "crops" },
   { pattern: "/projects/:project/review", load: () => import("./views/review.js"), tab: "review" },
@@ -27,7 +28,9 @@ export const VIEWS = [
 ];
 
 const hash = signal(location.hash);
-addEventListener("hashchange", () => { hash.value = location.hash; });
+addEventListener("hashchange", () => {
+  hash.value = location.hash;
+});
 
 /**
  * The current address: `view` is null where none matches.
@@ -76,7 +79,8 @@ function split(text) {
 
 /** @param {string} pattern @param {string} path @returns {Record<string, string> | null} */
 function match(pattern, path) {
-  const wanted = pattern.split("/"), given = path.replace(/\/$/, "").split("/");
+  const wanted = pattern.split("/"),
+    given = path.replace(/\/$/, "").split("/");
   if (pattern === "/") return path === "/" || path === "" ? {} : null;
   if (wanted.length !== given.length) return null;
   /** @type {Record<string, string>} */
@@ -84,7 +88,11 @@ function match(pattern, path) {
   for (const [index, part] of wanted.entries()) {
     if (part.startsWith(":")) {
       if (!given[index]) return null;
-      try { params[part.slice(1)] = decodeURIComponent(given[index]); } catch { return null; }
+      try {
+        params[part.slice(1)] = decodeURIComponent(given[index]);
+      } catch {
+        return null;
+      }
     } else if (part !== given[index]) return null;
   }
   return params;

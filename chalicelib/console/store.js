@@ -1,5 +1,5 @@
 // What several views share, as signals: the user, the open project and its types, the theme.
-import { ApiError, get, setToken, token } from "./client.js";
+import { ApiError, get, noteSignIn, noteSignOut, request, SESSION_KEY, session } from "./client.js";
 import { computed, effect, signal } from "./lib.js";
 import { text } from "./strings.js";
 
@@ -23,7 +23,9 @@ export const may = (level) => LEVELS.indexOf(project.value?.permission ?? "") >=
 export const theme = signal(localStorage.getItem("limn.theme") ?? "system");
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const systemDark = signal(dark.matches);
-dark.addEventListener("change", () => { systemDark.value = dark.matches; });
+dark.addEventListener("change", () => {
+  systemDark.value = dark.matches;
+});
 /** Whether the page is dark now. */
 export const isDark = computed(() => theme.value === "dark" || (theme.value === "system" && systemDark.value));
 effect(() => {
@@ -32,28 +34,36 @@ effect(() => {
 });
 
 effect(() => {
-  if (!token.value) {
+  if (!session.value) {
     user.value = null;
     project.value = null;
   }
 });
 
-/** Sign in with a token. Throws ApiError where it is not valid. @param {string} value */
-export async function signIn(value) {
-  setToken(value);
-  try {
-    user.value = await get("User/GetCurrent", { presigned: 86400 });
-  } catch (failure) {
-    setToken("");
-    throw failure;
-  }
+/**
+ * Sign this browser in, for all tabs. Throws ApiError where the service refuses.
+ * @param {{username: string, password: string} | {token: string}} given
+ */
+export async function signIn(given) {
+  await ("token" in given
+    ? request("POST", "Session", { headers: { Authorization: `Token ${given.token}` } })
+    : request("POST", "Session", { body: given }));
+  user.value = await readUser();
+  noteSignIn();
 }
 
-/** Load the user of the stored token; false where there is none. */
+const readUser = () => get("User/GetCurrent", { presigned: 86400 });
+
+// another tab signed in
+addEventListener("storage", ({ key, newValue }) => {
+  if (key === SESSION_KEY && newValue) resume().catch(() => undefined);
+});
+
+/** Load the user of this browser's sign-in; false where there is none. */
 export async function resume() {
-  if (!token.value) return false;
+  if (!session.value) return false;
   try {
-    user.value = await get("User/GetCurrent", { presigned: 86400 });
+    user.value = await readUser();
     return true;
   } catch (failure) {
     if (failure instanceof ApiError && failure.status === 401) return false;
@@ -61,13 +71,22 @@ export async function resume() {
   }
 }
 
-/** End the session of this tab. */
-export const signOut = () => setToken("");
+/** End the sign-in of this browser, in all tabs. */
+export async function signOut() {
+  await request("DELETE", "Session", { retry: true });
+  noteSignOut();
+}
 
 /** Lists of a project that `reload` can read again, as member → path. */
 const LISTS = /** @type {const} */ ({
-  mediaTypes: "MediaTypes", localizationTypes: "LocalizationTypes", stateTypes: "StateTypes", leafTypes: "LeafTypes",
-  fileTypes: "FileTypes", versions: "Versions", members: "Memberships", sections: "Sections",
+  mediaTypes: "MediaTypes",
+  localizationTypes: "LocalizationTypes",
+  stateTypes: "StateTypes",
+  leafTypes: "LeafTypes",
+  fileTypes: "FileTypes",
+  versions: "Versions",
+  members: "Memberships",
+  sections: "Sections",
 });
 
 /** So long a project is shown as it was read, before a change of the view reads it again. */
@@ -89,18 +108,30 @@ export async function openProject(id) {
 /** @param {number} number @returns {Promise<OpenProject>} */
 async function read(number) {
   readAt = Date.now();
-  const [found, ...lists] = await Promise.all([get(`Project/${number}`), ...Object.values(LISTS).map((path) => get(`${path}/${number}`))]);
+  const [found, ...lists] = await Promise.all([
+    get(`Project/${number}`),
+    ...Object.values(LISTS).map((path) => get(`${path}/${number}`)),
+  ]);
   const members = Object.fromEntries(Object.keys(LISTS).map((name, index) => [name, lists[index]]));
-  return /** @type {OpenProject} */ ({ id: number, name: found.name, permission: found.permission, project: found, ...members });
+  return /** @type {OpenProject} */ ({
+    id: number,
+    name: found.name,
+    permission: found.permission,
+    project: found,
+    ...members,
+  });
 }
 
 /** Read the open project again. Lists that are as before stay the same objects, so that views keep what depends on them. */
 export async function refresh() {
   const number = project.value?.id;
   if (!number) return;
-  const found = await read(number), before = /** @type {Record<string, any>} */ (project.value);
+  const found = await read(number),
+    before = /** @type {Record<string, any>} */ (project.value);
   if (before?.id !== number) return;
-  const changed = Object.entries(found).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]));
+  const changed = Object.entries(found).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]),
+  );
   if (changed.length) project.value = /** @type {OpenProject} */ ({ ...before, ...Object.fromEntries(changed) });
 }
 
@@ -109,7 +140,8 @@ export async function reload(...names) {
   const open = project.value;
   if (!open) return;
   const lists = await Promise.all(names.map((name) => get(`${LISTS[name]}/${open.id}`)));
-  if (project.value?.id === open.id) project.value = { ...project.value, ...Object.fromEntries(names.map((name, index) => [name, lists[index]])) };
+  if (project.value?.id === open.id)
+    project.value = { ...project.value, ...Object.fromEntries(names.map((name, index) => [name, lists[index]])) };
 }
 
 /**
@@ -126,8 +158,25 @@ export function colorOf(type, attributes) {
   const { key, map, default: usual } = type?.color_map ?? {};
   const given = (key && attributes ? map?.[attributes[key]] : undefined) ?? usual;
   if (typeof given === "string" && /^#[0-9a-fA-F]{6}$/.test(given)) return given;
-  if (Array.isArray(given) && given.length >= 3) return `rgb(${given.slice(0, 3).map((part) => Number(part) || 0).join(" ")})`;
+  if (Array.isArray(given) && given.length >= 3)
+    return `rgb(${given
+      .slice(0, 3)
+      .map((part) => Number(part) || 0)
+      .join(" ")})`;
   return PALETTE[(type?.id ?? 0) % PALETTE.length];
 }
 /** Twelve hues that stay apart on dark and light pictures. */
-export const PALETTE = ["#ff5a3c", "#3aa0ff", "#ffc21a", "#2fce8f", "#c678ff", "#ff7ab8", "#19c8d4", "#a4d03c", "#ff9a3d", "#7d8bff", "#e0564f", "#4fd66f"];
+export const PALETTE = [
+  "#ff5a3c",
+  "#3aa0ff",
+  "#ffc21a",
+  "#2fce8f",
+  "#c678ff",
+  "#ff7ab8",
+  "#19c8d4",
+  "#a4d03c",
+  "#ff9a3d",
+  "#7d8bff",
+  "#e0564f",
+  "#4fd66f",
+];

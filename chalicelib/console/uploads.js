@@ -1,19 +1,22 @@
 // Uploads: files go to the object store in parts, then become media. They go on while views change; they can be paused,
 // and resumed after a reload by dropping the same files again.
-import { get, post } from "./client.js";
+import { get, post, put } from "./client.js";
+import { faultOf } from "./file_checks.js";
 import { effect, signal } from "./lib.js";
 import { project as open, reload } from "./store.js";
+import { text } from "./strings.js";
 
 const PART = 16 * 1024 * 1024;
 const MOST_PARTS = 10000;
 const AT_ONCE = 3;
+const FOLLOW_MS = 1500;
 const PARTS_AT_ONCE = 3;
 const ATTEMPTS = 6;
 const IMAGE = /\.(jpe?g|png|gif|webp|bmp|tiff?|avif|heic|heif|dng)$/i;
 const VIDEO = /\.(mp4|mov|m4v|avi|mkv|webm|mpe?g|mts|m2ts|ts|wmv|flv|3gp|ogv)$/i;
 
 /**
- * @typedef {"waiting" | "hashing" | "uploading" | "paused" | "creating" | "transcoding" | "done" | "failed"} Status
+ * @typedef {"checking" | "waiting" | "uploading" | "paused" | "creating" | "transcoding" | "done" | "failed"} Status
  * @typedef {{id: number, project: number, file: File, name: string, type: number, isVideo: boolean, section: {section?: string, section_id?: number},
  *   status: Status, sent: number, message: string, media: number | null, transcode: string | null, progress: number, abort: AbortController}} Upload
  */
@@ -23,7 +26,7 @@ export const uploads = signal(/** @type {Upload[]} */ ([]));
 let numbers = 0;
 
 /** Statuses in which the tab still has to send something. */
-const SENDING = new Set(["waiting", "hashing", "uploading", "creating"]);
+const SENDING = new Set(["checking", "waiting", "uploading", "creating"]);
 const warn = (/** @type {Event} */ event) => event.preventDefault();
 effect(() => {
   if (uploads.value.some((each) => SENDING.has(each.status))) addEventListener("beforeunload", warn);
@@ -40,8 +43,10 @@ export async function foldersOf(project, wanted) {
   const known = new Map((await get(`Sections/${project}`)).map((/** @type {any} */ each) => [each.path, each]));
   for (const names of wanted) {
     for (let depth = 1; depth <= names.length; depth++) {
-      const part = names.slice(0, depth), path = part.map(label).join(".");
-      if (!known.has(path)) known.set(path, await post(`Sections/${project}`, { name: part[depth - 1], path, dtype: "folder" }));
+      const part = names.slice(0, depth),
+        path = part.map(label).join(".");
+      if (!known.has(path))
+        known.set(path, await post(`Sections/${project}`, { name: part[depth - 1], path, dtype: "folder" }));
       found.set(part.join("/"), known.get(path).id);
     }
   }
@@ -52,11 +57,17 @@ export async function foldersOf(project, wanted) {
 /** Show a folder that the service made for a file. @param {Upload} upload */
 async function showFolder({ project, section }) {
   const name = section.section?.toLowerCase();
-  if (name && open.peek()?.id === project && !open.peek()?.sections.some((each) => each.name.toLowerCase() === name)) await reload("sections").catch(() => undefined);
+  if (name && open.peek()?.id === project && !open.peek()?.sections.some((each) => each.name.toLowerCase() === name))
+    await reload("sections").catch(() => undefined);
 }
 
 /** "video", "image", or "" for files that are neither. @param {File} file */
-export const kindOf = (file) => (file.type.startsWith("video/") || VIDEO.test(file.name) ? "video" : file.type.startsWith("image/") || IMAGE.test(file.name) ? "image" : "");
+export const kindOf = (file) =>
+  file.type.startsWith("video/") || VIDEO.test(file.name)
+    ? "video"
+    : file.type.startsWith("image/") || IMAGE.test(file.name)
+      ? "image"
+      : "";
 
 /**
  * Add files, and begin.
@@ -68,19 +79,53 @@ export function add(project, files, types, sectionOf) {
   const refused = [];
   const made = [];
   for (const file of files) {
-    const kind = kindOf(file), type = kind && types[/** @type {"video"|"image"} */ (kind)];
-    if (!type) { refused.push(file); continue; }
-    made.push(/** @type {Upload} */ ({ id: ++numbers, project, file, name: file.name, type, isVideo: kind === "video", section: sectionOf(file), status: "waiting", sent: 0, message: "", media: null, transcode: null, progress: 0, abort: new AbortController() }));
+    const kind = kindOf(file),
+      type = kind && types[/** @type {"video"|"image"} */ (kind)];
+    if (!type) {
+      refused.push(file);
+      continue;
+    }
+    made.push(
+      /** @type {Upload} */ ({
+        id: ++numbers,
+        project,
+        file,
+        name: file.name,
+        type,
+        isVideo: kind === "video",
+        section: sectionOf(file),
+        status: "checking",
+        sent: 0,
+        message: "",
+        media: null,
+        transcode: null,
+        progress: 0,
+        abort: new AbortController(),
+      }),
+    );
   }
   uploads.value = [...uploads.value, ...made];
-  advance();
+  check(made.map((each) => each.id));
   return refused;
+}
+
+/** Judge files by their content, then let them be sent. @param {number[]} ids */
+async function check(ids) {
+  for (const id of ids) {
+    const upload = find(id);
+    if (upload?.status !== "checking") continue;
+    const fault = await faultOf(upload.file).catch(() => /** @type {const} */ ("unreadable"));
+    if (find(id)?.status !== "checking") continue; // paused or removed meanwhile
+    if (fault) change(id, { status: "failed", message: text.fileFaults[fault] });
+    else change(id, { status: "waiting" });
+    advance();
+  }
 }
 
 /** Stop sending; what has arrived is kept. @param {number} id */
 export function pause(id) {
   const upload = find(id);
-  if (!upload || !["waiting", "hashing", "uploading"].includes(upload.status)) return;
+  if (!upload || !["checking", "waiting", "uploading"].includes(upload.status)) return;
   upload.abort.abort();
   change(id, { status: "paused" });
   advance();
@@ -88,8 +133,8 @@ export function pause(id) {
 
 /** Go on with what is paused or failed. @param {number} id */
 export function resume(id) {
-  change(id, { status: "waiting", message: "", abort: new AbortController() });
-  advance();
+  change(id, { status: "checking", message: "", abort: new AbortController() });
+  check([id]);
 }
 
 /** Take an upload off the list. @param {number} id */
@@ -107,13 +152,23 @@ function change(id, changes) {
   uploads.value = uploads.value.map((each) => (each.id === id ? { ...each, ...changes } : each));
 }
 
+/** Send the next files. Only what is being sent counts: what the service does with files that arrived takes no place. */
 function advance() {
-  const active = uploads.peek().filter((each) => ["hashing", "uploading", "creating"].includes(each.status)).length;
-  for (const upload of uploads.peek().filter((each) => each.status === "waiting").slice(0, Math.max(0, AT_ONCE - active))) {
+  const active = uploads.peek().filter((each) => ["uploading", "creating"].includes(each.status)).length;
+  for (const upload of uploads
+    .peek()
+    .filter((each) => each.status === "waiting")
+    .slice(0, Math.max(0, AT_ONCE - active))) {
     change(upload.id, { status: "uploading" });
-    run(/** @type {Upload} */ (find(upload.id))).catch((failure) => {
-      if (find(upload.id)?.status !== "paused") change(upload.id, { status: "failed", message: [failure.message, failure.details].filter(Boolean).join(" ") });
-    }).finally(advance);
+    run(/** @type {Upload} */ (find(upload.id)))
+      .catch((failure) => {
+        if (find(upload.id)?.status !== "paused")
+          change(upload.id, {
+            status: "failed",
+            message: [failure.message, failure.details].filter(Boolean).join(" "),
+          });
+      })
+      .finally(advance);
   }
 }
 
@@ -124,13 +179,22 @@ async function run(upload) {
   if (abort.signal.aborted) return;
   change(id, { status: "creating", sent: file.size });
   const [{ url }] = await post(`DownloadInfo/${project}`, { keys: [key] }, { expiration: 86400 });
-  const spec = { type: upload.type, gid: crypto.randomUUID(), uid: crypto.randomUUID(), url, name: upload.name, md5: "", size: file.size, ...upload.section };
+  const spec = {
+    type: upload.type,
+    gid: crypto.randomUUID(),
+    uid: crypto.randomUUID(),
+    url,
+    name: upload.name,
+    md5: "",
+    size: file.size,
+    ...upload.section,
+  };
   if (upload.isVideo) {
     const made = await post(`Transcode/${project}`, spec);
-    change(id, { status: "transcoding", media: made.object?.spec?.media_id ?? null, transcode: made.id });
+    change(id, { status: "transcoding", media: made.media_id, transcode: made.id });
     forget(upload);
     showFolder(upload);
-    await follow(id, made.id);
+    follow();
   } else {
     const { size, ...image } = spec;
     const made = await post(`Medias/${project}`, image);
@@ -158,12 +222,25 @@ async function send(upload) {
   const worker = async () => {
     for (let index = left.shift(); index !== undefined; index = left.shift()) {
       const at = index;
-      plan.etags[at] = await putPart(plan.urls[at], file.slice(at * size, (at + 1) * size), upload.abort.signal, (sent) => { loaded[at] = sent; report(); });
+      plan.etags[at] = await putPart(
+        plan.urls[at],
+        file.slice(at * size, (at + 1) * size),
+        upload.abort.signal,
+        (sent) => {
+          loaded[at] = sent;
+          report();
+        },
+      );
       remember(upload, plan);
     }
   };
   await Promise.all(Array.from({ length: PARTS_AT_ONCE }, worker));
-  if (parts > 1) await post(`UploadCompletion/${project}`, { key: plan.key, upload_id: plan.upload_id, parts: plan.etags.map((etag, index) => ({ ETag: etag, PartNumber: index + 1 })) });
+  if (parts > 1)
+    await post(`UploadCompletion/${project}`, {
+      key: plan.key,
+      upload_id: plan.upload_id,
+      parts: plan.etags.map((etag, index) => ({ ETag: etag, PartNumber: index + 1 })),
+    });
   return plan.key;
 }
 
@@ -176,7 +253,9 @@ const partSize = (file, size, index) => Math.min(size, file.size - index * size)
  */
 async function putPart(url, content, stop, report) {
   for (let attempt = 1; ; attempt++) {
-    try { return await putOnce(url, content, stop, report); } catch (failure) {
+    try {
+      return await putOnce(url, content, stop, report);
+    } catch (failure) {
       if (stop.aborted || attempt >= ATTEMPTS || /** @type {any} */ (failure).isFinal) throw failure;
       report(0);
       await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** attempt));
@@ -185,49 +264,76 @@ async function putPart(url, content, stop, report) {
 }
 
 /** @param {string} url @param {Blob} content @param {AbortSignal} stop @param {(sent: number) => void} report @returns {Promise<string>} */
-const putOnce = (url, content, stop, report) => new Promise((resolve, reject) => {
-  const request = new XMLHttpRequest(); // fetch does not report what was sent
-  const abort = () => request.abort();
-  stop.addEventListener("abort", abort, { once: true });
-  request.upload.onprogress = (event) => report(event.loaded);
-  request.onload = () => {
-    if (request.status < 300) resolve(request.getResponseHeader("ETag") ?? "none");
-    else reject(Object.assign(new Error(`The object store answered ${request.status}.`), { isFinal: request.status >= 400 && request.status < 500 && request.status !== 408 && request.status !== 429 }));
-  };
-  request.onerror = () => reject(new Error("The object store cannot be reached."));
-  request.onabort = () => reject(new DOMException("Paused", "AbortError"));
-  request.onloadend = () => stop.removeEventListener("abort", abort);
-  request.open("PUT", url);
-  request.send(content);
-});
+const putOnce = (url, content, stop, report) =>
+  new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest(); // fetch does not report what was sent
+    const abort = () => request.abort();
+    stop.addEventListener("abort", abort, { once: true });
+    request.upload.onprogress = (event) => report(event.loaded);
+    request.onload = () => {
+      if (request.status < 300) resolve(request.getResponseHeader("ETag") ?? "none");
+      else
+        reject(
+          Object.assign(new Error(`The object store answered ${request.status}.`), {
+            isFinal: request.status >= 400 && request.status < 500 && request.status !== 408 && request.status !== 429,
+          }),
+        );
+    };
+    request.onerror = () => reject(new Error("The object store cannot be reached."));
+    request.onabort = () => reject(new DOMException("Paused", "AbortError"));
+    request.onloadend = () => stop.removeEventListener("abort", abort);
+    request.open("PUT", url);
+    request.send(content);
+  });
 
-/** Follow a transcode until it ends. @param {number} id @param {string} transcode */
-async function follow(id, transcode) {
+let isFollowing = false;
+/** Follow the transcodes of all uploads until none is left, with one request a project at a time. */
+async function follow() {
+  if (isFollowing) return;
+  isFollowing = true;
   for (;;) {
-    const upload = find(id);
-    if (!upload) return;
-    const { job } = await get(`Transcode/${transcode}`);
-    const { done = 0, total = 0 } = job.progress ?? {};
-    if (job.status === "succeeded") return change(id, { status: "done", progress: 1 });
-    if (job.status === "failed" || job.status === "canceled") return change(id, { status: "failed", message: job.message ?? job.status });
-    change(id, { progress: total ? done / total : 0 });
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    const left = uploads.peek().filter((each) => each.status === "transcoding");
+    if (!left.length) break;
+    for (const project of new Set(left.map((each) => each.project))) {
+      const ids = left.filter((each) => each.project === project).map((each) => each.media);
+      const found = await put(`Transcodes/${project}`, { ids }, {}, { retry: true }).catch(() => []);
+      const jobs = new Map(found.map((/** @type {any} */ each) => [each.spec.uid, each.job]));
+      for (const { id, transcode } of left) if (jobs.has(transcode)) note(id, jobs.get(transcode));
+    }
+    await new Promise((resolve) => setTimeout(resolve, FOLLOW_MS));
   }
+  isFollowing = false;
+}
+
+/** @param {number} id @param {any} job of its transcode */
+function note(id, job) {
+  const { done = 0, total = 0 } = job.progress ?? {};
+  if (job.status === "succeeded") change(id, { status: "done", progress: 1 });
+  else if (["failed", "canceled"].includes(job.status))
+    change(id, { status: "failed", message: job.message ?? job.status });
+  else change(id, { progress: total ? done / total : 0 });
 }
 
 // What was sent of a file is kept for this tab's session, so that the same file dropped after a reload goes on.
 /** @param {Upload} upload */
-const memory = (upload) => `limn.upload.${upload.project}.${upload.file.name}.${upload.file.size}.${upload.file.lastModified}`;
+const memory = (upload) =>
+  `limn.upload.${upload.project}.${upload.file.name}.${upload.file.size}.${upload.file.lastModified}`;
 /** @param {Upload} upload @param {any} plan */
 function remember(upload, plan) {
-  try { if (plan.urls.length > 1) sessionStorage.setItem(memory(upload), JSON.stringify(plan)); } catch { /* a full storage costs the resume only */ }
+  try {
+    if (plan.urls.length > 1) sessionStorage.setItem(memory(upload), JSON.stringify(plan));
+  } catch {
+    /* a full storage costs the resume only */
+  }
 }
 /** @param {Upload} upload @param {number} parts */
 function remembered(upload, parts) {
   try {
     const plan = JSON.parse(sessionStorage.getItem(memory(upload)) ?? "null");
     return plan && plan.until > Date.now() && plan.urls.length === parts ? plan : null;
-  } catch { return null; }
+  } catch {
+    return null;
+  }
 }
 /** @param {Upload} upload */
 const forget = (upload) => sessionStorage.removeItem(memory(upload));

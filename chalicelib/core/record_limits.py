@@ -47,6 +47,7 @@ def _of_user(record: Any) -> str:
 _OF_USER = "user in a project"
 _TYPES = Elsewhere("1,000 of a project, all kinds together: MOST_TYPES in resources/types/attributes.py")
 LIMITS: dict[str, tuple[Most, ...] | Elsewhere] = {
+    "accesstoken": (Most(number=50, owner="user"),),
     "affiliation": (Most(number=5_000, owner="organization"), Most(number=1_000, owner="user", link="user")),
     "algorithm": (Most(number=1_000),),
     "analysis": (Most(number=100),),
@@ -56,6 +57,7 @@ LIMITS: dict[str, tuple[Most, ...] | Elsewhere] = {
     "bookmark": (Most(number=1_000, owner=_OF_USER, begins=_of_user),),
     "bucket": (Most(number=500, owner="organization"),),
     "bucket_source": (Most(number=20), Most(number=1_000, owner="bucket of one name", link="bucket_name")),
+    "comment": (Most(number=50_000),),
     "dataset": (Most(number=1_000, may_grow=True),),
     "export": (Most(number=5_000, may_grow=True),),
     "favorite": (Most(number=1_000, owner=_OF_USER, begins=_of_user),),
@@ -73,13 +75,17 @@ LIMITS: dict[str, tuple[Most, ...] | Elsewhere] = {
     "organization": (Most(number=200, owner="user", link="created_by"),),
     "passwordreset": Elsewhere("read by token; mails are limited for an address and a caller"),
     "project": (Most(number=5_000, owner="organization", link="organization"),),
+    "quality_report": (Most(number=1_000, may_grow=True),),
     "rowprotection": (
         Most(number=5_000, owner="project or organization"),
         Most(number=5_000, owner="subject", link="allowed"),
     ),
     "run": (Most(number=50_000, may_grow=True),),
     "section": (Most(number=50_000),),
+    "share_link": (Most(number=500, link="project"),),
     "state_type": _TYPES,
+    "task": (Most(number=100_000, may_grow=True),),
+    "taskworkflow": Elsewhere("one of a project"),
     "temporary_file": (Most(number=10_000),),
     "token": Elsewhere("twenty of a user: another ends the oldest"),
     "triggerrule": (Most(number=20),),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from functools import cache
 from typing import Annotated, Any, ClassVar
 
 import msgspec
@@ -51,16 +52,24 @@ class Resource(Struct, kw_only=True, omit_defaults=True):
     """Whether a PATCH with it replaces all members, so that null means absent, as at creation."""
     is_change: ClassVar[bool] = False
     """Whether it lists changes of members within the body of a PATCH: the rule of null applies in it, too."""
+    answers_unchanged: ClassVar[bool] = False
+    """Whether the handler itself answers a PATCH that names only what there is (`Call.unchanged`)."""
     required_later: ClassVar[frozenset[str]] = frozenset()
     """Required members that the handler checks, after a check that precedes it, such as that of a URL's origin."""
     names: ClassVar[Mapping[str, str]] = {}
     """Members of a body that refer to entities or records by id: member → their kind (`access/references.py`)."""
     drops_unknown: ClassVar[frozenset[str]] = frozenset()
     """The subset of these whose unknown ids are dropped instead of refused."""
+    sent_as: ClassVar[Mapping[str, str]] = {}
+    """Members of an answer that bodies name otherwise: member → its name in bodies (`http/read_back.py`)."""
     opened: ClassVar[tuple[str, ...]] = ()
     """Members that hold Structs which keep unknown members."""
     hidden: ClassVar[frozenset[str]] = frozenset()
     """Members that are stored and never emitted."""
+    sparse: ClassVar[frozenset[str]] = frozenset()
+    """Members that answers have only where they are set: of features that few objects use."""
+    computed: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+    """Members that an answer may have and that are not stored, with their schemas."""
 
 
 class KeepsUnknown(Resource, kw_only=True):
@@ -73,7 +82,7 @@ class KeepsUnknown(Resource, kw_only=True):
 
 
 def answer(thing: Resource) -> dict[str, Any]:
-    """The members of a record or entity in responses: every one, null where unset, under new and old names."""
+    """The members of a record or entity in responses: every one but sparse ones, null where unset, by all names."""
     seen = msgspec.structs.asdict(thing)
     for old, name in thing.also.items():
         seen[old] = seen[name]
@@ -81,12 +90,23 @@ def answer(thing: Resource) -> dict[str, Any]:
         seen["attributes"] = under_all_names(thing, seen["attributes"])
     for name in thing.hidden:
         del seen[name]
+    for name in thing.sparse:
+        if seen[name] is None:
+            del seen[name]
     if thing.keeps:
         seen = {**getattr(thing, thing.keeps), **seen}
     for name in thing.opened:
         if seen[name] is not None:
             seen[name] = _opened(seen[name])
     return seen
+
+
+@cache
+def shown_members(cls: type[Resource]) -> Mapping[str, str]:
+    """The members that answers have of a Struct: every name, older ones too → the member whose value it has."""
+    fields = {field.name: field.encode_name for field in msgspec.structs.fields(cls)}
+    shown = {encoded: encoded for name, encoded in fields.items() if name not in cls.hidden}
+    return shown | {old: fields[name] for old, name in cls.also.items()} | {name: name for name in cls.computed}
 
 
 def under_all_names(of: Resource | type[Resource], attributes: Mapping[str, Any]) -> dict[str, Any]:

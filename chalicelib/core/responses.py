@@ -6,11 +6,14 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
+Change = Annotated[int | None, Meta(description="The number of the change that a deletion made, which Restore takes.")]
+
 
 class MessageResponse(Struct, kw_only=True, omit_defaults=True):
     """What the operation did."""
 
     message: str
+    change: Change = None
 
 
 class DeletedResponse(Struct, kw_only=True, omit_defaults=True):
@@ -18,6 +21,7 @@ class DeletedResponse(Struct, kw_only=True, omit_defaults=True):
 
     message: str
     id: int
+    change: Change = None
 
 
 class CreateResponse(Struct, kw_only=True, omit_defaults=True):

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from chalicelib.core.text import csv_cells
 from chalicelib.formats.model import MANIFEST, Group, Layout, Media, Section, Sink
 
 COLUMNS = (
@@ -18,7 +19,10 @@ COLUMNS = (
 
 
 def line(values: Iterable[Any]) -> bytes:
-    """A line of CSV (RFC 4180, UTF-8): None is empty, true and false are words, lists and objects are JSON."""
+    """A line of CSV (RFC 4180, UTF-8): None is empty, true and false are words, lists and objects are JSON.
+
+    A text that a spreadsheet would run as a formula gets an apostrophe before it, which readers take away.
+    """
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerow([cell(value) for value in values])
     return out.getvalue().encode()
@@ -30,7 +34,7 @@ def cell(value: Any) -> Any:
         return "true" if value else "false"
     if isinstance(value, list | tuple | dict):
         return msgspec.json.encode(value).decode()
-    return value
+    return csv_cells.disarm(value) if isinstance(value, str) else value
 
 
 LAYOUT: Layout = (line(COLUMNS), Section("media"))

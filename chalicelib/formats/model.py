@@ -14,14 +14,15 @@ entities from them.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, Literal, Protocol
 
 import msgspec
 from msgspec import Struct
 
-LabelKind = Literal["box", "line", "dot", "poly"]
-"""The dtypes of localization types."""
+from chalicelib.core.values.shapes import SHAPES, ShapeKind
+
+LabelKind = ShapeKind
 Split = Literal["train", "val", "test"]
 Unit = Literal["fraction", "pixel"]
 Association = Literal["media", "frame", "track"]
@@ -57,13 +58,34 @@ class Media(Struct, kw_only=True, frozen=True, omit_defaults=True, tag_field="ro
     """Where its file is in the archive, if it has one."""
 
 
+class Refined(Struct, kw_only=True, frozen=True, omit_defaults=True):
+    """What refines the shape of a label (`core/values/shapes.py`); a format without it has the plain shape."""
+
+    mask: tuple[int, int, str] | None = None
+    """Height and width of its box in pixels, and the run lengths of COCO."""
+    angle: float = 0.0
+    """Degrees clockwise about the centre of a box."""
+    is_ellipse: bool = False
+    is_open: bool = False
+    holes: tuple[tuple[float, ...], ...] = ()
+    """In the unit of the label."""
+    visible: tuple[int, ...] | None = None
+    """0, 1 or 2 for each point of a skeleton."""
+    points: tuple[str, ...] = ()
+    """The names of the points of a skeleton."""
+    edges: tuple[tuple[int, int], ...] = ()
+    """Pairs of places in `points`, from 0."""
+
+
 class Label(Struct, kw_only=True, frozen=True, omit_defaults=True, tag_field="row", tag=True):
     """A shape on one frame."""
 
     media: str
     kind: LabelKind
     shape: tuple[float, ...]
-    """As localizations have it: box (x, y, width, height), line (x, y, u, v), dot (x, y), poly (x0, y0, x1, y1, …)."""
+    """As localizations have it: box (x, y, width, height), line (x, y, u, v), dot (x, y), poly (x0, y0, x1, y1, …).
+    Empty where a track has a gap from this frame on, until its next label; writers get no such label."""
+    refined: Refined | None = None
     frame: int = 0
     unit: Unit = "fraction"
     class_name: str = ""
@@ -116,6 +138,8 @@ class Group(Struct, kw_only=True, frozen=True):
     """The frames whose pictures are in the archive, in order; None where the export has no pictures."""
     is_first: bool = True
     """False where an earlier part has the media already: a media with very many labels is cut by frames."""
+    beyond: int = 0
+    """Labels that were left out because the media does not have their frames."""
 
     @property
     def frames(self) -> list[int]:
@@ -128,6 +152,11 @@ class Group(Struct, kw_only=True, frozen=True):
         if not self.media.is_video:
             return [0] if self.is_first else []
         return sorted({label.frame for label in self.labels})
+
+    @property
+    def interpolated(self) -> int:
+        """How many of its labels were interpolated."""
+        return sum(not label.keyed for label in self.labels)
 
     def texts_by_frame(self, text_of: Callable[[Label, Media], str]) -> tuple[dict[int, list[str]], int]:
         """The texts of its labels by frame, for all `frames`; labels without a text or a picture are left out.
@@ -157,12 +186,14 @@ class Dataset(Struct, kw_only=True, frozen=True):
     media_attributes: Mapping[str, str] = {}
     picture: str = "jpg"
     """The extension of pictures."""
-    task: Literal["detect", "segment"] = "detect"
+    task: Literal["detect", "segment", "obb", "pose"] = "detect"
     """What YOLO is written for."""
     first_pixel: Literal[0, 1] = 1
     """The number of the first pixel in Pascal VOC."""
     created: str = ""
     """ISO 8601."""
+    skeletons: Mapping[str, tuple[tuple[str, ...], tuple[tuple[int, int], ...]]] = {}
+    """By class, the names of the points of its skeletons, and the pairs of their places, from 0, that are joined."""
     source: Attributes = {}
     """Project, commit and query of an export."""
 
@@ -221,6 +252,23 @@ class Format(Protocol):
 
     def read(self, archive: Archive) -> Iterator[Row]:
         """The rows of an archive. Raises BadInput where it is not of the format at all."""
+
+
+def shape_of(kind: str, member: Callable[[str], Any]) -> tuple[float, ...] | None:
+    """The numbers of the shape of a localization, whose members `member` gives; None if it has no place."""
+    if kind == "poly":
+        return tuple(number for point in member("points") or () for number in point) or None
+    found = [member(name) for name in SHAPES[kind].members] if kind in SHAPES else []
+    if not found or found[0] is None or found[1] is None:
+        return None
+    return tuple(float(number or 0) for number in found)
+
+
+def members_of_shape(kind: str, shape: Sequence[float]) -> dict[str, Any]:
+    """The members of a localization with a shape; the inverse of `shape_of`."""
+    if kind == "poly":
+        return {"points": [list(point) for point in zip(shape[::2], shape[1::2], strict=True)]}
+    return dict(zip(SHAPES[kind].members, shape, strict=True))
 
 
 def no_layout(dataset: Dataset, path: str) -> Layout:  # noqa: ARG001 the same for all

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
+from chalicelib.core.values.shapes import Refinement
 from chalicelib.formats import manifest
-from chalicelib.formats.model import MANIFEST, Dataset, Layout
-from chalicelib.formats.writers import coco, cvat, fathomnet, geojson, mot, voc, yolo
+from chalicelib.formats.model import MANIFEST, Dataset, Label, Layout
+from chalicelib.formats.refined import names_of
+from chalicelib.formats.writers import coco, cvat, dota, fathomnet, geojson, masks, mot, viame, voc, yolo
 from chalicelib.formats.writers.table import Csv, JsonLines, Parquet
 
-FormatName = Literal["coco", "yolo", "voc", "mot", "cvat", "fathomnet", "geojson", "csv", "jsonl", "parquet"]
+FormatName = Literal[
+    "coco", "yolo", "voc", "mot", "cvat", "dota", "masks", "viame", "fathomnet", "geojson", "csv", "jsonl", "parquet"
+]
 WRITERS: dict[str, Any] = {
     "coco": coco,
     "yolo": yolo,
     "voc": voc,
     "mot": mot,
     "cvat": cvat,
+    "dota": dota,
+    "masks": masks,
+    "viame": viame,
     "fathomnet": fathomnet,
     "geojson": geojson,
     "csv": Csv(),
@@ -23,6 +30,26 @@ WRITERS: dict[str, Any] = {
     "parquet": Parquet(),
 }
 """What implements `model.Format`'s writing, by name."""
+
+
+_ALL = frozenset(get_args(Refinement))
+_HOLDS: dict[str, frozenset[str]] = {
+    "coco": _ALL - {"open"},
+    "cvat": _ALL - {"holes"},
+    "dota": frozenset({"angle"}),
+    "masks": frozenset({"mask", "angle", "ellipse", "holes"}),
+    "geojson": frozenset({"angle", "ellipse", "open", "holes"}),
+    **dict.fromkeys(("csv", "jsonl", "parquet"), _ALL),
+}
+_YOLO_HOLDS = {
+    "segment": frozenset({"angle", "ellipse"}), "obb": frozenset({"angle"}), "pose": frozenset({"skeleton"})
+}  # fmt: skip
+
+
+def is_simplified(name: str, dataset: Dataset, label: Label) -> bool:
+    """Whether a format has the plain shape of a label only, since it cannot hold what refines it."""
+    held = _YOLO_HOLDS.get(dataset.task, frozenset()) if name == "yolo" else _HOLDS.get(name, frozenset())
+    return label.refined is not None and not held.issuperset(names_of(label.refined))
 
 
 def layout_of(name: str, dataset: Dataset, path: str) -> Layout:

@@ -20,39 +20,39 @@ from chalicelib.core.permissions import Level
 from chalicelib.core.records import RecordKind
 from chalicelib.http.operation import Address, Found
 from chalicelib.storage.dynamodb import entities, entity_rows, record_rows, records
-from chalicelib.storage.dynamodb.ahead import Wanted
+from chalicelib.storage.dynamodb.ahead import RowKey
 from chalicelib.storage.dynamodb.tables import EntityRow, RecordRow
 
-Expected = Callable[[dict[str, Any], int | None], list[Wanted]]
+Expected = Callable[[dict[str, Any], int | None], list[RowKey]]
 """From the variables of a path and a probable user to the rows that the request will read first."""
 Locate = Callable[[dict[str, Any]], Found[Any]]
 
 
-def _by(variable: str, wanted: Callable[[Any, int | None], list[Wanted]]) -> Expected:
+def _by(variable: str, wanted: Callable[[Any, int | None], list[RowKey]]) -> Expected:
     """The rows wanted for a variable of the path and a probable user; none where the path lacks the variable."""
     return lambda path, user: wanted(path[variable], user) if variable in path else []
 
 
 def _record_ahead(kind: RecordKind[Any], variable: str) -> Expected:
-    return _by(variable, lambda number, _: [Wanted(RecordRow, record_rows.key_of(kind, number))])
+    return _by(variable, lambda number, _: [RowKey(RecordRow, record_rows.key_of(kind, number))])
 
 
 def _entity_ahead(kind: Kind) -> Expected:
-    return _by("id", lambda number, _: [Wanted(EntityRow, (entity_rows.key(kind, number),))])
+    return _by("id", lambda number, _: [RowKey(EntityRow, (entity_rows.key(kind, number),))])
 
 
 def _project_ahead(variable: str) -> Expected:
-    def wanted(number: int, user: int | None) -> list[Wanted]:
+    def wanted(number: int, user: int | None) -> list[RowKey]:
         keys = [record_rows.key_of(PROJECT_RECORD, number)]
         if user:
             keys.append(authentication.membership_key(user, number))
-        return [Wanted(RecordRow, key) for key in keys]
+        return [RowKey(RecordRow, key) for key in keys]
 
     return _by(variable, wanted)
 
 
 def in_project(
-    what: str, locate: Locate, *, judged: Callable[[Found[Any]], Any] = lambda found: found.thing, **more: Any
+    what: str, locate: Locate, *, judged: Callable[[Found[Any]], Any] = lambda found: found.target, **more: Any
 ) -> Address[Any]:
     """A record or entity of a project: the caller's membership decides.
 
@@ -72,7 +72,7 @@ def _in_organization(what: str, locate: Locate, **more: Any) -> Address[Any]:
     return Address(
         what=what,
         locate=locate,
-        level=lambda scope, found: scope.organization_level(found.organization or 0, what, found.thing),
+        level=lambda scope, found: scope.organization_level(found.organization or 0, what, found.target),
         inside=lambda scope, found: scope.within_organization(found.organization or 0),
         **more,
     )
@@ -82,7 +82,7 @@ def plain(locate: Callable[[dict[str, Any]], Any], **variables: type) -> Address
     """A record without membership check; the handler decides, or the operation is open to everyone."""
     return Address(
         what="",
-        locate=lambda path: Found(thing=locate(path)),
+        locate=lambda path: Found(target=locate(path)),
         level=lambda _scope, _found: Level.NONE,
         variables=variables,
     )
@@ -91,7 +91,7 @@ def plain(locate: Callable[[dict[str, Any]], Any], **variables: type) -> Address
 def _project(variable: str) -> Address[Project]:
     def locate(path: dict[str, Any]) -> Found[Project]:
         project = authentication.project_of(path[variable])
-        return Found(thing=project, project=project.id, organization=project.organization)
+        return Found(target=project, project=project.id, organization=project.organization)
 
     return in_project("project", locate, variables={variable: int}, ahead=_project_ahead(variable))
 
@@ -99,7 +99,7 @@ def _project(variable: str) -> Address[Project]:
 def _organization(variable: str) -> Address[Organization]:
     def locate(path: dict[str, Any]) -> Found[Organization]:
         organization = records.get(ORGANIZATION, path[variable])
-        return Found(thing=organization, organization=organization.id)
+        return Found(target=organization, organization=organization.id)
 
     ahead = _record_ahead(ORGANIZATION, variable)
     return _in_organization("organization", locate, variables={variable: int}, ahead=ahead)
@@ -135,24 +135,24 @@ def record_of_project(kind: RecordKind[Any], variable: str = "id") -> Address[An
 
     def locate(path: dict[str, Any]) -> Found[Any]:
         record = records.get(kind, path[variable])
-        return Found(thing=record, project=record.project)
+        return Found(target=record, project=record.project)
 
     variables = {variable: int if kind.identity == "id" else str}
     return in_project(kind.name, locate, variables=variables, ahead=_record_ahead(kind, variable))
 
 
-def only(address: Address[Any], is_visible: Callable[[Any, Scope], bool]) -> Address[Any]:
-    """The same address; what a caller may not see does not exist for that caller."""
+def visible_only(address: Address[Any], is_visible: Callable[[Any, Scope], bool]) -> Address[Any]:
+    """The same address; answers 404 for records outside the caller's scope."""
 
     def level(scope: Scope, found: Found[Any]) -> Level:
-        return address.level(scope, found) if is_visible(found.thing, scope) else Level.NONE
+        return address.level(scope, found) if is_visible(found.target, scope) else Level.NONE
 
     return replace(address, level=level)
 
 
 def own_record_of_project(kind: RecordKind[Any], variable: str = "id") -> Address[Any]:
     """`/rest/Bookmark/{id}`: a record of a project that only its own user may see."""
-    return only(record_of_project(kind, variable), lambda record, scope: record.user == scope.caller.id)
+    return visible_only(record_of_project(kind, variable), lambda record, scope: record.user == scope.caller.id)
 
 
 def record_of_organization(kind: RecordKind[Any]) -> Address[Any]:
@@ -160,7 +160,7 @@ def record_of_organization(kind: RecordKind[Any]) -> Address[Any]:
 
     def locate(path: dict[str, Any]) -> Found[Any]:
         record = records.get(kind, path["id"])
-        return Found(thing=record, organization=record.organization)
+        return Found(target=record, organization=record.organization)
 
     return _in_organization(kind.name, locate, ahead=_record_ahead(kind, "id"))
 
@@ -170,12 +170,12 @@ def record_of_either(kind: RecordKind[Any]) -> Address[Any]:
 
     def locate(path: dict[str, Any]) -> Found[Any]:
         record = records.get(kind, path["id"])
-        return Found(thing=record, project=record.project, organization=record.organization)
+        return Found(target=record, project=record.project, organization=record.organization)
 
     def level(scope: Scope, found: Found[Any]) -> Level:
         if found.project:
-            return scope.project_level(found.project, kind.name, lambda: found.thing)
-        return scope.organization_level(found.organization or 0, kind.name, found.thing)
+            return scope.project_level(found.project, kind.name, lambda: found.target)
+        return scope.organization_level(found.organization or 0, kind.name, found.target)
 
     return Address(what=kind.name, locate=locate, level=level, ahead=_record_ahead(kind, "id"))
 
@@ -185,7 +185,7 @@ def entity(kind: Kind) -> Address[Any]:
 
     def locate(path: dict[str, Any]) -> Found[Any]:
         found = entities.get(kind, path["id"])
-        return Found(thing=found, project=found.project)
+        return Found(target=found, project=found.project)
 
     return in_project(kind.value, locate, ahead=_entity_ahead(kind))
 

@@ -75,6 +75,7 @@ class RecordResource:
     removed: Callable[[Call[Any, Any, Any]], None] | None = None
     noted: Callable[[Any, Any], Note] | None = None
     deletion_names: bool = False
+    creation_says: str = "{word} created successfully!"
     deletion_says: str = "{word} {id} deleted successfully!"
     schema_update: type[Resource] | None = None
     change_says: str = "{word} {id} updated successfully!"
@@ -92,7 +93,8 @@ class RecordResource:
     def create(self, call: Call[Any, Any, Any]) -> CreateResponse:
         """Create a record."""
         record = self.made(call)
-        return CreateResponse(message=f"{self.word} created successfully!", id=self.kind.id_of(record))
+        message = self.creation_says.format(word=self.word, name=getattr(record, "name", ""))
+        return CreateResponse(message=message, id=self.kind.id_of(record))
 
     def get(self, call: Call[Any, Any, Any]) -> Any:
         """The record that the path addresses."""
@@ -122,7 +124,7 @@ class RecordResource:
             records.edit(self.kind, number, how, user=call.caller.id, taken=taken, also=also)
 
         if self.guarded(call.body):
-            steps.again(attempt)
+            steps.retry_on_conflict(attempt)
         else:
             attempt()
         return MessageResponse(message=self.change_says.format(word=self.word, id=number))
@@ -141,7 +143,7 @@ class RecordResource:
                     transaction.note(found.project, call.caller.id, self.noted(found, None))
                 transaction.run()
 
-            steps.again(attempt)
+            steps.retry_on_conflict(attempt)
         message = self.deletion_says.format(word=self.word, id=number)
         return DeletedResponse(message=message, id=number) if self.deletion_names else MessageResponse(message=message)
 

@@ -25,6 +25,7 @@ from chalicelib.errors import BadInput, NotFound, TooLarge
 from chalicelib.http.bounds import BODY_ERROR, check_depth, check_parameter, check_sizes, longer_texts
 from chalicelib.http.forms import Tidying, inner_of, members_of
 from chalicelib.http.operation import NoQuery, OneOf, Operation
+from chalicelib.http.read_back import NOTHING, SentBack
 
 MAX_BODY = 6 * 1024 * 1024
 """Bytes: the limit of Lambda."""
@@ -195,13 +196,17 @@ class _Shape:
     most: int | None
 
 
-def decode_body(operation: Operation, raw: bytes | None, content_type: str | None) -> Any:
+def decode_body(
+    operation: Operation, raw: bytes | None, content_type: str | None, sent_back: dict[str, SentBack] | None = None
+) -> Any:
     """The operation's body; None where it has none, or where it is optional and absent.
 
     Args:
         operation: the operation.
         raw: the bytes of the body, decompressed.
         content_type: the Content-Type header; JSON is assumed where it is missing.
+        sent_back: gets the members that a PATCH may name only as they are (`read_back.check`); without it they are
+            refused.
 
     Raises:
         TooLarge: more bytes than `MAX_BODY`.
@@ -227,7 +232,7 @@ def decode_body(operation: Operation, raw: bytes | None, content_type: str | Non
     try:
         shapes = _shapes(operation.body)
         check_sizes(text, frozenset().union(*(longer_texts(shape.type) for shape in shapes)))
-        value = _decode_any(text, shapes, operation)
+        value = _decode_any(text, shapes, operation, sent_back)
     except RecursionError:
         raise BadInput(BODY_ERROR, "The body is nested too deeply.") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -235,7 +240,9 @@ def decode_body(operation: Operation, raw: bytes | None, content_type: str | Non
     return value
 
 
-def _decode_any(text: bytes, shapes: tuple[_Shape, ...], operation: Operation) -> Any:
+def _decode_any(
+    text: bytes, shapes: tuple[_Shape, ...], operation: Operation, sent_back: dict[str, SentBack] | None
+) -> Any:
     """The body in the first shape that it fits; raises the error of the first shape that it resembles."""
     try:
         value = strict_json.decode(text)
@@ -244,19 +251,37 @@ def _decode_any(text: bytes, shapes: tuple[_Shape, ...], operation: Operation) -
     is_list = isinstance(value, list)
     fitting = [shape for shape in shapes if shape.is_list == is_list]
     fitting = fitting or [shape for shape in shapes if is_list and shape.takes_ids] or list(shapes)
-    tidying = Tidying(is_patch=operation.method == "PATCH", places=frozenset(_VARIABLE.findall(operation.path)))
+    tidying = Tidying(
+        is_patch=operation.method == "PATCH",
+        places=frozenset(_VARIABLE.findall(operation.path)),
+        read_back=NOTHING if sent_back is None else operation.read_back,
+        sent_back={} if sent_back is None else sent_back,
+    )
     first = None
     for shape in fitting:
         if shape.most is not None and is_list and not 1 <= len(value) <= shape.most:
             raise BadInput(BODY_ERROR, f"1 to {shape.most} items may be given at once; {len(value)} are.")
         try:
             wrapped = {"ids": value} if is_list and shape.takes_ids else value
-            return msgspec.convert(tidying.tidied(wrapped, shape.info), shape.type)
+            return _converted(tidying.tidied(wrapped, shape.info), shape, tidying)
         except msgspec.ValidationError as error:
             first = first or BadInput(BODY_ERROR, tidying.as_sent(explain(str(error), shape.info)))
         except BadInput as error:
             first = first or BadInput(error.message, tidying.as_sent(error.details))
     raise first or BadInput(BODY_ERROR)
+
+
+def _converted(value: Any, shape: _Shape, tidying: Tidying) -> Any:
+    """The value in its type. What a PATCH names in a form that its type does not take may still be what was read."""
+    try:
+        return msgspec.convert(value, shape.type)
+    except msgspec.ValidationError as error:
+        name = _placed(str(error))[1].strip(".")
+        if tidying.read_back.shown_by is None or not isinstance(value, dict) or len(value) == 1 or name not in value:
+            raise
+        rule = tidying.as_sent(explain(str(error), shape.info))
+        tidying.sent_back[name] = SentBack(value=value[name], rule=rule)
+        return _converted({other: item for other, item in value.items() if other != name}, shape, tidying)
 
 
 @cache
@@ -298,7 +323,10 @@ def explain(text: str, info: inspect.Type) -> str:
             reached = [type_ for start in reached for type_ in _step(start, step["name"])]
         values = [value for start in reached for type_ in options(start) for value in getattr(type_, "values", ())]
         allowed = " or ".join(repr(value) for value in values) or "one of the declared values"
-        what = f"Input should be {allowed}, not {what.removeprefix('Invalid enum value ')} (literal_error)"
+        given = what.removeprefix("Invalid enum value ")
+        # Clients of two generations look for their own words where the dtype of an attribute is not known.
+        words = f" (literal_error: {given} is not one of the values)" if where.rpartition(".")[2] == "dtype" else ""
+        what = f"Input should be {allowed}, not {given}{words}"
     rule = _in_words(what, where).replace("`", "").removesuffix(".")
     return f"{rule}." if not where and _NAMED.match(rule) else f"{where or 'The body'}: {rule}."
 

@@ -10,26 +10,34 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import msgspec
+
 from chalicelib.access import effective_permission, references, view_queries
-from chalicelib.access.authentication import authenticate, membership_key, read_ahead
+from chalicelib.access.authentication import Caller, authorization_of, caller_of, membership_key, read_ahead
 from chalicelib.access.scope import Scope
-from chalicelib.core.log.commits_read import commits_read
+from chalicelib.core.log.commits_read import Read, commits_read
 from chalicelib.core.permissions import Level, Permission, Verdict, decide, name_of_level
 from chalicelib.core.time.deadline import REQUEST_SECONDS, time_limit
 from chalicelib.errors import Forbidden, LimnError, NotFound, Unauthenticated
+from chalicelib.http import read_back
 from chalicelib.http.decoding import decode_body, decode_path, decode_query
-from chalicelib.http.encoding import SAFE_IN_BROWSERS, HttpAnswer, encode, encode_error, fitting, negotiate
+from chalicelib.http.encoding import SAFE_IN_BROWSERS, HttpAnswer, encode, encode_refusal, fitting, negotiate
 from chalicelib.http.missing import name_member
 from chalicelib.http.operation import Call, Found, Operation
 from chalicelib.query.parsers.parameters import ListQuery
 from chalicelib.storage.dynamodb import ahead
-from chalicelib.storage.objects import objects
+from chalicelib.storage.objects import objects, presigned
 
 COMMIT_HEADER = "Limn-Commit"
-"""The number of the project's commit that a list or count shows: the events after it are not in the list."""
+"""The number of the project's commit that a list or count shows: the events after it are not in the list.
+
+After a write it is the number of the last commit that the request made.
+"""
+GUEST_SECONDS = 300
+"""The longest life of the URLs of objects that guests of share links get."""
 log = logging.getLogger("limn.api")
 
 
@@ -49,27 +57,40 @@ class Request:
 
 def dispatch(operation: Operation, request: Request) -> HttpAnswer:
     """Serve one request. Never raises."""
-    with time_limit(REQUEST_SECONDS), ahead.reading(), view_queries.looking_ahead(), commits_read() as read:
-        answer = _served(operation, request)
-    shown = {} if read.least is None else {COMMIT_HEADER: str(read.least)}
+    with (
+        time_limit(REQUEST_SECONDS),
+        ahead.reading(),
+        view_queries.looking_ahead(),
+        presigned.lifetimes(),
+        commits_read() as read,
+    ):
+        answer = _served(operation, request, read)
+    shown = {} if read.shown is None else {COMMIT_HEADER: str(read.shown)}
     headers = {**SAFE_IN_BROWSERS, **answer.headers, **shown, **operation.always}
     return HttpAnswer(status=answer.status, headers=headers, body=answer.body)
 
 
-def _served(operation: Operation, request: Request) -> HttpAnswer:
+def _served(operation: Operation, request: Request, read: Read) -> HttpAnswer:
     body = None
     try:
         call = admit(operation, request)
         body = call.body
-        result = effective_permission.add_masks(call.scope, operation.handler(call))
+        if call.unchanged is None or body.answers_unchanged:
+            result = operation.handler(call)
+        else:
+            result = _nothing_changed(operation, call.unchanged)
+        result = effective_permission.add_masks(call.scope, result)
+        if operation.method == "DELETE" and read.written and "change" in getattr(result, "__struct_fields__", ()):
+            result = msgspec.structs.replace(result, change=read.written)
         return within_limit(encode(operation, result, request.query, request.headers))
     except NotFound as missing:
-        return encode_error(name_member(missing, body))
+        return encode_refusal(operation, name_member(missing, body), request.headers)
     except LimnError as error:
-        return encode_error(error)
+        return encode_refusal(operation, error, request.headers)
     except Exception:
         log.exception("%s failed", operation.id, extra={"request": request.id, "operation": operation.id})
-        return encode_error(LimnError("Something went wrong on our side.", f"request {request.id}"))
+        wrong = LimnError("Something went wrong on our side.", f"request {request.id}")
+        return encode_refusal(operation, wrong, request.headers)
 
 
 def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
@@ -79,17 +100,19 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
         LimnError: the caller lacks the permission, or the request breaks a rule.
     """
     _read_ahead(operation, request)
-    caller = authenticate(request.headers.get("authorization"), request.network_address)
+    caller = caller_of(request.headers, request.network_address)
     if caller.signed_in:
         ahead.expect(lambda project: [membership_key(caller.id, project)])
     if not caller.signed_in and operation.needs is not Permission.ANYONE:
         raise Unauthenticated
+    _check_credential(operation, caller)
     scope = Scope.of(caller, operation.needs.level)
     accept = negotiate(operation, request.query, request.headers)
     path = decode_path(operation, request.variables)
     query = decode_query(operation, request.query)
-    body = decode_body(operation, request.body, request.headers.get("content-type"))
-    found: Found[Any] = Found(thing=None)
+    sent_back: dict[str, read_back.SentBack] = {}
+    body = decode_body(operation, request.body, request.headers.get("content-type"), sent_back)
+    found: Found[Any] = Found(target=None)
     level = Level.NONE
     if operation.addresses is not None:
         found = _addressed(operation, path, body)
@@ -104,9 +127,9 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
         case Verdict.ALLOWED:
             pass
     references.check(scope, found.project or 0, query, body)
-    return Call(
+    call: Call[Any, Any, Any] = Call(
         caller=caller,
-        target=found.thing,
+        target=found.target,
         project=found.project or 0,
         organization=found.organization or 0,
         level=level,
@@ -117,6 +140,44 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
         accept=accept,
         headers=dict(request.headers),
     )
+    if sent_back:
+        shown = _shown(operation, call)
+        read_back.check(sent_back, operation.read_back.same, shown)
+        call = replace(call, unchanged=None if msgspec.to_builtins(body) else shown)
+    return call
+
+
+def _shown(operation: Operation, call: Call[Any, Any, Any]) -> dict[str, Any]:
+    """What the GET of the operation's path answers to the caller now; nothing where that is not the caller's to see."""
+    get = operation.read_back.shown_by
+    assert get is not None, operation.id  # noqa: S101 nothing is sent back otherwise
+    found = Found(target=call.target, project=call.project, organization=call.organization)
+    if get.addresses is not None and get.addresses is not operation.addresses:
+        found = _addressed(get, call.path, None)
+    level = get.addresses.level(call.scope, found) if get.addresses is not None else Level.NONE
+    if (
+        decide(get.needs, signed_in=call.caller.signed_in, is_staff=call.caller.is_staff, level=level)
+        != Verdict.ALLOWED
+    ):
+        return {}
+    asked = replace(call, target=found.target, query=get.query(), body=None, accept=None, headers={})
+    result = effective_permission.add_masks(call.scope, get.handler(asked))
+    shown: dict[str, Any] = msgspec.json.decode(encode(get, result, {}, {}).body)
+    return shown
+
+
+def _nothing_changed(operation: Operation, shown: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer to a change whose body only names what there is, as clients send it back."""
+    answer: dict[str, Any] = {"message": read_back.UNCHANGED}
+    return answer | ({"object": shown} if "object" in operation.returns.__struct_encode_fields__ else {})
+
+
+def _check_credential(operation: Operation, caller: Caller) -> None:
+    """Raise Forbidden where the caller's credential is not for the operation; URLs for guests live short."""
+    if caller.credential and caller.is_limited and not operation.takes(caller.credential):
+        raise Forbidden(f"The credential of this request does not reach {operation.id}.")
+    if caller.is_guest:
+        presigned.shorten(GUEST_SECONDS)
 
 
 def _read_ahead(operation: Operation, request: Request) -> None:
@@ -130,7 +191,7 @@ def _read_ahead(operation: Operation, request: Request) -> None:
         path = decode_path(operation, request.variables)
     except NotFound:
         return  # answered after the credentials are checked
-    authorization = request.headers.get("authorization")
+    authorization = authorization_of(request.headers)
     if authorization and issubclass(operation.query, ListQuery) and "project" in path:
         view_queries.look_ahead(int(path["project"]))
     read_ahead(authorization, lambda user: address.ahead(path, user))

@@ -22,6 +22,7 @@ from msgspec import Struct
 
 from chalicelib.core.batches import batched
 from chalicelib.core.resource import Resource, answer
+from chalicelib.core.text import csv_cells
 from chalicelib.errors import BadInput, LimnError, NotFound, TooMany, Unauthenticated, Unavailable, WrongMethod
 from chalicelib.http.operation import Answer, Documents, Operation, Present
 from chalicelib.settings import settings
@@ -52,9 +53,6 @@ LONGEST_SENTENCE = 4000
 _GZIP_WINDOW = 31  # zlib's value for the largest window and gzip's frame
 _GZIP_LEVEL = 1  # ISA-L's: a quarter of the time of zlib's own fastest, and 7 % smaller results
 _TEXT = re.compile(r"(text/|application/(json|jsonl|javascript|yaml|vnd\.oai\.openapi|[\w.-]+\+json)|image/svg\+xml)")
-_NEGATIVE = re.compile(r"-[0-9.]+([eE][+-]?[0-9]+)?")
-_FORMULA = ("=", "+", "-", "@", "|", "%", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""First characters of a text that a spreadsheet may run as a formula; the last four are wide forms of the first."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _AT_ONCE = 500
@@ -123,6 +121,22 @@ def encode_error(error: LimnError) -> HttpAnswer:
     return HttpAnswer(status=error.status, headers=sent, body=body)
 
 
+def encode_refusal(operation: Operation, error: LimnError, headers: Mapping[str, str]) -> HttpAnswer:
+    """As `encode_error`, but a picture for an operation that answers pictures, if Accept prefers them.
+
+    Its status and the other headers are the same.
+    """
+    answer = encode_error(error)
+    best = next((name for name, quality in _preferred(headers) if quality > 0), "")
+    if operation.returns != "image/*" or not best.startswith("image/"):
+        return answer
+    from chalicelib.video.pictures.messages import draw_message  # noqa: PLC0415 - of no use to other functions
+
+    body = draw_message(str(error.status), shortened(error.message))
+    sent = {**answer.headers, "Content-Type": "image/png", "Vary": "Accept"}
+    return HttpAnswer(status=answer.status, headers=sent, body=body)
+
+
 def shortened(text: str) -> str:
     """A sentence of an error, cut where it repeats too much of the request."""
     return text if len(text) <= LONGEST_SENTENCE else f"{text[:LONGEST_SENTENCE]}…"
@@ -162,7 +176,7 @@ def _negotiated(operation: Operation, query: Mapping[str, list[str]], headers: M
         if wanted[0] not in formats:
             raise NotFound(f"There is no format '{wanted[0]}' here.", f"Formats: {', '.join(formats)}")
         return wanted[0]
-    ranges = sorted(_accepted(headers.get("accept", "")), key=lambda accepted: -accepted[1])
+    ranges = _preferred(headers)
     if not ranges:
         return formats[0]
     for media_range, quality in ranges:
@@ -170,6 +184,11 @@ def _negotiated(operation: Operation, query: Mapping[str, list[str]], headers: M
             if quality > 0 and any(_matches(media_range, type_) for type_ in MEDIA_TYPES.get(format_, ())):
                 return format_
     raise BadInput("Could not satisfy the request Accept header.", f"Formats: {', '.join(formats)}")
+
+
+def _preferred(headers: Mapping[str, str]) -> list[tuple[str, float]]:
+    """The media ranges of Accept with their qualities, the best first."""
+    return sorted(_accepted(headers.get("accept", "")), key=lambda accepted: -accepted[1])
 
 
 @lru_cache(maxsize=256)  # of 64 KB at most, as API Gateway has it
@@ -353,16 +372,9 @@ def _lines(rows: Iterable[Iterable[Any]]) -> bytes:
     return text.getvalue().encode()
 
 
-def unescaped(cell: str) -> str:
-    """The text of a cell that `csv_of` wrote: without the apostrophe before what would run as a formula."""
-    return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(_FORMULA) else cell
-
-
 def _cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        # An apostrophe of its own before a formula gets another one: else its cell would be read without it.
-        runs = value.lstrip("'").startswith(_FORMULA) and not _NEGATIVE.fullmatch(value)
-        return f"'{value}" if runs else value
+        return csv_cells.disarm(value)
     return msgspec.json.encode(value).decode()

@@ -18,6 +18,7 @@ from chalicelib.core.resource import options
 from chalicelib.core.text.names import nearest
 from chalicelib.errors import BadInput
 from chalicelib.http.bounds import BODY_ERROR
+from chalicelib.http.read_back import CANNOT_CHANGE, NOTHING, ReadBack, SentBack
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,12 +74,16 @@ class Tidying:
     Attributes:
         is_patch: null does not mean absent: it clears the member or is refused.
         places: the variables of the path. A body may repeat them; the path wins.
+        read_back: the members that the body may name because answers have them.
         sent: the older names that were sent, by the place of the member.
+        sent_back: what a PATCH may name only as it is; checked when it is known what there is.
     """
 
     is_patch: bool
     places: frozenset[str]
+    read_back: ReadBack = NOTHING
     sent: dict[str, str] = field(default_factory=dict)
+    sent_back: dict[str, SentBack] = field(default_factory=dict)
 
     def as_sent(self, rule: str) -> str:
         """A rule that begins with the place of a member, with the name under which the member was sent."""
@@ -108,7 +113,7 @@ class Tidying:
             value = self._known(value, forms, path, takes_null=is_change and not forms.is_whole)
         if None in value.values():
             if is_change and not forms.is_whole:
-                _check_nulls(value, forms, path)
+                value = self._without_nulls(value, forms, path)
             else:
                 value = {name: item for name, item in value.items() if item is not None or name not in forms.optional}
         for name, type_ in forms.within:
@@ -119,18 +124,13 @@ class Tidying:
 
     def _known(self, value: dict[str, Any], forms: _Forms, path: str, *, takes_null: bool) -> dict[str, Any]:
         """The members under their current names; `takes_null`: null is a value, and not the absence of one."""
-        known = {name: item for name, item in value.items() if name in forms.members}
-        sent_as: dict[str, str] = {}
-        for old, name in forms.renames.items():
-            if old not in value or (name in known and value[old] is None and not takes_null):
-                continue
-            if name in known and known[name] != value[old] and (known[name] is not None or takes_null):
-                both = f"{sent_as.get(name, name)} and {old} name one member"
-                raise BadInput(BODY_ERROR, f"{path.lstrip('.') + ': ' if path else ''}{both}; send one of them.")
-            known[name], sent_as[name] = value[old], old
-            self.sent[f"{path}.{name}".lstrip(".")] = old
-        allowed = forms.members | forms.renames.keys() | forms.unused | (self.places if path.count(".") == 0 else set())
+        is_outermost = path.count(".") == 0
+        renames = {**forms.renames, **(self.read_back.renames if is_outermost else {})}
+        known = self._renamed(value, forms, renames, path, takes_null=takes_null)
+        allowed = forms.members | renames.keys() | forms.unused
         unknown = {name: item for name, item in value.items() if name not in allowed}
+        if is_outermost:
+            unknown = self._without_read_back(unknown, forms, path)
         if forms.gathers:
             if isinstance(given := known.get(forms.gathers) or {}, dict):
                 known[forms.gathers] = {name: item for name, item in unknown.items() if item is not None} | given
@@ -142,12 +142,45 @@ class Tidying:
             raise BadInput(BODY_ERROR, rule + nearest(name, forms.members | forms.renames.keys()))
         return known
 
+    def _renamed(
+        self, value: dict[str, Any], forms: _Forms, renames: Mapping[str, str], path: str, *, takes_null: bool
+    ) -> dict[str, Any]:
+        """The declared members, under their current names. Raises BadInput for two values of one member."""
+        known = {name: item for name, item in value.items() if name in forms.members}
+        sent_as: dict[str, str] = {}
+        for old, name in renames.items():
+            if old not in value or (name in known and value[old] is None and not takes_null):
+                continue
+            if name in known and known[name] != value[old] and (known[name] is not None or takes_null):
+                both = f"{sent_as.get(name, name)} and {old} name one member"
+                raise BadInput(BODY_ERROR, f"{path.lstrip('.') + ': ' if path else ''}{both}; send one of them.")
+            known[name], sent_as[name] = value[old], old
+            self.sent[f"{path}.{name}".lstrip(".")] = old
+        return known
 
-def _check_nulls(value: dict[str, Any], forms: _Forms, path: str) -> None:
-    for name, item in value.items():
-        if item is None and name in forms.optional and name not in forms.clearable:
+    def _without_read_back(self, unknown: dict[str, Any], forms: _Forms, path: str) -> dict[str, Any]:
+        """The members that are unknown even where clients send back what they read, or variables of the path."""
+        for name in self.read_back.same.keys() & unknown.keys():
+            if self.is_patch:
+                self.sent_back[name] = SentBack(value=unknown.pop(name), rule=f"{name}: {CANNOT_CHANGE}")
+            elif not forms.gathers:
+                self.read_back.check_new(name, unknown.pop(name), path)
+        return {name: item for name, item in unknown.items() if name not in self.places}
+
+    def _without_nulls(self, value: dict[str, Any], forms: _Forms, path: str) -> dict[str, Any]:
+        """The members without the nulls that clear nothing: beside other members they may be what a client has read."""
+        is_outermost, is_alone = not path, all(item is None for item in value.values())
+        kept = {}
+        for name, item in value.items():
+            if item is not None or name not in forms.optional or name in forms.clearable:
+                kept[name] = item
+                continue
             where = f"{path}.{name}".lstrip(".")
-            raise BadInput(BODY_ERROR, f"{where}: null is not allowed here; leave it out to keep what there is.")
+            rule = f"{where}: null is not allowed here; leave it out to keep what there is."
+            if not is_outermost or is_alone or self.read_back.shown_by is None:
+                raise BadInput(BODY_ERROR, rule)
+            self.sent_back[name] = SentBack(value=None, rule=rule)
+        return kept
 
 
 # Types ---------------------------------------------------------------------------------------------------------------

@@ -234,7 +234,6 @@ OWN: dict[str, dict[str, str]] = {
     "RowProtection": _PROTECTED,
     "RowProtectionSpec": _PROTECTED,
     "RowProtectionUpdateSpec": {"permission": _PROTECTED["permission"]},
-    "Rule": {"disabled_reason": "Why the service switched it off."},
     "S3StorageConfig": {"aws_access_key": "Id of the access key.", "bucket_name": "Name of the bucket."},
     "SecretRotated": {
         "secret": "The new secret; it is not shown again.",

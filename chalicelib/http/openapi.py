@@ -259,6 +259,7 @@ class _Schemas:
             properties[old] |= {} if "$ref" in member else {"description": f"Older name of {name}."}
         for name, why in getattr(cls, "unused", {}).items():
             properties.setdefault(name, {"deprecated": True, "description": f"Has no effect: {why}."})
+        properties |= getattr(cls, "computed", {})
         own = members_of.OWN.get(cls.__name__, {})
         for name, member in properties.items():
             text = own.get(name) or shared.get(name)

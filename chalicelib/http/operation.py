@@ -17,13 +17,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from chalicelib.access.authentication import Caller
 from chalicelib.access.scope import Scope
+from chalicelib.core.models.credentials import Credential
 from chalicelib.core.permissions import Level, Permission
 from chalicelib.core.resource import Resource
-from chalicelib.storage.dynamodb.ahead import Wanted
+from chalicelib.http.read_back import NOTHING, Catalogue, ReadBack
+from chalicelib.storage.dynamodb.ahead import RowKey
 
 T = TypeVar("T")
 Q = TypeVar("Q")
@@ -39,7 +41,7 @@ class NoQuery(Resource):
 class Found(Generic[T]):
     """The addressed record or entity, and its project or organization."""
 
-    thing: T
+    target: T
     project: int | None = None
     organization: int | None = None
 
@@ -63,7 +65,7 @@ class Address(Generic[T]):
     level: Callable[[Scope, Found[T]], Level]
     inside: Callable[[Scope, Found[T]], Level] | None = None
     variables: dict[str, type] = field(default_factory=lambda: {"id": int})
-    ahead: Callable[[dict[str, Any], int | None], list[Wanted]] = lambda _path, _user: []
+    ahead: Callable[[dict[str, Any], int | None], list[RowKey]] = lambda _path, _user: []
 
     def find(self, path: dict[str, Any], body: Any = None) -> Found[T]:
         """The record or entity, or NotFound."""
@@ -85,6 +87,7 @@ class Call(Generic[T, Q, B]):
         query: the query parameters; body: the decoded body (None where optional and absent).
         accept: the requested format: `json`, `jsonl`, `csv`, or an image format for pictures.
         headers: the request's headers, lower-case names.
+        unchanged: what the GET of the path answers, where the body only names members of it as they are.
     """
 
     caller: Caller
@@ -98,6 +101,7 @@ class Call(Generic[T, Q, B]):
     body: B
     accept: str | None = None
     headers: dict[str, str] = field(default_factory=dict)
+    unchanged: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +134,20 @@ class Documents:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
+SESSIONS = frozenset({"CreateSession", "DeleteSession"})
+"""Operations that keep a credential in a browser and take it away; they give it nothing."""
+GUESTS = frozenset(
+    {
+        *("GetProject", "GetVersionList", "GetVersion", "GetSectionList", "GetSection", "GetStatistics"),
+        *(f"Get{kind}Type{ending}" for kind in ("Media", "Localization", "State") for ending in ("", "List")),
+        *(f"Get{kind}{ending}{by}" for kind in ("Media", "Localization", "State") for ending in ("List", "Count")
+          for by in ("", "ById")),
+        *("GetMedia", "GetLocalization", "GetState", "GetMediaNext", "GetMediaPrev", "GetFrame", "GetFrameTimes"),
+    }
+)  # fmt: skip
+"""The operations that guests of share links may call: reads whose scope leaves out what the link does not show."""
+GROUPS: set[str] = set()
+"""The groups of operations: the tags of all that were declared."""
 Handler = Callable[[Call[Any, Any, Any]], Any]
 
 
@@ -160,7 +178,11 @@ class Operation:
         status: of success; 201 for POST by default.
         tags: its group in the reference.
         legacy: an operation that only older clients call.
+        lends_writing: whether its answer lets the caller write, as presigned URLs of uploads do.
+        scoped: whether a credential with limits, such as that of a job, may call it; by default where it needs a level,
+            which the credential caps, or only reads.
         makes: the name of what the ids of the answer identify ("Job"), where the id of the operation does not say it.
+        function: the Lambda function that serves it: `api`, or `media`, which has FFmpeg and no DuckDB (decision 195).
     """
 
     id: str
@@ -180,11 +202,26 @@ class Operation:
     details: str = ""
     tag: str = ""
     legacy: bool = False
+    scoped: bool | None = None
+    lends_writing: bool = False
     makes: str = ""
+    function: Literal["api", "media"] = "api"
     formats: tuple[str, ...] = ()
     """The values of `?format=` beside json: ("jsonl", "csv") for entity lists, picture formats for pictures."""
     always: Mapping[str, str] = field(default_factory=dict)
     """Headers of every response, including errors."""
+    catalogue: Catalogue | None = field(default=None, compare=False, repr=False)
+    """All operations, among them this one."""
+
+    def __post_init__(self) -> None:
+        """Note the group."""
+        if self.tag:
+            GROUPS.add(self.tag)
+
+    @cached_property
+    def read_back(self) -> ReadBack:
+        """The members of answers that its bodies may name."""
+        return self.catalogue.members_of(self) if self.catalogue else NOTHING
 
     @cached_property
     def all_formats(self) -> tuple[str, ...]:
@@ -193,6 +230,25 @@ class Operation:
             return self.formats
         lists = ("jsonl", "csv") if get_origin(self.returns) is list else ()
         return tuple(dict.fromkeys(("json", *lists, *self.formats)))
+
+    @property
+    def is_read(self) -> bool:
+        """Whether it changes nothing, and gives no right to: a PUT `…ById` reads what its body chooses."""
+        if self.method == "PUT":
+            return self.id.endswith("ById")
+        return self.method in ("GET", "HEAD", "OPTIONS") and not self.lends_writing
+
+    def takes(self, credential: Credential) -> bool:
+        """Whether a credential with limits may call it."""
+        if credential.kind == "guest":
+            return self.id in GUESTS or (self.needs is Permission.ANYONE and self.is_read)
+        if self.id in SESSIONS:
+            return True
+        if self.needs is Permission.STAFF or not credential.allows(self.tag, is_read=self.is_read):
+            return False
+        if self.scoped is not None:
+            return self.scoped
+        return self.needs.level > Level.NONE or self.is_read or credential.is_whole
 
     @property
     def success(self) -> int:

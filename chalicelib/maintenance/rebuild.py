@@ -23,7 +23,7 @@ from chalicelib.storage.view.snapshot import snapshots
 from chalicelib.storage.view.snapshot.snapshot_records import Segment, current, pointer
 from chalicelib.storage.view.view import View
 
-AT_ONCE = 10_000
+ROWS_PER_BATCH = 10_000
 
 
 class _Typed(msgspec.Struct):
@@ -68,7 +68,7 @@ def _things(project: int, definitions: Definitions) -> Iterator[list[Change]]:
         # Remaining rows of a deleted type were deleted with it; entities of a newer type are in newer commits.
         if msgspec.json.decode(doc, type=_Typed).type in types[kind]:
             waiting[kind].append(Change(kind, number, msgspec.Raw(doc)))
-        if len(waiting[kind]) >= AT_ONCE:
+        if len(waiting[kind]) >= ROWS_PER_BATCH:
             yield waiting.pop(kind)
     yield from waiting.values()
 
@@ -76,7 +76,7 @@ def _things(project: int, definitions: Definitions) -> Iterator[list[Change]]:
 def _find_deleted(project: int) -> Lost:
     """Definitions whose entities are still being tombstoned: later commits do not create these again."""
     lost = Lost()
-    for entry in retired.of(project).entries:
+    for entry in retired.current(project).entries:
         lost.note(entry.what, entry.id, gone=True)
     if DefinitionKind.MEDIA_TYPE in lost.definitions:
         hidden = entities.of_project(project, retired=True)

@@ -156,7 +156,7 @@ def _do(project: int, task: Task) -> None:
         gone = [number for number, row in rows.items() if task.since is None or row.deleted <= task.since]
         if gone:
             object_cleanup.purge(project, task.kind, gone, whole=False)
-    elif waiting := archiving.settle(task.ids):
+    elif waiting := archiving.advance(task.ids):
         later = timestamp(datetime.now(UTC) + AGAIN)
         scheduled_tasks.add(project, msgspec.structs.replace(task, ids=waiting, at=later))
     scheduled_tasks.delete(project, task)

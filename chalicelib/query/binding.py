@@ -16,7 +16,7 @@ from chalicelib.errors import BadInput
 from chalicelib.query.columns import NAMES, SECTION_NAME, SECTION_TAG, TAG_ALIAS, UNDERSCORED, Column
 from chalicelib.query.operators import BY_WORD, FILTERS, OPERATIONS, SEARCHES, Op, Operator, Shape
 from chalicelib.query.tree import AttributeTest, Case, Compare, Nothing, SortKey, Test, Tree, either, negated
-from chalicelib.query.values import TEXT, fold, shown, wanted
+from chalicelib.query.values import APART, TEXT, fold, shown, wanted
 
 MOST_LISTED = 10_000
 FARTHEST_LATITUDE, FARTHEST_LONGITUDE = 90.0, 180.0
@@ -35,7 +35,7 @@ def compare(
         BadInput: the name is unknown, its dtype lacks the operator, or the value is not of its dtype.
     """
     operator, types = BY_WORD[compared.word], tuple(types)
-    if column := _column(kind, operator, compared.name):
+    if column := _column(kind, types, operator, compared.name):
         return _turned(operator, compared, _column_test(column, operator, compared))
     cases, refused = _cases(types, operator, compared)
     if cases:
@@ -66,10 +66,17 @@ def any_text(kind: Kind, types: Iterable[AnyType], word: str, value: Any) -> Tre
     return either(*(compare(kind, given, each) for each in (*named, *(Compare(name, word, value) for name in names))))
 
 
-def _column(kind: Kind, operator: Operator, name: str) -> Column | None:
+def _column(kind: Kind, types: Iterable[AnyType], operator: Operator, name: str) -> Column | None:
     if operator in SEARCHES and (column := UNDERSCORED[kind].get(name)):
         return column
-    return NAMES[kind].get(name)
+    return NAMES[kind].get(name) or _older(kind, types, name)
+
+
+def _older(kind: Kind, types: Iterable[AnyType], name: str) -> Column | None:
+    """The built-in field of an older name, such as `_x` for `$x`, unless an attribute of the types has that name."""
+    if not name.startswith("_") or any(each.attribute(name) for each in types):
+        return None
+    return UNDERSCORED[kind].get(name) or NAMES[kind].get(f"${name[1:]}")
 
 
 def unknown(kind: Kind, name: str, place: str, types: Iterable[AnyType] = (), more: Iterable[str] = ()) -> BadInput:
@@ -91,9 +98,9 @@ def sort_key(
         BadInput: there is no such built-in field or attribute, or it is an attribute of vectors.
     """
     types = tuple(types)
-    if name == SECTION_NAME and kind.is_annotation:
+    if name in (SECTION_NAME, "_section") and kind.is_annotation:
         return SortKey(descending, "section")
-    if column := NAMES[kind].get(name):
+    if column := NAMES[kind].get(name) or _older(kind, types, name):
         return SortKey(descending, column.name)
     found = [(each, attribute) for each in types if (attribute := each.attribute(name))]
     if not found and not (lenient or any(Removed(name) in each.revisions for each in types)):
@@ -179,8 +186,6 @@ def _term(dtype: str, value: Any, place: str) -> tuple[Op, Any]:
     return Op.EQ, wanted(dtype, value, place)
 
 
-_APART = r"[\x00-/:-@\[-^`{-\x7f]"
-"""Every ASCII character that is not a letter, digit or underscore; the same in Python and in the database."""
 _WHOLE_NAMES = frozenset({SECTION_TAG, TAG_ALIAS})
 
 
@@ -190,7 +195,7 @@ def _phrase(dtype: str, compared: Compare, place: str) -> tuple[Op, Any]:
     if dtype not in TEXT or is_whole or not compared.value:
         return _term(dtype, compared.value, place)
     words = re.escape(fold(wanted(dtype, compared.value, place)))
-    return Op.MATCHES, f"(?:.*{_APART})?{words}(?:{_APART}.*)?"
+    return Op.MATCHES, f"(?:.*{APART})?{words}(?:{APART}.*)?"
 
 
 def _instants(value: Any, place: str) -> tuple[datetime, datetime]:

@@ -275,7 +275,7 @@ class _Check:
             return Test("id", Op.IN, tuple(section.media))
         place = f"The search of section {section.id}"
         if section.id in self.sections:
-            raise BadInput(f"{place} leads to itself.")
+            raise BadInput(f"{place} refers to itself; break the cycle.")
         if len(self.sections) >= DEEPEST_SECTIONS:
             raise BadInput(f"{place} leads through more than {DEEPEST_SECTIONS} saved searches.")
         self.sections.append(section.id)

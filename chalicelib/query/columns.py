@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.core.kinds import Kind
-from chalicelib.core.models.entities import Media, State
+from chalicelib.core.models.entities import Localization, Media, State
 from chalicelib.core.models.media_files import MediaFiles
+from chalicelib.core.values import refinements, rle
 from chalicelib.query.values import stored
 
 SECTION_TAG = "tator_user_sections"
@@ -84,6 +85,17 @@ def _tag(media: Media) -> str | None:
     return stored("string", media.attributes.get(SECTION_TAG))  # type: ignore[no-any-return]
 
 
+def _mask_area(localization: Localization) -> int | None:
+    """Pixels of a mask."""
+    return None if localization.mask is None else rle.area(rle.decode(localization.mask.counts))
+
+
+def _points_visible(localization: Localization) -> int | None:
+    """Points of a skeleton that are visible."""
+    return None if localization.visible is None else localization.visible.count(_VISIBLE)
+
+
+_VISIBLE = 2
 _COMMON = (
     _member("id", "int"),
     _member("type", "int"),
@@ -93,6 +105,13 @@ _COMMON = (
     _converted("modified_datetime", "datetime"),
 )
 _GEOMETRY = tuple(_member(name, "float") for name in ("x", "y", "width", "height", "u", "v"))
+_REFINED = (
+    _member("angle", "float"),
+    Column("form", "string", refinements.form),
+    Column("points_visible", "int", _points_visible),
+    Column("mask_area", "int", _mask_area),
+    Column("share", "float", refinements.share),
+)
 _ANNOTATION = (
     _converted("frame", "int"),
     _member("version", "int"),
@@ -127,7 +146,7 @@ COLUMNS: dict[Kind, tuple[Column, ...]] = {
         Column("download_size", "int", _download_size),
         Column("duration", "float", _duration),
     ),
-    Kind.LOCALIZATION: (*_COMMON, _member("media", "int"), *_ANNOTATION, *_GEOMETRY),
+    Kind.LOCALIZATION: (*_COMMON, _member("media", "int"), *_ANNOTATION, *_GEOMETRY, *_REFINED),
     Kind.STATE: (
         *_COMMON,
         _member("media", "ints"),
@@ -159,6 +178,7 @@ BY_NAME: dict[Kind, dict[str, Column]] = {
 }
 
 _HIDDEN = frozenset({"latest", "tag", "total_size", "download_size", "duration", "localizations", "source_url"})
+_HIDDEN |= {"mask_area", "share"}
 _ALIASES = {"$user": "created_by", "$meta": "type", "$primary_section": "section"}
 
 
@@ -168,6 +188,8 @@ def _names(kind: Kind) -> dict[str, Column]:
     names |= {alias: columns[name] for alias, name in _ALIASES.items() if name in columns}
     if kind is Kind.MEDIA:
         names |= {SECTION_TAG: columns["tag"], TAG_ALIAS: columns["tag"], "$incident": INCIDENT}
+    if kind is Kind.LOCALIZATION:
+        names["$area"] = AREA
     if kind is Kind.STATE:
         names["$duration"] = TRACK_DURATION
     return names
@@ -175,6 +197,8 @@ def _names(kind: Kind) -> dict[str, Column]:
 
 TRACK_DURATION = Column("duration", "float", lambda _: None)
 """Seconds from the first to the last localization of a state: `num_frames` by the rate of its first media."""
+AREA = Column("area", "float", lambda _: None)
+"""Pixels that a localization covers: those of its mask, else its share of its media; null where it has no area."""
 INCIDENT = Column("incident", "int", lambda _: None)
 """How many annotations match the related filters of a media list; null in a list without."""
 
@@ -207,8 +231,11 @@ UNDERSCORED: dict[Kind, dict[str, Column]] = {
         },
     },
     Kind.LOCALIZATION: {
-        f"_{name}": BY_NAME[Kind.LOCALIZATION][name]
-        for name in ("frame", "media", "x", "y", "width", "height", "u", "v")
+        "_area": AREA,
+        **{
+            f"_{name}": BY_NAME[Kind.LOCALIZATION][name]
+            for name in ("frame", "media", "x", "y", "width", "height", "u", "v", "angle", "form", "points_visible")
+        },
     },
     Kind.STATE: {
         "_duration": TRACK_DURATION,

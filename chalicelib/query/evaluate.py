@@ -192,6 +192,8 @@ class Evaluation:
             return self.incidents.get(thing.id, 0) if self.counts_incidents else None
         if column == "duration" and kind is Kind.STATE:
             return self._track_duration(thing)
+        if column == "area":
+            return self._area(thing)
         return BY_NAME[kind][column].value(thing)
 
     def _track_duration(self, state: Any) -> float | None:
@@ -199,6 +201,15 @@ class Evaluation:
         fps = self.column(Kind.MEDIA, "fps", media) if media else None
         frames = self.column(Kind.STATE, "num_frames", state)
         return frames / fps if frames is not None and fps and fps > 0 else None
+
+    def _area(self, localization: Any) -> float | None:
+        pixels = self.column(Kind.LOCALIZATION, "mask_area", localization)
+        if pixels is not None:
+            return float(pixels)
+        media = self.media.get(localization.media)
+        share = self.column(Kind.LOCALIZATION, "share", localization)
+        width, height = (self.column(Kind.MEDIA, side, media) if media else None for side in ("width", "height"))
+        return None if share is None or width is None or height is None else float(share * (width * height))
 
     def ordered(self, query: Query, chosen: Iterable[Any]) -> list[Any]:
         """Entities in a query's order: by distance, then sort keys, then id."""

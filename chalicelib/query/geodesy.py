@@ -25,8 +25,6 @@ _ANTIPODE = 1e-9
 _SAME = 1e-18
 _ROUNDING = 1e-6
 """More than the error of a cosine made of floats of 32 bits: 9 km for a small circle, 10 m for one of 5,000 km."""
-PLACED_KM = 0.002
-"""More than the error of a place made of a unit vector of 32 bits."""
 _STRAIGHT = 0.05, 2.8
 """Radians between which the border of a circle is given by `_border`: below, rounding counts for more than the
 flattening; above, the formula is near its pole."""
@@ -80,10 +78,10 @@ def within_sql(column: str, place: tuple[float, float], km: float, value: Callab
         km: the distance in kilometres.
         value: makes a parameter of a value.
     """
-    _, far, close = cosines(km)
+    _, far, close = _cosines(km)
     # The cosine of the angle at the Earth's centre, cheap and good enough for all but the narrow ring between
     # the bounds. A CASE, for the database tries the terms of an AND in any order.
-    near = cosine_sql(column, place, value)
+    near = _cosine_sql(column, place, value)
     decided = f"WHEN {near} < {value(far)}::FLOAT THEN false WHEN {near} > {value(close)}::FLOAT THEN true"
     if _STRAIGHT[0] < km / EQUATOR_KM < _STRAIGHT[1]:
         flat, slope, bend, error = map(value, _border(place[1], km))
@@ -91,16 +89,17 @@ def within_sql(column: str, place: tuple[float, float], km: float, value: Callab
         beyond = f"{near} - ({flat} + {sine} * ({slope} + {sine} * {bend}))"
         decided += f" WHEN {beyond} > {error} THEN true WHEN {beyond} < -{error} THEN false"
     exact = f"CASE {decided} ELSE {_distance_sql(column, place, value)} <= {value(km)} END"
-    return f"({' AND '.join((*box_sql(column, place, km, value), exact))})"
+    bounds = _box_sql(column, place, _cosines(km).angle, value) or [f"{column} NOTNULL"]
+    return f"({' AND '.join((*bounds, exact))})"
 
 
-def cosine_sql(column: str, place: tuple[float, float], value: Callable[[float], str]) -> str:
+def _cosine_sql(column: str, place: tuple[float, float], value: Callable[[float], str]) -> str:
     """The cosine of the angle at the Earth's centre between a column's places and another, of 32 bits."""
     pairs = zip(vector_of(column), unit(*place), strict=True)
     return " + ".join(f"{each} * {value(part)}::FLOAT" for each, part in pairs)
 
 
-class Cosines(NamedTuple):
+class _Cosines(NamedTuple):
     """What the cosine of 32 bits of a place's angle from another says about a distance."""
 
     angle: float
@@ -111,24 +110,13 @@ class Cosines(NamedTuple):
     """Above, a place is within it."""
 
 
-def cosines(km: float) -> Cosines:
+def _cosines(km: float) -> _Cosines:
     """What cosines say about a distance: no geodesic is longer than its angle's great circle at the equatorial radius.
 
     Slightly wider and narrower than the exact bounds, so that rounding cannot contradict the formula.
     """
     more, less = km * (1 + 1e-9), km * (1 - 1e-9)
-    return Cosines(more / POLE_KM, _cosine(more / POLE_KM) - _ROUNDING, _cosine(less / EQUATOR_KM) + _ROUNDING)
-
-
-def place_of(x: float, y: float, z: float) -> tuple[float, float]:
-    """Longitude and latitude in degrees of a unit vector; those of 32 bits are `PLACED_KM` off at most."""
-    angle = math.atan2(z, math.hypot(x, y))
-    return math.degrees(math.atan2(y, x)), math.degrees(math.atan(math.tan(angle) / (1 - FLATTENING)))
-
-
-def box_sql(column: str, place: tuple[float, float], km: float, value: Callable[[float], str]) -> list[str]:
-    """Conditions that all places within a distance of another fulfil, never true where the column is NULL."""
-    return _box_sql(column, place, cosines(km).angle, value) or [f"{column} NOTNULL"]
+    return _Cosines(more / POLE_KM, _cosine(more / POLE_KM) - _ROUNDING, _cosine(less / EQUATOR_KM) + _ROUNDING)
 
 
 def _box_sql(column: str, place: tuple[float, float], angle: float, value: Callable[[float], str]) -> list[str]:

@@ -20,7 +20,6 @@ from typing import Any
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.definitions import AnyType
 from chalicelib.core.values.revisions import Added, Recast, Removed, Renamed, Revision
-from chalicelib.query.tree import Case
 
 PLACE = "DOUBLE[2]"
 VECTOR = "BLOB"
@@ -98,16 +97,6 @@ class Layout:
     def slot(self, kind: Kind, number: int, name: str) -> Slot | None:
         """The slot of an attribute of a type; None if the type lacks the attribute."""
         return self.slots[kind].get(number, {}).get(name)
-
-    def only_column(self, kind: Kind, name: str, cases: Sequence[Case]) -> str | None:
-        """The one column of an attribute in the types of a test, where no other types use it; else None."""
-        if len(cases) != 1:
-            return None
-        slots = {number: self.slot(kind, number, name) for number in cases[0].types}
-        columns = {slot.column for slot in slots.values() if slot and slot.dtype == cases[0].dtype}
-        column = next(iter(columns), "")
-        used = {number for number, slot in slots.items() if slot and slot.column == column}
-        return column if len(columns) == 1 and self.users[kind][column] <= used else None
 
     def fit(self, kind: Kind, number: int, definition: AnyType | None, revisions: Sequence[Revision] = ()) -> Fitted:
         """Fit the columns to a changed type (None: deleted) and return the changes to make in the table.

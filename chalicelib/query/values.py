@@ -45,6 +45,31 @@ def _fold_one(character: str) -> str:
     return lower if len(lower) == 1 else lower[0]
 
 
+APART = r"[\x00-/:-@\[-^`{-\x7f]"
+"""Every ASCII character that is not a letter, digit or underscore; the same in Python and in the database."""
+_TOKEN = re.compile(r"\\.|.", re.DOTALL)
+"""An escaped character, or a character of a regular expression."""
+_LAST_CASED = 0x1E943
+"""The last character of Unicode that has another case."""
+
+
+def in_any_case(pattern: str) -> str:
+    """The regular expression for texts that one for folded texts matches after `fold`."""
+    cases = _cases()
+    parts = ("".join(cases.get(each, each) for each in _TOKEN.findall(part)) for part in pattern.split(APART))
+    return APART.join(parts)
+
+
+@lru_cache(maxsize=1)
+def _cases() -> dict[str, str]:
+    """By folded character, the class of all characters that are folded to it, where there are others."""
+    found: dict[str, str] = {}
+    for number in range(ord("A"), _LAST_CASED + 1):
+        if (folded := _fold_one(character := chr(number))) != character:
+            found[folded] = found.get(folded, folded) + character
+    return {folded: f"[{characters}]" for folded, characters in found.items()}
+
+
 @lru_cache(maxsize=8192)  # entities written together have the same time
 def instant(text: str) -> datetime | None:
     """The instant of an ISO 8601 text, as naive UTC; None if it is not one.

@@ -14,7 +14,7 @@ from array import array
 
 STEPS = 4
 """Scales per factor of 2."""
-MOST = 127
+MAX_CODE = 127
 """The largest absolute value of a code's bytes."""
 HEAD = struct.Struct("<hxxIff")
 """The step of the scale, the sum of squared bytes, the length of the rounding error, and that of the vector."""
@@ -38,7 +38,7 @@ def code(packed: bytes | None) -> bytes | None:
     length = math.hypot(*numbers)
     if not numbers or length > _LONGEST:
         return bytes(HEAD.size)
-    step = math.ceil(STEPS * math.log2(largest / MOST)) if largest else 0
+    step = math.ceil(STEPS * math.log2(largest / MAX_CODE)) if largest else 0
     size = scale(step)
     whole = [round(number / size) for number in numbers]
     error = math.dist(numbers, [each * size for each in whole])
@@ -55,13 +55,13 @@ def split(center: tuple[float, ...]) -> tuple[tuple[float, bytes], tuple[float, 
 
 def rounded_to(center: tuple[float, ...], size: float) -> tuple[bytes, float]:
     """A vector's numbers divided by a scale and rounded, as bytes; and the sum of the absolute differences to it."""
-    whole = [max(-MOST, min(MOST, round(number / size))) for number in center]
+    whole = [max(-MAX_CODE, min(MAX_CODE, round(number / size))) for number in center]
     rest = math.fsum(abs(number - each * size) for number, each in zip(center, whole, strict=True))
     return array("b", whole).tobytes(), rest
 
 
 def _rounded(numbers: tuple[float, ...]) -> tuple[float, bytes, tuple[float, ...]]:
-    size = (max(map(abs, numbers), default=0.0) / MOST) or 1.0
+    size = (max(map(abs, numbers), default=0.0) / MAX_CODE) or 1.0
     whole = [round(number / size) for number in numbers]
     rest = tuple(number - each * size for number, each in zip(numbers, whole, strict=True))
     return size, array("b", whole).tobytes(), rest

@@ -7,7 +7,18 @@ A message names its work by ids; the handler reads the rest from storage. Delive
 `functions/worker.py` skips finished messages, and handlers are idempotent.
 """
 
-from chalicelib.queues.base import LARGEST, Message, Unreadable, decode, encode
+from chalicelib.queues.base import MAX_MESSAGE_BYTES, Message, Unreadable, decode, encode
 from chalicelib.queues.sending import SETTLED, client, send, send_many, try_send
 
-__all__ = ["LARGEST", "SETTLED", "Message", "Unreadable", "client", "decode", "encode", "send", "send_many", "try_send"]
+__all__ = [
+    "MAX_MESSAGE_BYTES",
+    "SETTLED",
+    "Message",
+    "Unreadable",
+    "client",
+    "decode",
+    "encode",
+    "send",
+    "send_many",
+    "try_send",
+]

@@ -11,7 +11,7 @@ import msgspec
 
 from chalicelib.errors import TooLarge
 
-LARGEST = 256 * 1024
+MAX_MESSAGE_BYTES = 256 * 1024
 """Most bytes of a message, and of the messages of one batch together.
 
 SQS takes 1 MB, but bills each 64 KB as a request; larger data belongs into an object.
@@ -49,8 +49,10 @@ def tag_of(kind: type[Message]) -> str:
 def encode(message: Message) -> str:
     """The body for a queue. Raises TooLarge: it has more than `LARGEST` bytes."""
     body = _ENCODER.encode(message)
-    if len(body) > LARGEST:
-        raise TooLarge(f"A {tag_of(type(message))} message may have at most {LARGEST} bytes; this one has {len(body)}.")
+    if len(body) > MAX_MESSAGE_BYTES:
+        raise TooLarge(
+            f"A {tag_of(type(message))} message may have at most {MAX_MESSAGE_BYTES} bytes; this one has {len(body)}."
+        )
     return body.decode()
 
 

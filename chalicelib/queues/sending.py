@@ -12,13 +12,18 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from chalicelib.core.time.retry import BUSY
 from chalicelib.errors import Unavailable
-from chalicelib.queues.base import LARGEST, Message, encode
+from chalicelib.queues.base import MAX_MESSAGE_BYTES, Message, encode
 from chalicelib.settings import settings
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_sqs.literals import QueueAttributeNameType
     from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
 
+QUEUES = ("transcode", "clip", "dataset", "source", "email", "purge", "webhook")
+DEAD = "-dead"
+"""What the name of a queue of dead letters ends with, after that of its queue."""
+_COUNT: QueueAttributeNameType = "ApproximateNumberOfMessages"
 BATCH = 10
 """Most messages that SQS takes in one call."""
 LONGEST_DELAY = 900
@@ -38,19 +43,25 @@ def client() -> SQSClient:
 
 def reach() -> None:
     """Raise Unavailable unless every queue answers."""
-    for url in (
-        settings().transcode_queue_url,
-        settings().clip_queue_url,
-        settings().dataset_queue_url,
-        settings().source_queue_url,
-        settings().email_queue_url,
-        settings().purge_queue_url,
-        settings().webhook_queue_url,
-    ):
-        try:
-            client().get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
-        except (ClientError, BotoCoreError) as failure:
-            raise Unavailable("The queues do not answer.", type(failure).__name__) from failure
+    for name in QUEUES:
+        _ask_for(_url(name), "QueueArn")
+
+
+def count_given_up() -> dict[str, int]:
+    """The number of dead letters by the name of their queue, where there are some. Raises Unavailable."""
+    counts = {name: int(_ask_for(f"{_url(name)}{DEAD}", _COUNT)) for name in QUEUES}
+    return {name: count for name, count in counts.items() if count}
+
+
+def _url(name: str) -> str:
+    return str(getattr(settings(), f"{name}_queue_url"))
+
+
+def _ask_for(url: str, attribute: QueueAttributeNameType) -> str:
+    try:
+        return client().get_queue_attributes(QueueUrl=url, AttributeNames=[attribute])["Attributes"][attribute]
+    except (ClientError, BotoCoreError) as failure:
+        raise Unavailable("The queues do not answer.", type(failure).__name__) from failure
 
 
 @lru_cache(maxsize=1)
@@ -111,7 +122,7 @@ def _batches(bodies: Iterable[str]) -> Iterator[list[str]]:
     size = 0
     for body in bodies:
         length = len(body.encode())
-        if batch and (len(batch) == BATCH or size + length > LARGEST):
+        if batch and (len(batch) == BATCH or size + length > MAX_MESSAGE_BYTES):
             yield batch
             batch, size = [], 0
         batch.append(body)

@@ -1,9 +1,9 @@
 """Probe a file: its streams, and the presentation time of each frame.
 
 The packets' timestamps make the frame table without decoding; for MP4 and MOV not even the payload is fetched, as the
-demuxer needs only its index. The decoder's output is then compared at both ends, where packets and pictures differ:
-leading pictures that cannot be decoded, a truncated tail. Sources whose packets have no usable timestamps are decoded
-once to be counted.
+demuxer needs only its index (`packets`). The decoder's output is then compared at both ends, where packets and pictures
+differ: leading pictures that cannot be decoded, a truncated tail. Between them each packet is a frame, whether it can
+be decoded or not. Sources whose packets have no usable timestamps are decoded once to be counted.
 """
 
 from __future__ import annotations
@@ -13,22 +13,20 @@ import struct
 import time
 from array import array
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice, pairwise
-from math import atan2, pi
+from math import atan2, degrees
 from typing import TYPE_CHECKING, cast
-
-from msgspec import Struct
 
 from chalicelib.errors import BadInput
 from chalicelib.video.decoding.decode import START, KeyframeMissedError, decode, packets_from, without_losses
-from chalicelib.video.files import quirks
 from chalicelib.video.files.opening import opened, refusing, video_stream
 from chalicelib.video.files.source import Source, SourceFile
-from chalicelib.video.mp4 import boxes
-from chalicelib.video.plan import GOP, AudioInfo, Probe, VideoInfo, check_size
-from chalicelib.video.timing import MAX_FRAMES, FrameTable, Keyframe, build_table
+from chalicelib.video.packets import BY_DECODING_TIME, STREAMED, Packets, demuxed, patiently
+from chalicelib.video.plan import GOP, AudioInfo, Probe, VideoInfo, check_size, turned_size
+from chalicelib.video.timing import FrameTable, Keyframe, build_table
 
 if TYPE_CHECKING:
     from av import Packet, VideoFrame, VideoStream
@@ -39,21 +37,10 @@ MAX_SECONDS = 600.0
 _HEAD_FRAMES = 32
 # Decoding this many frames at the end takes a few seconds; a longer last group of pictures is not checked.
 _LONGEST_TAIL = 3000
-_MOST_BOXES = 64
-# Maximum pictures lost to damaged packets at the start.
-_MOST_DAMAGED = 8
-_STREAMED = frozenset({"mpegts", "mpeg"})
-_BY_DECODING_TIME = frozenset({"mov", "avi", "mpeg"})
+_ONE_FRAME_EACH = frozenset({"hevc", "av1", "vp9", "vp8", "h264", "mpeg2video", "prores", "dnxhd", "ffv1"})
 _WIDEST_PIXEL = 16
-
-
-class _Packets(Struct):
-    """The result of demuxing: presentation times of frames, and keyframes as (time, stamp, position)."""
-
-    times: array[int]
-    keys: list[tuple[int, int, int | None]]
-    usable: bool
-    shift: int = 0
+_SMALLEST_FRAME = 8
+"""Bytes of a packet that is no frame but stands for one that is in the packet before it, as in packed AVI."""
 
 
 def probe(source: Source, *, max_seconds: float = MAX_SECONDS) -> tuple[Probe, FrameTable]:
@@ -71,110 +58,16 @@ def probe(source: Source, *, max_seconds: float = MAX_SECONDS) -> tuple[Probe, F
         audio = tuple(_audio(container))
         base = stream.time_base or Fraction(1, 1000)
         nominal = stream.average_rate or stream.guessed_rate
-        packets = _demuxed(container, stream, file, name, deadline)
+        packets = demuxed(container, stream, file, name, deadline)
     head, is_damaged = _head(file)
-    missing = _MOST_DAMAGED if is_damaged else 0
-    table = _table(file, packets, head, base, nominal, missing, by_position=name in _STREAMED)
+    is_kept = is_damaged or _shows_each(stream.codec_context.codec.canonical_name, head)
+    table = _table(file, packets, head, base, nominal, is_kept=is_kept, by_position=name in STREAMED)
     if table is None:
         table = _decoded_table(file, base, nominal, name, deadline)
     with opened(file) as (container, _):
         video = _video(video_stream(container), head)
     check_size(video.width, video.height)
     return Probe(name, source.size, video, table.rate, table.count, audio), table
-
-
-def _demuxed(container: InputContainer, stream: VideoStream, file: SourceFile, name: str, deadline: float) -> _Packets:
-    """The timestamps and keyframes of all packets."""
-    if name == "mov":
-        quirks.check_edits(file, stream.id)
-        _without_payload(container, stream, file)
-    times = array("q")
-    keys: list[tuple[int, int, int | None]] = []
-    usable = True
-    before: int | None = None
-    position = delay = 0
-    try:
-        for number, packet in enumerate(_patiently(container.demux(stream), deadline)):
-            if not packet.size:
-                continue
-            if not number and packet.pts is not None and packet.dts is not None:
-                position, delay = packet.pos or 0, packet.pts - packet.dts
-            # Recordings joined end to end start their clock again, and sorting by it would mix them.
-            if packet.pts is None or (before is not None and packet.dts is not None and packet.dts < before):
-                usable = False
-                continue
-            before = packet.dts
-            if packet.is_keyframe:
-                stamp = packet.dts if name in _BY_DECODING_TIME and packet.dts is not None else packet.pts
-                keys.append((packet.pts, stamp, packet.pos))
-            if not packet.is_discard:
-                times.append(packet.pts)
-    finally:
-        file.hollow = []
-    if file.error:
-        raise file.error
-    times = array("q", sorted(times))
-    usable = usable and all(a < b for a, b in pairwise(times))
-    shift = quirks.shift_of(file, stream.id, position, delay) if name == "mov" else 0
-    return _Packets(times, keys, usable, shift)
-
-
-def _without_payload(container: InputContainer, stream: VideoStream, file: SourceFile) -> None:
-    """Give the demuxer of an MP4 zeros instead of the payload, which it does not read."""
-    import av  # noqa: PLC0415 - see video.opening
-    from av.container.core import Flags  # noqa: PLC0415
-
-    payload = _payload(file)
-    if not payload:
-        return
-    # Parsers would look for keyframes in the payload; the index lists them. Seeking resets the parsers that
-    # opening the file has started.
-    no_parse = cast("int", Flags.no_parse.value)
-    container.flags |= no_parse
-    try:
-        container.seek(stream.start_time or 0, stream=stream)
-    except av.FFmpegError:
-        container.flags &= ~no_parse
-    else:
-        file.hollow = payload
-
-
-def _patiently(packets: Iterator[Packet[VideoStream]], deadline: float) -> Iterator[Packet[VideoStream]]:
-    """Packets until the first unreadable one. Raises BadInput if they are too many or take too long."""
-    import av  # noqa: PLC0415 - see video.opening
-
-    try:
-        for number, packet in enumerate(packets):
-            if number > MAX_FRAMES:
-                raise BadInput(f"The video has more than {MAX_FRAMES} frames.")
-            if number % 256 == 0 and time.monotonic() > deadline:
-                raise BadInput("Looking through the video takes longer than allowed.")
-            yield packet
-    except av.FFmpegError:
-        # A truncated file still has the frames before that.
-        return
-
-
-def _payload(file: SourceFile) -> list[tuple[int, int]]:
-    """Byte ranges of an MP4's payload; none for fragmented files, whose indexes are between payloads."""
-    ranges: list[tuple[int, int]] = []
-
-    def read(offset: int, length: int) -> bytes:
-        file.seek(offset)
-        return file.read(length)
-
-    position = file.tell()
-    try:
-        for number, box in enumerate(boxes.top_level(read, file.size)):
-            if box.name == "moof" or number > _MOST_BOXES:
-                return []
-            if box.name == "mdat":
-                ranges.append((box.body, min(box.end, file.size)))
-    except BadInput:
-        return []
-    finally:
-        file.seek(position)
-    return ranges
 
 
 def _head(file: SourceFile) -> tuple[list[VideoFrame], bool]:
@@ -197,36 +90,60 @@ def _head(file: SourceFile) -> tuple[list[VideoFrame], bool]:
     return pictures, len(tried) > 1
 
 
+def _shows_each(codec: str, head: Sequence[VideoFrame]) -> bool:
+    """Whether every packet of a codec is one frame, so that a picture that is missing is damaged.
+
+    The two fields of an interlaced frame may be in packets of their own.
+    """
+    return codec in _ONE_FRAME_EACH and not any(picture.interlaced_frame for picture in head)
+
+
 def _table(
     file: SourceFile,
-    packets: _Packets,
+    packets: Packets,
     head: Sequence[VideoFrame],
     base: Fraction,
     nominal: Fraction | None,
-    missing: int,
     *,
+    is_kept: bool,
     by_position: bool,
 ) -> FrameTable | None:
     """The frame table from timestamps, corrected at both ends by decoding; None if they do not agree.
 
-    Up to `missing` pictures of `head` may be missing between others.
+    `is_kept` is true where a packet without a picture is a damaged frame, which stays in the table.
     """
     shown = [picture.pts for picture in head if picture.pts is not None]
     times = packets.times
-    if not packets.usable or len(shown) < len(head) or not times or shown[0] not in times:
+    if is_kept and packets.ordered:
+        # After damage, pictures may come out of order, and one may have a time that was damaged.
+        present = set(times)
+        shown = sorted(stamp for stamp in shown if stamp in present)
+    if not packets.usable or not times or not shown or len(shown) < (len(head) / 2 if is_kept else len(head)):
         return None
     start = bisect_left(times, shown[0])
     stop = bisect_left(times, shown[-1], start) + 1
-    if stop - start - len(shown) > missing or not set(shown).issubset(times[start:stop]) or shown != sorted(shown):
+    if not set(shown).issubset(times[start:stop]) or shown != sorted(shown):
         return None
+    missing = stop - start - len(shown)
+    if missing and (not is_kept or (missing * 3 > stop - start and any(picture.interlaced_frame for picture in head))):
+        return None
+    if is_kept and packets.begins is not None:
+        start = min(start, bisect_left(times, packets.begins))
     del times[:start]
-    keys = list(_keyframes(packets.keys, times))
-    draft = build_table(times, keys, base, nominal, by_position=by_position, shift=packets.shift)
+
+    def made() -> FrameTable:
+        keys = list(_keyframes(packets.keys, times))
+        return build_table(times, keys, base, nominal, by_position=by_position, shift=packets.shift)
+
+    draft = made()
     last = _last_shown(file, draft, shown)
-    if last is not None and last < times[-1]:
-        del times[bisect_left(times, last) + 1 :]
-        draft = build_table(times, keys, base, nominal, by_position=by_position, shift=packets.shift)
-    return draft
+    end = len(times) if last is None else bisect_left(times, last) + 1
+    if is_kept or end == len(times):
+        end = len(times) - (end < len(times) and times[-1] == packets.broken)
+    if end == len(times):
+        return draft
+    del times[end:]
+    return made()
 
 
 def _keyframes(keys: Iterable[tuple[int, int, int | None]], times: Sequence[int]) -> Iterator[Keyframe]:
@@ -257,7 +174,7 @@ def _last_shown(file: SourceFile, table: FrameTable, head: Sequence[int]) -> int
         with contextlib.suppress(KeyframeMissedError):
             for picture in without_losses(attempt):
                 if picture.pts is not None and picture.pts >= times[key.frame]:
-                    last = picture.pts
+                    last = max(picture.pts, last or picture.pts)
         if file.error:
             raise file.error
         if last is not None:
@@ -271,44 +188,72 @@ def _decoded_table(
     """The frame table of a source whose frames can be counted only by decoding."""
     keys: list[tuple[int | None, int | None]] = []
     clock: list[int] = []
+    tried: list[int] = []
 
     def attempt(threads: int) -> Iterator[VideoFrame]:
         keys.clear()
         clock.clear()
+        tried.append(threads)
         with opened(file) as (container, _):
             stream = video_stream(container)
             yield from decode(noting_keys(container.demux(stream)), stream, threads)
 
     def noting_keys(packets: Iterator[Packet[VideoStream]]) -> Iterator[Packet[VideoStream]]:
-        for packet in _patiently(packets, deadline):
-            if packet.dts is not None:
+        for packet in patiently(packets, deadline):
+            if packet.dts is not None and packet.size > _SMALLEST_FRAME:
                 clock.append(packet.dts)
             if packet.size and packet.is_keyframe and not packet.is_discard:
                 keys.append((packet.dts if packet.dts is not None else packet.pts, packet.pos))
             yield packet
 
-    times = array("q")
+    shown: list[int | None] = []
     shown_keys: list[int] = []
-    timed = True
     with refusing("The video cannot be decoded", file):
         for number, picture in enumerate(without_losses(attempt)):
             if picture.key_frame:
                 shown_keys.append(number)
-            timed = timed and picture.pts is not None and (not times or picture.pts > times[-1])
-            times.append(picture.pts if timed and picture.pts is not None else number)
-    if not timed:
-        base, times = _regular(len(times), base, nominal, times[0] * base if times else Fraction(0))
+            shown.append(picture.pts)
     # Where the clock begins anew or stands still, a time is there twice, and a seek may find the other packet.
     is_steady = all(before < after for before, after in pairwise(clock))
+    lost = _lost(shown, clock) if is_steady and len(tried) > 1 else []
+    count = len(shown) + len(lost)
+    if lost or None in shown or not all(before < after for before, after in pairwise(shown)):  # type: ignore[operator]
+        first = shown[0] if shown else None
+        base, times = _regular(count, base, nominal, (first or 0) * base)
+    else:
+        times = array("q", cast("list[int]", shown))
     keyframes = []
     # Only where every keyframe packet gave one keyframe picture is it sure which belongs to which.
-    if len(keys) == len(shown_keys) and name in _BY_DECODING_TIME | _STREAMED:
+    if len(keys) == len(shown_keys) and name in BY_DECODING_TIME | STREAMED:
+        present = sorted({*range(count)}.difference(lost)) if lost else range(count)
         keyframes = [
-            Keyframe(frame, stamp, position)
+            Keyframe(present[frame], stamp, position)
             for frame, (stamp, position) in zip(shown_keys, keys, strict=True)
-            if stamp is not None and (is_steady or (position is not None and name in _STREAMED))
+            if stamp is not None and (is_steady or (position is not None and name in STREAMED))
         ]
-    return build_table(times, keyframes, base, nominal, counted=True, by_position=name in _STREAMED)
+    return build_table(times, keyframes, base, nominal, counted=True, by_position=name in STREAMED, lost=lost)
+
+
+def _lost(shown: Sequence[int | None], clock: Sequence[int]) -> list[int]:
+    """The numbers of frames without a picture, in presentation order, where each packet is one frame.
+
+    `clock` has the decoding time of each packet, `shown` that of the packet of each picture, in presentation order. A
+    frame is taken to be presented before the first one that is decoded after it. None are lost where times are unknown.
+    """
+    if not shown or None in shown:
+        return []
+    stamps = cast("list[int]", shown)
+    # FFmpeg counts the pictures of some codecs from one, and their packets from zero.
+    present = {stamp + min(stamps) - clock[0] for stamp in clock}
+    if len(set(stamps)) < len(stamps) or not present.issuperset(stamps):
+        return []
+    missing = deque(sorted(present.difference(stamps)))
+    lost: list[int] = []
+    for number, stamp in enumerate(stamps):
+        while missing and missing[0] < stamp:
+            missing.popleft()
+            lost.append(number + len(lost))
+    return lost + [len(shown) + len(lost) + number for number in range(len(missing))]
 
 
 def _regular(count: int, base: Fraction, nominal: Fraction | None, begun: Fraction) -> tuple[Fraction, array[int]]:
@@ -330,8 +275,7 @@ def _video(stream: VideoStream, head: Sequence[VideoFrame]) -> VideoInfo:
         sar = Fraction(1)
     rotation, mirrored = _orientation(first)
     width, height = max(1, round(first.width * sar)), first.height
-    if rotation in (90, 270):
-        width, height = height, width
+    width, height = turned_size(width, height, rotation)
     return VideoInfo(
         codec=stream.codec_context.codec.canonical_name,
         pix_fmt=first.format.name,
@@ -347,8 +291,11 @@ def _video(stream: VideoStream, head: Sequence[VideoFrame]) -> VideoInfo:
     )
 
 
-def _orientation(picture: VideoFrame) -> tuple[int, bool]:
-    """Clockwise quarter turns in degrees, and whether to mirror left-right before, from a picture's display matrix."""
+def _orientation(picture: VideoFrame) -> tuple[float, bool]:
+    """The clockwise turn in degrees, and whether to mirror left-right before, from a picture's display matrix.
+
+    A turn of less than a degree from a quarter is taken for the quarter.
+    """
     # PyAV's stubs know of motion vectors only; at run time it is a mapping from every kind's name to a buffer.
     side_data = cast("Mapping[str, Buffer]", picture.side_data)
     matrix = side_data.get("DISPLAYMATRIX")
@@ -358,7 +305,9 @@ def _orientation(picture: VideoFrame) -> tuple[int, bool]:
     mirrored = a * d - b * c < 0
     if mirrored:
         a, b = -a, -b
-    return round(atan2(b, a) / (pi / 2)) % 4 * 90, mirrored
+    angle = degrees(atan2(b, a)) % 360
+    quarter = round(angle / 90) * 90
+    return (quarter % 360 if abs(angle - quarter) < 1 else round(angle, 2)), mirrored
 
 
 def _audio(container: InputContainer) -> Iterator[AudioInfo]:

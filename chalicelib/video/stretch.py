@@ -5,7 +5,7 @@ stay together, sound is resampled between knots, one about every second and more
 the source's time of a knot is heard where the renditions show that frame. Between knots, frame and sound are apart by
 at most the duration of an average frame, in the source's time. Where the source runs more than three times as fast or
 slow as the renditions, sound is not stretched: it plays at its own speed from the knot on, and is cut or followed by
-its last sample.
+its last sample; there, a knot comes every quarter of a second.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from msgspec import Struct
 from chalicelib.video.timing import FrameTable
 
 SLOWEST_RATE = 2
-"""Frames per second below which sound is not stretched: of a timelapse nothing would be left to recognize."""
-_MOST = 3.0
+"""Typical frames per second below which sound is not stretched: of a timelapse nothing would be left to recognize."""
+_MOST = 3
+_NEAR = Fraction(1, 4)
+"""Seconds of the renditions between knots where sound is not stretched."""
 _FAR = 1e9
 
 
@@ -51,12 +53,15 @@ def _is_regular(table: FrameTable) -> bool:
 
 
 def knots_of(table: FrameTable) -> Knots:
-    """The knots of a source; none where its rate is constant or very low."""
-    if table.fps < SLOWEST_RATE or is_constant(table):
+    """The knots of a source; none where its rate is constant, or very low between most frames.
+
+    Pauses make the average low, and need knots the most.
+    """
+    if _typical_rate(table) < SLOWEST_RATE or is_constant(table):
         return Knots()
     step = max(1, round(table.fps))
     regular = sorted({*range(0, table.count - 1, step), table.count - 1, *_around_pauses(table)})
-    numbers = _bent(table, regular)
+    numbers = [*_close(table, _bent(table, regular))]
     source = [float(table.time_of(number)) for number in numbers]
     shown = [float(number / table.fps) for number in numbers]
     line = [(-_FAR, -_FAR)]
@@ -68,6 +73,12 @@ def knots_of(table: FrameTable) -> Knots:
             line.append((start + plain, at + plain))
     line += [(source[-1], shown[-1]), (source[-1] + _FAR, shown[-1] + _FAR)]
     return Knots(tuple(pair[0] for pair in line), tuple(pair[1] for pair in line))
+
+
+def _typical_rate(table: FrameTable) -> float:
+    """Frames per second by the median of the steps between frames."""
+    steps = sorted(after - before for before, after in pairwise(table.times()))
+    return float(1 / (steps[len(steps) // 2] * Fraction(*table.base))) if steps else float(table.fps)
 
 
 def _bent(table: FrameTable, regular: Sequence[int]) -> list[int]:
@@ -89,6 +100,17 @@ def _bent(table: FrameTable, regular: Sequence[int]) -> list[int]:
         else:
             found.append(last)
     return found
+
+
+def _close(table: FrameTable, numbers: Sequence[int]) -> Iterator[int]:
+    """The frames of knots, with more of them where sound is not stretched, so that it stays near its pictures."""
+    step = max(1, int(table.fps * _NEAR))
+    yield numbers[0]
+    for first, last in pairwise(numbers):
+        passed, lasts = table.time_of(last) - table.time_of(first), (last - first) / table.fps
+        if not lasts / _MOST <= passed <= lasts * _MOST:
+            yield from range(first + step, last, step)
+        yield last
 
 
 def _around_pauses(table: FrameTable) -> Iterator[int]:

@@ -42,6 +42,10 @@ _LONGEST_STEP = 10
 _UNUSUAL = 100
 
 
+Span = tuple[int, int]
+"""The first and the last of frames in a row."""
+
+
 class Keyframe(Struct, frozen=True):
     """A place in the source where decoding can start.
 
@@ -61,6 +65,7 @@ class FrameTable(Struct, frozen=True):
     denominator). `stamps` packs the presentation timestamps in units of `base`, strictly increasing; `keys` packs the
     keyframes. `counted` says that the source's packets do not carry usable timestamps, so that a frame is found by
     counting decoded frames from its keyframe; `by_position` that seeking goes by byte offset (transport streams).
+    `lost` packs the numbers of frames of which decoding gives no picture, for a source whose frames are counted.
     `shift` is by how many units the pictures are later than the sound of the same moment (`quirks.shift_of`).
     """
 
@@ -72,6 +77,11 @@ class FrameTable(Struct, frozen=True):
     counted: bool = False
     by_position: bool = False
     shift: int = 0
+    lost: str = ""
+
+    def lost_frames(self) -> frozenset[int]:
+        """The numbers of the frames without a picture, of a source whose frames are counted."""
+        return frozenset(_unpacked(self.lost)) if self.lost else frozenset()
 
     def times(self) -> Sequence[int]:
         """The presentation timestamp of every frame, in units of `base`."""
@@ -118,6 +128,7 @@ def build_table(
     counted: bool = False,
     by_position: bool = False,
     shift: int = 0,
+    lost: Sequence[int] = (),
 ) -> FrameTable:
     """Make a table of strictly increasing presentation `times` in units of `base` seconds.
 
@@ -139,6 +150,7 @@ def build_table(
         counted=counted,
         by_position=by_position,
         shift=shift,
+        lost=_packed(lost) if lost else "",
     )
 
 
@@ -188,6 +200,15 @@ def _short(rate: Fraction) -> Fraction:
     if rate < 1:
         return 1 / (1 / rate).limit_denominator(1001)
     return rate.limit_denominator(1001)
+
+
+def joined(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """Spans that do not overlap in order, those that touch as one."""
+    found: list[Span] = []
+    for first, last in sorted(spans):
+        begin = found.pop()[0] if found and found[-1][1] == first - 1 else first
+        found.append((begin, last))
+    return tuple(found)
 
 
 def _numbers_of(key: Keyframe) -> tuple[int, int, int, int]:

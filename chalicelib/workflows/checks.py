@@ -15,7 +15,7 @@ import msgspec
 
 from chalicelib.core.text.numbers import natural
 from chalicelib.errors import BadInput
-from chalicelib.workflows.manifests import Step, Template, Workflow, line_of, parse, strings, workflow
+from chalicelib.workflows.manifests import Step, Template, Workflow, line_of, parse, quantity, strings, workflow
 
 
 class Engine(StrEnum):
@@ -23,6 +23,8 @@ class Engine(StrEnum):
 
     CLUSTER = "a job cluster"
     BATCH = "AWS Batch"
+    LOCAL = "this machine"
+    """The local stack: all that AWS Batch can do, and folders that the steps of a run share."""
 
 
 API_GROUP = "argoproj.io/"
@@ -33,14 +35,17 @@ KINDS = frozenset(
 
 TAKEN: Mapping[str, frozenset[str]] = {
     "workflow": frozenset({"apiVersion", "kind", "metadata", "spec"}),
-    "spec": frozenset({"entrypoint", "templates", "arguments"}),
+    "spec": frozenset({"entrypoint", "templates", "arguments", "volumes", "volumeClaimTemplates"}),
     "arguments": frozenset({"parameters", "artifacts"}),
     "inputs": frozenset({"parameters", "artifacts"}),
     "outputs": frozenset({"parameters", "artifacts"}),
     "template": frozenset(
         {"name", "inputs", "outputs", "container", "script", "steps", "dag", "retryStrategy", "activeDeadlineSeconds"}
+        | {"volumes", "terminationGracePeriodSeconds"}
     ),
-    "container": frozenset({"image", "command", "args", "env", "resources", "source"}),
+    "container": frozenset({"image", "command", "args", "env", "resources", "source", "volumeMounts"}),
+    "volume": frozenset({"name", "emptyDir"}),
+    "volumeMount": frozenset({"name", "mountPath"}),
     "env": frozenset({"name", "value"}),
     "resources": frozenset({"limits", "requests"}),
     "step": frozenset({"name", "template", "arguments", "when", "withItems", "withParam"}),
@@ -56,12 +61,15 @@ ASIDE: Mapping[str, frozenset[str]] = {
     "spec": frozenset(
         {"ttlStrategy", "podGC", "serviceAccountName", "nodeSelector", "tolerations", "affinity", "priority"}
         | {"archiveLogs", "workflowMetadata", "podMetadata", "imagePullSecrets", "artifactGC", "podPriorityClassName"}
+        | {"metrics", "podDisruptionBudget", "schedulerName", "podPriority", "volumeClaimGC", "executor"}
+        | {"automountServiceAccountToken", "artifactRepositoryRef"}
     ),
     "template": frozenset(
         {"metadata", "nodeSelector", "tolerations", "affinity", "serviceAccountName", "failFast", "archiveLocation"}
-        | {"priorityClassName"}
+        | {"priorityClassName", "annotations", "automountServiceAccountToken", "executor", "metrics", "memoize"}
+        | {"schedulerName", "priority"}
     ),
-    "container": frozenset({"name", "imagePullPolicy", "terminationMessagePath"}),
+    "container": frozenset({"name", "imagePullPolicy", "terminationMessagePath", "terminationMessagePolicy", "ports"}),
     "parameter": frozenset({"description"}),
     "retryStrategy": frozenset({"backoff"}),
 }
@@ -70,9 +78,12 @@ ASIDE: Mapping[str, frozenset[str]] = {
 RETRY_POLICIES = ("Always", "OnFailure")
 MOST_FILES = 6
 """Maximum files of one job: each needs a container, and a task has at most ten."""
+LONGEST_GRACE = 30
+"""Seconds that AWS Batch leaves a container between SIGTERM and SIGKILL."""
 MOST_ATTEMPTS = 10
 """Limit of AWS Batch for one job."""
 TAG = re.compile(r"\{\{(?P<name>[^{}]*)\}\}")
+_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _VARIABLE = re.compile(
     r"workflow\.(name|uid|parameters|parameters\.[\w-]+)|item(\.[\w-]+)?|inputs\.parameters\.[\w-]+"
     r"|(steps|tasks)\.[\w-]+\.(status|outputs\.result|outputs\.parameters\.[\w-]+)"
@@ -88,8 +99,17 @@ def check(text: str | bytes, engine: Engine) -> dict[str, Any]:
             the engine does not support, which the message names.
         TooLarge: it is too large.
     """
+    try:
+        return _checked(text, engine)
+    except BadInput as refusal:
+        if engine is not Engine.LOCAL:
+            raise
+        raise BadInput(refusal.message.replace(Engine.BATCH, engine), refusal.details) from None
+
+
+def _checked(text: str | bytes, engine: Engine) -> dict[str, Any]:
     document = parse(text)
-    if engine is Engine.BATCH:
+    if engine is not Engine.CLUSTER:
         _refuse_unknown(document)
     found = workflow(document)
     if found.kind != "Workflow":
@@ -99,12 +119,49 @@ def check(text: str | bytes, engine: Engine) -> dict[str, Any]:
     if engine is Engine.CLUSTER and "workflowTemplateRef" in document["spec"]:
         return document
     _check_structure(found, document)
-    if engine is Engine.BATCH:
+    if engine is not Engine.CLUSTER:
+        _check_folders(found, engine)
         for template, raw in zip(found.spec.templates, document["spec"]["templates"], strict=True):
             _check_for_batch(found, template, raw)
         _check_no_cycles({template.name: [str(step.template) for step in template.all_steps]
                           for template in found.spec.templates}, "templates that use themselves")  # fmt: skip
     return document
+
+
+def _check_folders(found: Workflow, engine: Engine) -> None:
+    """Check what containers mount: a work folder of the run, or an empty folder of the step."""
+    if found.spec.volume_claim_templates and engine is Engine.BATCH:
+        raise BadInput(
+            "manifest: volumeClaimTemplates is not supported by AWS Batch: its jobs share no folder.",
+            "Pass files from step to step as artifacts, or register the algorithm with a job cluster.",
+        )
+    for claim in found.spec.volume_claim_templates:
+        _check_name(claim.name, "manifest: volumeClaimTemplates")
+        try:
+            quantity(claim.size or "0")
+        except BadInput as refusal:
+            raise BadInput(f"manifest: volumeClaimTemplates {claim.name!r}: storage: {refusal.message}") from None
+    shared = {claim.name for claim in found.spec.volume_claim_templates}
+    for template in found.spec.templates:
+        where = f"manifest: template {template.name!r}"
+        grace = template.termination_grace_period_seconds or 0
+        if grace > LONGEST_GRACE:
+            raise BadInput(f"{where}: terminationGracePeriodSeconds may be {LONGEST_GRACE} on AWS Batch.")
+        volumes = [*template.volumes, *found.spec.volumes]
+        for volume in volumes:
+            _check_name(volume.name, f"{where}: volume")
+            if volume.empty_dir is None:
+                raise BadInput(f"{where}: volume {volume.name!r} is not supported by AWS Batch; it takes emptyDir.")
+        known = shared | {volume.name for volume in volumes}
+        for mount in template.pod.volume_mounts if template.pod else ():
+            if mount.name not in known:
+                raise BadInput(f"{where}: there is no volume {mount.name!r}.")
+            _check_path(f"{mount.mount_path.rstrip('/')}/x", f"{where}: volume {mount.name!r}")
+
+
+def _check_name(name: str, where: str) -> None:
+    if not _LABEL.fullmatch(name):
+        raise BadInput(f"{where} {name[:100]!r}: a name has small letters, digits and -, at most 63.")
 
 
 def _check_structure(found: Workflow, document: Mapping[str, Any]) -> None:
@@ -242,6 +299,8 @@ def _refuse_unknown(document: dict[str, Any]) -> None:
     if not isinstance(spec, dict):
         return
     _values(spec.get("arguments"), "arguments", "spec.arguments")
+    for volume in _objects(spec.get("volumes")):
+        _members(volume, "volume", f"spec: volume {str(volume.get('name'))[:100]!r}")
     for template in _objects(spec.get("templates")):
         where = f"template {str(template.get('name'))[:100]!r}"
         _members(template, "template", where)
@@ -249,6 +308,8 @@ def _refuse_unknown(document: dict[str, Any]) -> None:
             _values(template.get(name), name, f"{where}: {name}")
         for name in ("container", "script"):
             _container(template.get(name), f"{where}: {name}")
+        for volume in _objects(template.get("volumes")):
+            _members(volume, "volume", f"{where}: volume {str(volume.get('name'))[:100]!r}")
         _members(template.get("retryStrategy"), "retryStrategy", f"{where}: retryStrategy")
         groups = template.get("steps")
         steps = (
@@ -270,6 +331,8 @@ def _container(value: Any, where: str) -> None:
     _members(value, "container", where)
     if isinstance(value, dict):
         _members(value.get("resources"), "resources", f"{where}: resources")
+        for mount in _objects(value.get("volumeMounts")):
+            _members(mount, "volumeMount", f"{where}: volumeMounts {str(mount.get('name'))[:100]!r}")
         for variable in _objects(value.get("env")):
             _members(variable, "env", f"{where}: env {str(variable.get('name'))[:100]!r}")
         for kind in ("limits", "requests"):

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from chalicelib.errors import BadInput
 from chalicelib.workflows import patterns
 
-LONGEST = 4096
+MAX_CONDITION_LENGTH = 4096
 _DEEPEST = 20
 _TOKEN = re.compile(
     r"""\s*(?:(?P<text>'[^']*'|"[^"]*")|(?P<mark>&&|\|\||==|!=|<=|>=|=~|!~|[<>!()])|(?P<word>[^\s'"&|=!<>()]+))"""
@@ -30,8 +30,8 @@ _COMPARE: dict[str, Callable[[float | str, float | str], bool]] = {
 
 def holds(text: str) -> bool:
     """Whether a condition is true. Raises BadInput: it cannot be parsed, or its value is neither true nor false."""
-    if len(text) > LONGEST:
-        raise BadInput(f"when: a condition may have {LONGEST} characters.")
+    if len(text) > MAX_CONDITION_LENGTH:
+        raise BadInput(f"when: a condition may have {MAX_CONDITION_LENGTH} characters.")
     reader = _Reader(text, _tokens(text))
     value = reader.any_of(0)
     if reader.left:

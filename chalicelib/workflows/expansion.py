@@ -20,8 +20,17 @@ import msgspec
 from chalicelib.core.text.numbers import natural
 from chalicelib.errors import BadInput
 from chalicelib.workflows import conditions
-from chalicelib.workflows.checks import TAG, attempts, dependencies
-from chalicelib.workflows.manifests import Artifact, Container, EnvVar, Scalar, Step, Template, Workflow, strings
+from chalicelib.workflows.checks import attempts, dependencies
+from chalicelib.workflows.manifests import (
+    Artifact,
+    Container,
+    EnvVar,
+    Scalar,
+    Step,
+    Template,
+    Workflow,
+    strings,
+)
 from chalicelib.workflows.nodes import (
     ERROR,
     FAILED,
@@ -35,11 +44,13 @@ from chalicelib.workflows.nodes import (
     Node,
     Output,
     Result,
+    folders_of,
 )
+from chalicelib.workflows.variables import MOST_TEXT, Names, Room, fill, variable_in
 
+MOST_LEVELS = 50
+"""Templates within templates."""
 _PRINTED = re.compile(r"(?:steps|tasks)\.([\w-]+)\.outputs\.result")
-Names = dict[str, str | None]
-"""Variables by name; None for a value that is not known yet."""
 
 
 @dataclass(kw_only=True)
@@ -109,12 +120,24 @@ class _Expansion:
         self._results = results
         texts = strings(msgspec.to_builtins(workflow.spec.templates))
         self._printers = {found for text in texts for found in _PRINTED.findall(text)}
+        self._room = Room(MOST_TEXT)
+        self._levels = 0
         self.graph = Graph()
 
     def template(
         self, template: Template, given: Names, files: dict[str, Input], number: str, task: str, needs: tuple[str, ...]
     ) -> _Made:
         """Expand a template with its arguments."""
+        if self._levels == MOST_LEVELS:
+            raise BadInput(f"{task}: templates may be {MOST_LEVELS} levels deep.")
+        self._levels += 1
+        made = self._expand(template, given, files, number, task, needs)
+        self._levels -= 1
+        return made
+
+    def _expand(
+        self, template: Template, given: Names, files: dict[str, Input], number: str, task: str, needs: tuple[str, ...]
+    ) -> _Made:
         scope = {**self._scope}
         for parameter in template.inputs.parameters:
             value = given[parameter.name] if parameter.name in given else _first(parameter.value, parameter.default)
@@ -133,9 +156,9 @@ class _Expansion:
         )
         node.phase = made.phase
         for output in template.outputs.parameters:
-            made.outputs[output.name] = fill(str((output.value_from or {}).get("parameter")), steps)
+            made.outputs[output.name] = fill(str((output.value_from or {}).get("parameter")), steps, self._room)
         for artifact in template.outputs.artifacts:
-            if found := known.get(_variable(artifact.source)):
+            if found := known.get(variable_in(artifact.source)):
                 made.files[artifact.name] = found
         return made
 
@@ -157,12 +180,14 @@ class _Expansion:
             node.phase = OMITTED
         elif result is not None and result.phase in FINISHED:
             node.phase = result.phase
-        node.container = _filled(pod, scope)
+        node.container = _filled(pod, scope, self._room)
         node.inputs = tuple(found for found in inputs.values() if found)
         node.outputs = tuple(_outputs(template))
         node.attempts = attempts(template)
-        seconds = fill(as_text(template.active_deadline_seconds or ""), scope)
+        seconds = fill(as_text(template.active_deadline_seconds or ""), scope, self._room)
         node.seconds = natural(seconds or "")
+        node.grace = template.termination_grace_period_seconds
+        node.folders = tuple(folders_of(self._workflow, pod))
         node.keeps_text = node.task.partition("(")[0] in self._printers
         done = result if node.phase == SUCCEEDED else None
         return _Made(
@@ -229,7 +254,7 @@ class _Expansion:
             return self._placeholder(step, number, needs)
         items: list[Any] | None = step.with_items
         if step.with_param is not None:
-            text = fill(step.with_param, scope)
+            text = fill(step.with_param, scope, self._room)
             if text is None:
                 return self._placeholder(step, number, needs)
             items = _items(step, text)
@@ -255,7 +280,7 @@ class _Expansion:
         needs: tuple[str, ...],
     ) -> _Made:
         if step.when is not None:
-            condition = fill(step.when, scope)
+            condition = fill(step.when, scope, self._room)
             if condition is None:
                 return self._placeholder(step, number, needs, task)
             if not conditions.holds(condition):
@@ -263,15 +288,15 @@ class _Expansion:
                     Node(id=number, task=task, template=template.name, is_pod=False, phase=SKIPPED, needs=needs)
                 )
                 return _Made(exits=needs, phases=[SKIPPED])
-        given = {item.name: fill(as_text(_or(item.value, "")), scope) for item in step.arguments.parameters}
+        given = {item.name: fill(as_text(_or(item.value, "")), scope, self._room) for item in step.arguments.parameters}
         sent = {}
         for artifact in step.arguments.artifacts:
             if artifact.raw:
-                text = fill(_raw(artifact), scope)
+                text = fill(_raw(artifact), scope, self._room)
                 if text is None:
                     return self._placeholder(step, number, needs, task)
                 sent[artifact.name] = Input(path="", text=text)
-            elif found := files.get(_variable(artifact.source)):
+            elif found := files.get(variable_in(artifact.source)):
                 sent[artifact.name] = found
         return self.template(template, given, sent, number, task, needs)
 
@@ -287,29 +312,12 @@ class _Expansion:
         return _Made(exits=needs, phases=[phase], is_open=not failed)
 
 
-def fill(text: str, scope: Mapping[str, str | None]) -> str | None:
-    """A text after variable substitution; None while a value is unknown. Raises BadInput for an unknown variable."""
-    unknown = False
-
-    def value(match: Any) -> str:
-        nonlocal unknown
-        name = match["name"].strip()
-        if name not in scope:
-            raise BadInput(f"{{{{{name[:100]}}}}} has no value: there is no such variable here.")
-        found = scope[name]
-        unknown = unknown or found is None
-        return found or ""
-
-    filled = TAG.sub(value, text)
-    return None if unknown else filled
-
-
-def _filled(pod: Container, scope: Names) -> Container | None:
+def _filled(pod: Container, scope: Names, room: Room) -> Container | None:
     missing = False
 
     def put(text: str) -> str:
         nonlocal missing
-        found = fill(text, scope)
+        found = fill(text, scope, room)
         missing = missing or found is None
         return found or ""
 
@@ -378,12 +386,6 @@ def _items(step: Step, text: str) -> list[Any]:
 
 def _raw(artifact: Artifact) -> str:
     return as_text((artifact.raw or {}).get("data", ""))
-
-
-def _variable(text: str | None) -> str:
-    """The variable that a whole text is: `{{steps.a.outputs.artifacts.b}}` → `steps.a.outputs.artifacts.b`."""
-    found = TAG.fullmatch((text or "").strip())
-    return found["name"].strip() if found else ""
 
 
 def _first(*values: Scalar | None) -> str | None:

@@ -6,6 +6,7 @@ which of them each engine supports.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Annotated, Any
 
@@ -15,7 +16,7 @@ from msgspec import Meta, Struct, field
 
 from chalicelib.errors import BadInput, TooLarge
 
-LARGEST = 256 * 1024
+MAX_MANIFEST_BYTES = 256 * 1024
 """Maximum bytes of a manifest."""
 MOST_VALUES = 20_000
 _DEEPEST = 60
@@ -41,6 +42,9 @@ class _Loader(_BASE):  # type: ignore[misc]
 
 _Loader.add_constructor("tag:yaml.org,2002:map", _Loader.construct_located)
 
+_UNITS = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40} | {
+    "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12
+}  # fmt: skip
 Scalar = str | bool | int | float
 Named = Annotated[str, Meta(min_length=1, max_length=128)]
 
@@ -89,6 +93,38 @@ class Resources(_Part, frozen=True, kw_only=True):
     requests: dict[str, str | int | float] = {}
 
 
+class VolumeMount(_Part, frozen=True, kw_only=True):
+    """Where a container has a volume of the template or of the workflow."""
+
+    name: Named
+    mount_path: Named
+
+
+class Volume(_Part, frozen=True, kw_only=True):
+    """A folder that one step has for itself (`emptyDir`); other kinds are a cluster's."""
+
+    name: Named
+    empty_dir: dict[str, Any] | None = None
+
+
+class VolumeClaimTemplate(_Part, frozen=True, kw_only=True):
+    """A work folder that the steps of a run share: `metadata.name`, and its size in `spec`."""
+
+    metadata: dict[str, Any] = {}
+    spec: dict[str, Any] = {}
+
+    @property
+    def name(self) -> str:
+        """The name by which containers mount it."""
+        return str(self.metadata.get("name"))
+
+    @property
+    def size(self) -> str:
+        """How much it may hold, such as `10Gi`; empty for no limit of its own."""
+        requests = (self.spec.get("resources") or {}).get("requests") or {}
+        return str(requests.get("storage") or "")
+
+
 class Container(_Part, frozen=True, kw_only=True):
     """The container to run: an image with a command; `source` is a script's text."""
 
@@ -97,6 +133,7 @@ class Container(_Part, frozen=True, kw_only=True):
     args: list[str] = []
     env: list[EnvVar] = []
     resources: Resources | None = None
+    volume_mounts: list[VolumeMount] = []
     source: str | None = None
 
 
@@ -138,6 +175,8 @@ class Template(_Part, frozen=True, kw_only=True):
     dag: Dag | None = None
     retry_strategy: Retry | None = None
     active_deadline_seconds: int | str | None = None
+    termination_grace_period_seconds: Annotated[int, Meta(ge=0)] | None = None
+    volumes: list[Volume] = []
 
     @property
     def pod(self) -> Container | None:
@@ -158,6 +197,8 @@ class Spec(_Part, frozen=True, kw_only=True):
     entrypoint: str | None = None
     templates: list[Template] = []
     arguments: Values = Values()
+    volumes: list[Volume] = []
+    volume_claim_templates: list[VolumeClaimTemplate] = []
 
 
 class Workflow(_Part, frozen=True, kw_only=True):
@@ -182,8 +223,8 @@ def parse(text: str | bytes) -> dict[str, Any]:
             aliases are expanded.
     """
     data = text.encode() if isinstance(text, str) else text
-    if len(data) > LARGEST:
-        raise TooLarge(f"manifest: {LARGEST} bytes at most, not {len(data)}.")
+    if len(data) > MAX_MANIFEST_BYTES:
+        raise TooLarge(f"manifest: {MAX_MANIFEST_BYTES} bytes at most, not {len(data)}.")
     try:
         document = yaml.load(data.decode(), Loader=_Loader)  # noqa: S506 the loader is a safe one
     except UnicodeDecodeError:
@@ -208,6 +249,18 @@ def workflow(document: dict[str, Any]) -> Workflow:
         what, _, place = str(error).partition(" - at `$")
         where = place.rstrip("`").lstrip(".") or "its top"
         raise BadInput(f"manifest: at {where}: {what.replace('`', '')}.") from None
+
+
+def quantity(text: str) -> float:
+    """A quantity of Kubernetes, such as `500m`, `2` or `10Gi`, as a number. Raises BadInput."""
+    number, unit = next(((text[: -len(unit)], unit) for unit in _UNITS if text.endswith(unit)), (text, ""))
+    try:
+        found = float(number) * _UNITS.get(unit, 1.0)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found < math.inf:
+        raise BadInput(f"{text[:100]!r} is no quantity, such as 500m, 2 or 10Gi.")
+    return found
 
 
 def line_of(value: Any, name: str) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from chalicelib.errors import BadInput
-from chalicelib.workflows.manifests import Container
+from chalicelib.workflows.manifests import Container, Workflow, quantity
 
 MOST_NODES = 500
 SUCCEEDED, FAILED, ERROR, SKIPPED, OMITTED = "Succeeded", "Failed", "Error", "Skipped", "Omitted"
@@ -47,6 +47,16 @@ class Output:
     optional: bool = False
 
 
+@dataclass(frozen=True, kw_only=True)
+class Folder:
+    """A folder of a node: of its own, or shared by the nodes of the run under a name, with its most bytes."""
+
+    path: str
+    name: str
+    is_shared: bool = False
+    size: int | None = None
+
+
 @dataclass(kw_only=True)
 class Node:
     """A node of a graph."""
@@ -65,6 +75,9 @@ class Node:
     outputs: tuple[Output, ...] = ()
     attempts: int = 1
     seconds: int | None = None
+    grace: int | None = None
+    """Seconds between SIGTERM and SIGKILL, where the manifest says so."""
+    folders: tuple[Folder, ...] = ()
     keeps_text: bool = False
     """Whether other nodes use its standard output."""
 
@@ -104,3 +117,12 @@ class Graph:
                     if outer.needs == node.needs:
                         outer.children.append(node.id)
                     break
+
+
+def folders_of(workflow: Workflow, pod: Container) -> Iterable[Folder]:
+    """The folders of a container. Raises BadInput for a size that is none."""
+    claims = {claim.name: claim for claim in workflow.spec.volume_claim_templates}
+    for mount in pod.volume_mounts:
+        claim = claims.get(mount.name)
+        size = int(quantity(claim.size)) if claim and claim.size else None
+        yield Folder(path=mount.mount_path, name=mount.name, is_shared=claim is not None, size=size)

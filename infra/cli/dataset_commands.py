@@ -11,8 +11,10 @@ from . import datasets, failures, uploads
 from .failures import Failure
 from .sessions import ProjectOption, Session, wait
 
-ImportFormat = Literal["coco", "yolo", "voc", "mot", "cvat", "csv", "jsonl", "parquet"]
-ExportFormat = Literal["coco", "yolo", "voc", "mot", "cvat", "fathomnet", "geojson", "csv", "jsonl", "parquet"]
+ImportFormat = Literal["coco", "yolo", "voc", "mot", "cvat", "dota", "masks", "viame", "csv", "jsonl", "parquet"]
+ExportFormat = Literal[
+    "coco", "yolo", "voc", "mot", "cvat", "dota", "masks", "viame", "fathomnet", "geojson", "csv", "jsonl", "parquet"
+]
 TimeoutOption = Annotated[float, typer.Option(min=0, help="Seconds to wait; 0 waits without end.")]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+import time
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,6 +23,8 @@ FORMATS = {".json": "coco", ".csv": "csv", ".jsonl": "jsonl", ".parquet": "parqu
 """Formats of single files by suffix."""
 _BLOCK = 1024 * 1024
 _TRIES = 5
+PAUSE, LONGEST_PAUSE = 0.5, 15.0
+"""Seconds between two attempts to reach a service that restarts: of the first, and at most."""
 
 
 def is_over(work: dict[str, Any]) -> bool:
@@ -122,9 +125,21 @@ def refused(report: dict[str, Any] | None) -> int:
 
 
 def events(client: Client, project: int, after: str, kinds: str | None, *, follow: bool) -> Iterator[dict[str, Any]]:
-    """Pages of events; with `follow` without end. A page holds `next`, where the following one begins."""
+    """Pages of events; with `follow` without end. A page holds `next`, where the following one begins.
+
+    A follower that has read a page lives through a restart of the service: it asks for the same page until it gets it.
+    """
+    is_known, pause = False, PAUSE
     while True:
-        page = client.get(f"Events/{project}", after=after, kinds=kinds, limit=1000, wait=20 if follow else None)
+        try:
+            page = client.get(f"Events/{project}", after=after, kinds=kinds, limit=1000, wait=20 if follow else None)
+        except Failure as failure:
+            if not (follow and is_known and failure.status in (failures.NO_CONNECTION, failures.SERVICE_ERROR)):
+                raise
+            time.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+            continue
+        is_known, pause = True, PAUSE
         yield page
         if not follow and not page["events"] and not page["behind"]:
             return

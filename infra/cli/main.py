@@ -162,6 +162,9 @@ def upload(
     media_type: Annotated[int, typer.Option("--type", help="Media type; -1 chooses by the file's name.")] = -1,
     parallel: Annotated[int, typer.Option(min=1, max=32, help="Files and parts at once.")] = 4,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would be uploaded.")] = False,
+    is_waiting: Annotated[
+        bool, typer.Option("--wait", help="Wait until the media can be shown; status 7 if one cannot be read.")
+    ] = False,
 ) -> None:
     """Upload files and folders in parallel. Run it again to continue: what was sent is not sent twice."""
     session: Session = context.obj
@@ -183,11 +186,41 @@ def upload(
             if outcome.status == "failed":
                 output.note(f"{outcome.path}: {outcome.reason}")
     journal.close()
+    if is_waiting:
+        outcomes = _processed(session, target.project, outcomes)
     counts = {name: sum(each.status == name for each in outcomes) for name in ("uploaded", "present", "failed")}
     text = f"{counts['uploaded']} uploaded, {counts['present']} were there already, {counts['failed']} failed."
     output.result({**counts, "files": [asdict(each) for each in outcomes]}, text)
     if counts["failed"]:
         raise typer.Exit(failures.INCOMPLETE)
+
+
+def _processed(session: Session, project: int, outcomes: list[uploads.Outcome]) -> list[uploads.Outcome]:
+    """The outcomes after the service has a picture or video of each media, or says why it has not."""
+    client, left = session.client(), {each.media for each in outcomes if each.media}
+    reasons: dict[int | None, str] = {}
+
+    def read() -> dict[str, Any]:
+        waiting = sorted(left)
+        for start in range(0, len(waiting), uploads.READ_AT_ONCE):
+            some = ",".join(map(str, waiting[start : start + uploads.READ_AT_ONCE]))
+            fields = "id,import_error,media_files"
+            for media in client.get(f"Medias/{project}", media_id=some, fields=fields, archive_lifecycle="all"):
+                shown = media["media_files"] or {}
+                if media["import_error"]:
+                    reasons[media["id"]] = media["import_error"]
+                if media["import_error"] or shown.get("image") or shown.get("streaming"):
+                    left.discard(media["id"])
+        return {"progress": {"done": len(outcomes) - len(left), "total": len(outcomes)}}
+
+    wait(session.output, read, lambda _: not left, every=0.3)
+    for each in outcomes:
+        if each.media in reasons:
+            session.output.note(f"{each.path}: {reasons[each.media]}")
+    return [
+        replace(each, status="failed", reason=reasons[each.media]) if each.media in reasons else each
+        for each in outcomes
+    ]
 
 
 @app.command()
@@ -229,11 +262,11 @@ def query(
         bar = progress.add_task("rows", total=limit)
 
         def counted() -> Any:
-            for row in queries.rows(client, kind, number, query=asked, body=given, limit=limit):
-                progress.advance(bar)
-                yield row
+            for lines in queries.pages(client, kind, number, query=asked, body=given, limit=limit):
+                progress.advance(bar, len(lines))
+                yield lines
 
-        written = queries.write(counted(), output, chosen, sys.stdout)
+        written = queries.write(counted(), output, chosen, sys.stdout.buffer)
     if output is not None:
         session.output.result({"rows": written, "file": str(output)}, f"{written:,} rows in {output}")
 

@@ -1,18 +1,19 @@
 """Lists of the service as JSON lines, CSV or Parquet, page by page: memory does not grow with the answer.
 
-CSV and Parquet have a column for each member and each attribute (`attributes.Depth`). Which there are is known at the
-end only, so the rows are kept in a temporary file first.
+JSON lines are written as the service sends them. CSV and Parquet have a column for each member and each attribute
+(`attributes.Depth`). Which there are is known at the end only, so the lines are kept in a temporary file, which DuckDB
+reads.
 """
 
 from __future__ import annotations
 
-import csv
 import json
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO
+from typing import Any, BinaryIO
 
 from .client import Client
 from .failures import USAGE, Failure
@@ -20,11 +21,12 @@ from .failures import USAGE, Failure
 KINDS = {"media": "Medias", "localizations": "Localizations", "states": "States", "leaves": "Leaves", "files": "Files"}
 FORMATS = ("jsonl", "csv", "parquet")
 PAGE = 5_000
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-Row = dict[str, Any]
+DOUBLE = '"'
+_FORMULA = "=+-@\t\r"
+_INTEGERS = frozenset({"BIGINT", "UBIGINT", "HUGEINT"})
 
 
-def rows(
+def pages(
     client: Client,
     kind: str,
     project: int,
@@ -33,8 +35,8 @@ def rows(
     body: Any = None,
     limit: int | None = None,
     page: int = PAGE,
-) -> Iterator[Row]:
-    """The entities that match, in the order of the service.
+) -> Iterator[list[bytes]]:
+    """The entities that match as JSON lines, page by page, in the order of the service.
 
     Each page begins after the last id of the one before, so that rows written meanwhile shift nothing; sorted lists are
     paged by position.
@@ -46,14 +48,12 @@ def rows(
     while limit is None or count < limit:
         size = page if limit is None else min(page, limit - count)
         window = {"start": count, "stop": count + size} if by_position else {"after": after, "stop": size}
-        found = 0
-        for line in client.lines(path, body, {**query, **window}):
-            row: Row = json.loads(line)
-            found += 1
-            after = row.get("id", after)
-            yield row
-        count += found
-        if found < size:
+        lines = client.lines(path, body, {**query, **window})
+        if lines:
+            after = json.loads(lines[-1]).get("id", after)
+            yield lines
+        count += len(lines)
+        if len(lines) < size:
             return
 
 
@@ -71,132 +71,129 @@ def format_of(output: Path | None, given: str | None) -> str:
     return chosen
 
 
-def write(found: Iterator[Row], output: Path | None, format_: str, standard: TextIO) -> int:
+def write(found: Iterator[list[bytes]], output: Path | None, format_: str, standard: BinaryIO) -> int:
     """Write rows to a file, or to standard output; returns how many. A file appears whole or not at all."""
-    if output is None:
-        return _write_csv(found, standard) if format_ == "csv" else _write_lines(found, standard)
-    part = output.with_name(f".{output.name}.part")
-    try:
-        if format_ == "parquet":
-            count = _write_parquet(found, part)
-        else:
-            with part.open("w", encoding="utf-8", newline="") as file:
-                count = _write_csv(found, file) if format_ == "csv" else _write_lines(found, file)
-        part.replace(output)
-    finally:
-        with suppress(OSError):
-            part.unlink()
+    if output is None and format_ == "jsonl":
+        return _write_lines(found, standard)
+    with tempfile.TemporaryDirectory() as folder:
+        part = Path(folder, "part") if output is None else output.with_name(f".{output.name}.part")
+        try:
+            count = _write_file(found, part, format_, Path(folder, "rows.jsonl"))
+            if output is not None:
+                part.replace(output)
+            else:
+                with part.open("rb") as file:
+                    shutil.copyfileobj(file, standard)
+        finally:
+            with suppress(OSError):
+                part.unlink()
     return count
 
 
-def flat(row: Row) -> Row:
-    """A row whose attributes are members of their own: `attributes.Depth`."""
-    attributes = row.get("attributes")
-    kept = {name: value for name, value in row.items() if name != "attributes" or not isinstance(value, dict)}
-    if isinstance(attributes, dict):
-        kept.update({f"attributes.{name}": value for name, value in attributes.items()})
-    return kept
+def _write_file(found: Iterator[list[bytes]], part: Path, format_: str, spool: Path) -> int:
+    with (part if format_ == "jsonl" else spool).open("wb") as file:
+        count = _write_lines(found, file)
+    if format_ != "jsonl":
+        _convert(spool, part, format_)
+    return count
 
 
-def _write_lines(found: Iterator[Row], file: TextIO) -> int:
+def _write_lines(found: Iterator[list[bytes]], file: BinaryIO) -> int:
     count = 0
-    for row in found:
-        file.write(json.dumps(row, ensure_ascii=False) + "\n")
-        count += 1
+    for lines in found:
+        file.writelines(line + b"\n" for line in lines)
+        count += len(lines)
     return count
 
 
-def _write_csv(found: Iterator[Row], file: TextIO) -> int:
-    with tempfile.TemporaryFile() as spool:
-        count, columns = _spool(found, spool)
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(map(_cell, columns))
-        for row in _spooled(spool):
-            writer.writerow(_cell(row.get(name)) for name in columns)
-    return count
+# --- tables ----------------------------------------------------------------------------------------------------------
 
 
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, str):  # a spreadsheet would run it
-        return f"'{value}" if value.startswith(_FORMULA) else value
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _write_parquet(found: Iterator[Row], part: Path) -> int:
+def _convert(spool: Path, part: Path, format_: str) -> None:
+    """Write JSON lines as a table."""
     import duckdb
 
-    with tempfile.NamedTemporaryFile(suffix=".jsonl") as spool:
-        count, columns = _spool(found, spool)
-        spool.flush()
-        place = part.as_posix().replace("'", "''")
-        if not columns:
-            raise Failure("Nothing matches, and Parquet needs columns; nothing was written.")
-        # Parquet's readers compare the names of columns without regard to case.
-        names: dict[str, str] = {}
-        for name in columns:
-            unique, number = name, 2
-            while unique.lower() in names:
-                unique, number = f"{name}_{number}", number + 1
-            names[unique.lower()] = unique
+    with duckdb.connect(config={"threads": 2}) as engine:
+        engine.execute("SET enable_progress_bar = false")
+        source = f"{_quoted(str(spool))}, format = 'newline_delimited'"
+        structure = f"SELECT json_group_structure(json)::VARCHAR FROM read_json_objects({source})"  # noqa: S608 quoted
+        ((found,),) = engine.execute(structure).fetchall()
+        members: dict[str, Any] = json.loads(found) if found else {}
+        if not members:
+            if format_ == "parquet":
+                raise Failure("Nothing matches, and Parquet needs columns; nothing was written.")
+            part.write_bytes(b"")
+            return
+        columns = _columns(members)
+        names = [_disarmed(name) for name in columns] if format_ == "csv" else _unique(columns)
+        cell = _csv_cell if format_ == "csv" else _typed
         chosen = ", ".join(
-            f"(json->>{_quoted(_pointer(name), quote)})::{kind} AS {_quoted(unique, double)}"
-            for (name, kind), unique in zip(columns.items(), names.values(), strict=True)
+            f"{cell(place, kind)} AS {_quoted(name, DOUBLE)}"
+            for name, (place, kind) in zip(names, columns.values(), strict=True)
         )
-        with duckdb.connect(config={"threads": 2}) as engine:
-            engine.execute("SET enable_progress_bar = false")
-            source = f"read_json_objects({_quoted(spool.name, quote)}, format = 'newline_delimited')"
-            engine.execute(f"COPY (SELECT {chosen} FROM {source}) TO '{place}' (FORMAT parquet, COMPRESSION zstd)")  # noqa: S608 quoted
-    return count
+        read = ", ".join(f"{_quoted(name)}: '{_read_as(shape)}'" for name, shape in members.items())
+        how = "FORMAT csv, HEADER" if format_ == "csv" else "FORMAT parquet, COMPRESSION zstd"
+        rows = f"read_json({source}, columns = {{{read}}})"
+        engine.execute(f"COPY (SELECT {chosen} FROM {rows}) TO {_quoted(part.as_posix())} ({how})")  # noqa: S608 quoted
 
 
-quote, double = "'", '"'
+def _read_as(shape: Any) -> str:
+    return "MAP(VARCHAR, JSON)" if isinstance(shape, dict) else "JSON"
 
 
-def _quoted(text: str, sign: str) -> str:
-    return sign + text.replace(sign, sign * 2) + sign
+def _columns(members: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    """By name, in the order of first appearance, the SQL of the JSON value of each column, and its SQL type.
+
+    Args:
+        members: the structure of the rows as DuckDB tells it: member → JSON type, or a mapping for an object.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for name, shape in members.items():
+        place = _quoted(name, DOUBLE)
+        if name == "attributes" and isinstance(shape, dict):
+            for each, kind in shape.items():
+                found[f"attributes.{each}"] = (f"{place}[{_quoted(each)}]", _type("", kind))
+        else:
+            found[name] = (f"{place}::JSON", _type(name, shape))
+    return found
 
 
-def _pointer(name: str) -> str:
-    """The JSON pointer (RFC 6901) of a member."""
-    return "/" + name.replace("~", "~0").replace("/", "~1")
-
-
-def _spool(found: Iterator[Row], file: Any) -> tuple[int, dict[str, str]]:
-    """Write flat rows to a file; returns how many, and the SQL type of each column in the order of first appearance."""
-    columns: dict[str, str] = {}
-    count = 0
-    for row in found:
-        count += 1
-        flattened = flat(row)
-        for name, value in flattened.items():
-            columns[name] = _wider(columns.get(name, ""), _type(name, value))
-        file.write(json.dumps(flattened, ensure_ascii=False).encode() + b"\n")
-    return count, {name: kind or "VARCHAR" for name, kind in columns.items()}
-
-
-def _spooled(file: BinaryIO) -> Iterator[Row]:
-    file.seek(0)
-    return map(json.loads, file)
-
-
-def _type(name: str, value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "BOOLEAN"
-    if isinstance(value, int):
+def _type(name: str, shape: Any) -> str:
+    """The SQL type that holds all values of a column, given their JSON type."""
+    if shape in _INTEGERS:
         return "BIGINT"
-    if isinstance(value, float):
-        return "DOUBLE"
-    return "TIMESTAMPTZ" if isinstance(value, str) and name.endswith("_datetime") and "." not in name else "VARCHAR"
+    if shape in ("DOUBLE", "BOOLEAN"):
+        return str(shape)
+    return "TIMESTAMPTZ" if shape == "VARCHAR" and name.endswith("_datetime") else "VARCHAR"
 
 
-def _wider(one: str, other: str) -> str:
-    """The type that holds the values of both."""
-    if one == other or not other:
-        return one
-    if not one:
-        return other
-    return "DOUBLE" if {one, other} == {"BIGINT", "DOUBLE"} else "VARCHAR"
+def _typed(place: str, kind: str) -> str:
+    return f"({place}->>'$')::{kind}"
+
+
+def _csv_cell(place: str, kind: str) -> str:
+    """The text of a value: nothing for null, else as in JSON; a text that a spreadsheet would run begins with `'`."""
+    text = f"({place}->>'$')"
+    if kind not in ("VARCHAR", "TIMESTAMPTZ"):
+        return text
+    starts = f"left({text}, 1) IN ({', '.join(map(_quoted, _FORMULA))})"
+    return f"CASE WHEN {starts} AND json_type({place}) = 'VARCHAR' THEN '''' || {text} ELSE {text} END"
+
+
+def _disarmed(name: str) -> str:
+    return f"'{name}" if name.startswith(tuple(_FORMULA)) else name
+
+
+def _unique(columns: Mapping[str, Any]) -> list[str]:
+    """Names of columns that differ without regard to case, which Parquet's readers ignore."""
+    found: dict[str, str] = {}
+    for name in columns:
+        unique, number = name, 2
+        while unique.lower() in found:
+            unique, number = f"{name}_{number}", number + 1
+        found[unique.lower()] = unique
+    return list(found.values())
+
+
+def _quoted(text: str, sign: str = "'") -> str:
+    return sign + text.replace(sign, sign * 2) + sign

@@ -6,12 +6,12 @@ the API on PORT (8000) and S3 on PORT + 1 until Ctrl-C, while pollers run the qu
     PORT=8000     where the API listens
     FRESH=1       start empty
     LIMN_HOME     where `.limn` lies; the current directory otherwise
-    LIMN_PAGES    operators: /outbox and /local/ need an administrator's token on this machine, too
-    LIMN_JOBS     what runs the steps of jobs: auto (docker, podman or processes), one of these three, or off
+    LIMN_JOBS     what runs the steps of jobs: auto (confined processes), process, unconfined, docker, podman or off
 """
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
 import signal
@@ -20,14 +20,15 @@ import threading
 import time
 from pathlib import Path
 
-from infra.local import aws
-from infra.local.batch.queue import VARIABLES
-from infra.local.batch.steps.mode import NoJobs, choose
-from infra.local.batch.steps.step import Runner
+from infra.emulator import aws
+from infra.emulator.batch.steps.step import Runner
+from infra.emulator.sqlite.integrity import CannotStore, Damaged
 from infra.local.folder import CannotStart, Folder, demand_ports, read_port
-from infra.local.sqlite.integrity import CannotStore, Damaged
+from infra.local.job_runner import VARIABLES, NoJobs, choose
 
 HOST = os.environ.get("HOST", "127.0.0.1")
+_ARENA_MAX = -8
+"""The C library's number of the setting."""
 SETTLED = 3.0
 """Seconds after which the process for media is started, so that the first upload need not wait for it."""
 
@@ -39,14 +40,12 @@ def main() -> None:
     except (CannotStart, CannotStore) as reason:
         sys.exit(f"limn: it does not start: {reason}")
     except Damaged as reason:
-        sys.exit(
-            f"limn: it does not start: {reason} Nothing was changed. Put the whole folder back from a backup, or start "
-            "empty with FRESH=1; docs/guides/own-machine.md says what else can be done."
-        )
+        sys.exit(f"limn: it does not start: {reason} {reason.remedy}".rstrip())
 
 
 def _run() -> None:
     began = time.monotonic()
+    _limit_arenas()
     port = read_port(os.environ.get("PORT", "8000"))
     folder = Folder(Path(os.environ.get("LIMN_HOME", ".")) / ".limn")
     home = folder.home
@@ -64,19 +63,20 @@ def _run() -> None:
     os.environ.setdefault("LIMN_STORE_ORIGINS", s3_public)
     os.environ.setdefault("LIMN_ANYONE_MAY_CREATE_ORGANIZATIONS", "true")
     os.environ.setdefault("POWERTOOLS_TRACE_DISABLED", "true")
-    os.environ["LIMN_CALLS_WAIT"] = "false"
     os.environ.setdefault("LIMN_PIECES_AT_ONCE", "1")
 
     _say("deploying infra/stateful.yaml")
     from infra.local.deploy import deploy
 
     os.environ.update(deploy(aws.REGION))
-    runner = _job_runner(home)
+    runner = _job_runner(home, port)
 
     # From here on the service's own modules may be imported: they read the environment.
+    from chalicelib.core import process
     from chalicelib.video.process import isolation
     from infra.local.service import Service
 
+    process.hide()
     service = Service(home, HOST, port, runner)
     for step in service.start():
         _say(step)
@@ -99,16 +99,22 @@ def _run() -> None:
     cloud.stop()
 
 
-def _job_runner(home: Path) -> Runner | None:
+def _job_runner(home: Path, port: int) -> Runner | None:
     """What runs the steps of jobs; None, after a line that says why, where nothing does."""
     try:
-        runner = choose(HOST, home)
+        runner = choose(HOST, home, ports=(port, port + 1))
     except NoJobs as reason:
         _say(f"jobs do not run here: {reason}")
         return None
     os.environ.update(VARIABLES)
     _say(f"jobs run as {runner.description()}")
     return runner
+
+
+def _limit_arenas() -> None:
+    """Have the threads share two arenas of the C library: each keeps what it freed, as fragments, to itself."""
+    if hasattr(library := ctypes.CDLL(None), "mallopt"):
+        library.mallopt(_ARENA_MAX, 2)
 
 
 def _say(step: str) -> None:

@@ -37,7 +37,7 @@ _UNKNOWN_TO_MOTO = (
     "AWS::SQS::QueuePolicy",
 )
 _OF_THE_UNKNOWN = ("AnswersUrl",)
-"""Outputs that name what moto leaves out; `infra/local/s3/stored_answers.py` stands in."""
+"""Outputs that name what moto leaves out; `infra/local/http/stored_answers.py` stands in."""
 
 
 def deploy(region: str) -> dict[str, str]:

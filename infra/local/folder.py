@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import shutil
 import socket
@@ -10,6 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 
 LOCK = "lock"
+PLACE = "local.json"
+"""Where everything is and how to get in. It is written anew by each start."""
 PREVIOUS = ("dynamodb.log", "s3")
 """What earlier releases kept in `.limn/data`."""
 
@@ -18,15 +21,13 @@ class CannotStart(Exception):
     """Why the stack does not start and what to do about it, in one sentence or two."""
 
 
-def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner can read; readers find it whole, the earlier one until then."""
-    begun = path.with_suffix(".new")
-    begun.unlink(missing_ok=True)
-    with os.fdopen(os.open(begun, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    begun.replace(path)
+def read_place(home: Path) -> dict[str, str]:
+    """What the last start left in `local.json`; nothing where there is no such file, or it is damaged."""
+    try:
+        found = json.loads((home / PLACE).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return {name: value for name, value in found.items() if isinstance(value, str)} if isinstance(found, dict) else {}
 
 
 class Folder:
@@ -83,7 +84,8 @@ class Folder:
         if found:
             raise CannotStart(
                 f"{self.data / found[0]} is of an earlier release, which this one does not read. Start that release "
-                "and copy what you need with a client, move the folder away, or start empty with FRESH=1."
+                f"and copy what you need with a client; then move {self.data} away, or name another folder with "
+                "LIMN_HOME."
             )
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import tests.bench.offline  # before anything reads the settings
 import tests.service  # noqa: F401 starts AWS in this process
 from chalicelib.maintenance import compaction
-from infra.local.dynamodb.metering import metering
+from infra.emulator.dynamodb.metering import metering
 from tests.bench import cold, views
 from tests.bench import media as media_figures
 from tests.contract.world import build

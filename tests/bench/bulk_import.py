@@ -3,7 +3,6 @@
 The API, DynamoDB, S3 and the compaction are one process, so all take from the same processor: import and compaction
 are slower than on AWS, in about the same proportion. The compaction begins every `EVERY` seconds (60), as its
 schedule says.
-`LIMN_CALLS_WAIT` is true, as in a deployment: views do not follow writes, and writers wait for the compaction.
 
 What is printed of requests is their longest time with their pauses, and how many were refused. A query is asked of a
 container without views: when the import has ended, and again with the largest tail that writers leave.
@@ -17,8 +16,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
-
-os.environ["LIMN_CALLS_WAIT"] = "true"
 
 import tests.bench.offline
 import tests.service  # noqa: F401 starts AWS in this process

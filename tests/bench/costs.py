@@ -1,7 +1,7 @@
 """`python -m tests.bench.costs`: what operations use of DynamoDB, counted; the table of docs/costs.md.
 
-Calls and units do not depend on the machine. Prices and amounts of use are inputs: see `PRICES` and `Month`. What is
-scheduled, how often, with how much memory, and how many alarms there are is read from the templates.
+Calls and units do not depend on the machine. Prices and amounts of use are inputs: see `infra.stack.prices` and
+`Month`.
 """
 
 from __future__ import annotations
@@ -10,65 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from infra.local.dynamodb.metering import metering
-from infra.templates import ALARMS, FUNCTIONS, STATEFUL, defaults, load, of_type
+from infra.emulator.dynamodb.metering import metering
+from infra.stack.prices import PRICES, standing
+from infra.templates import FUNCTIONS, defaults, load
 
-PRICES = {
-    "write unit": 0.625e-6,
-    "read unit": 0.125e-6,
-    "request to the API": 3.50e-6,
-    "GB-second": 16.6667e-6,
-    "invocation": 0.20e-6,
-    "GB-month in DynamoDB": 0.25,
-    "GB-month of recovery": 0.20,
-    "GB-month in S3": 0.023,
-    "PUT to S3": 5e-6,
-    "GET from S3": 0.4e-6,
-    "message": 0.40e-6,
-    "GB sent out": 0.09,
-    "key-month": 1.00,
-    "alarm-month": 0.10,
-    "dashboard-month": 3.00,
-    "GB of logs": 0.50,
-}
-"""Dollars, without free tiers: put in those of your region and day."""
-PRICES_OF = "us-east-1, as published in 2025"
 API_GB = defaults(load(FUNCTIONS))["ApiMemory"] / 1024
 PIECE_SECONDS, PIECE_GB = 60, 4
 """Of encoding a minute of video at four heights."""
-SCHEDULED_SECONDS = 0.3
-"""Of a run that finds nothing to do."""
-POLLS_A_MINUTE = 15
-"""With which Lambda looks into an empty queue: five pollers that wait for 20 s each."""
-MINUTES = 30 * 24 * 60
-"""Of a month."""
-
-
-def schedules() -> dict[str, tuple[float, float]]:
-    """How often each function on a schedule runs in a month, and its memory in GB."""
-    template = load(FUNCTIONS)
-    functions = of_type(template, "AWS::Serverless::Function")
-    found = {}
-    for name, rule in of_type(template, "AWS::Events::Rule").items():
-        if "ScheduleExpression" in rule:
-            number, unit = rule["ScheduleExpression"].removeprefix("rate(").rstrip(")").split()
-            minutes = int(number) * {"minute": 1, "hour": 60}[unit.rstrip("s")]
-            memory = functions[name.removesuffix("Schedule")]["MemorySize"]
-            memory = defaults(template)[memory["Ref"]] if isinstance(memory, dict) else memory
-            found[name] = (MINUTES / minutes, memory / 1024)
-    return found
-
-
-def standing() -> float:
-    """Dollars of a month in which nobody does anything."""
-    runs = sum(
-        times * (PRICES["invocation"] + SCHEDULED_SECONDS * memory * PRICES["GB-second"])
-        for times, memory in schedules().values()
-    )
-    queues = sum("RedrivePolicy" in each for each in of_type(load(STATEFUL), "AWS::SQS::Queue").values())
-    polls = queues * POLLS_A_MINUTE * MINUTES * PRICES["message"]
-    alarms = len(of_type(load(ALARMS), "AWS::CloudWatch::Alarm")) * PRICES["alarm-month"]
-    return runs + polls + alarms + PRICES["key-month"] + PRICES["dashboard-month"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,8 +13,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-os.environ.setdefault("LIMN_CALLS_WAIT", "false")  # as the local stack has it
-
 import tests.bench.offline  # before anything reads the settings
 import tests.service  # noqa: F401 starts AWS in this process
 from tests.bench.__main__ import ATTRIBUTES

@@ -12,7 +12,6 @@ as slowly (`slow_folder.py`). Processor time is what to read: the machine may be
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
 import random
@@ -34,7 +33,6 @@ from chalicelib.query.parsers.parameters import LocalizationQuery
 from chalicelib.query.statistics.aggregates import Written, bind
 from chalicelib.storage.view.cache import Views, resident
 from chalicelib.storage.view.database.engine import engine
-from chalicelib.storage.view.held_counts import FIRST_COUNTS, RANGE, RANGES_AT_ONCE
 from chalicelib.storage.view.snapshot import files, snapshots
 from chalicelib.storage.view.view import View
 from tests.bench import views as small
@@ -194,12 +192,7 @@ def ask(store: Folder, rows: int) -> None:
             line(f"first {what}, wall s, CPU s", *since(began, used), seen(store))
     store.is_slow = False
     for what, given in questions(rows, rng):
-        line(f"{what}, CPU ms", f"{cpu(lambda given=given: scanned(view, given)):.1f}")
-    for what, values in held_questions():
-        asked = itertools.cycle(values)
-        for _ in range(FIRST_COUNTS + rows // (RANGE * RANGES_AT_ONCE) + 1):
-            answered(view, next(asked))
-        line(f"{what}, held, CPU ms", f"{cpu(lambda asked=asked: answered(view, next(asked))):.1f}")
+        line(f"{what}, CPU ms", f"{cpu(lambda given=given: answered(view, given)):.1f}")
     for what, given, written in statistics_asked():
         took = cpu(lambda given=given, written=written: measured(view, given, written))
         line(f"{what}, CPU ms", f"{took:.1f}")
@@ -258,13 +251,6 @@ def questions(rows: int, rng: random.Random) -> Iterator[tuple[str, dict[str, An
     yield "distance 300 km", {"attribute_distance": [f"place::300::{rng.random() * 100 - 50}::8.0"]}
 
 
-def held_questions() -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Counts that are held after the first ones, by name, each with another value."""
-    yield "equality", [{"attribute": [f"word::w{number}"]} for number in range(40)]
-    yield "contains", [{"attribute_contains": [f"label::el {number}"]} for number in range(100)]
-    yield "two filters", [{"attribute": [f"letter::{letter}"], "attribute_gt": ["count::500"]} for letter in "abcd"]
-
-
 def statistics_asked() -> Iterator[tuple[str, dict[str, Any], Written]]:
     """The statistics, by name, with the query that selects."""
     yield "facets of five", {}, Written(facets=("letter", "word", "label", "flag", "$version"))
@@ -288,12 +274,6 @@ def measured(view: View, given: dict[str, Any], written: Written) -> None:
     """Ask a view for statistics."""
     query = check(parse(Kind.LOCALIZATION, LocalizationQuery(**given)), view.definitions)
     view.statistics(query, bind(written, query, view.definitions))
-
-
-def scanned(view: View, given: dict[str, Any]) -> None:
-    """Ask a view that holds no counts."""
-    view._held_counts.clear()
-    answered(view, given)
 
 
 def answered(view: View, given: dict[str, Any]) -> None:

@@ -62,7 +62,7 @@ def batches(rows: int, style: str) -> Iterator[np.ndarray[Any, Any]]:
 def coded(vectors: np.ndarray[Any, Any]) -> list[bytes]:
     """The codes of vectors, as `query/vector_codes.py` makes them."""
     exact = vectors.astype(np.float64)
-    steps = np.ceil(STEPS * np.log2(np.abs(exact).max(axis=1) / vector_codes.MOST)).astype(int)
+    steps = np.ceil(STEPS * np.log2(np.abs(exact).max(axis=1) / vector_codes.MAX_CODE)).astype(int)
     size = np.power(2.0, steps / STEPS)[:, None]
     whole = np.rint(exact / size)
     errors = np.linalg.norm(exact - whole * size, axis=1) * (1 + 2**-20)

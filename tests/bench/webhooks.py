@@ -20,7 +20,7 @@ from chalicelib.resources.events import service as events_service
 from chalicelib.resources.projects import service as projects_service
 from chalicelib.resources.webhooks import delivery
 from chalicelib.settings import override
-from infra.local import aws
+from infra.emulator import aws
 from infra.local.background.queues import Pollers, Source
 from tests.resources.webhooks.receiver import running
 from tests.service import new_user

@@ -60,9 +60,9 @@ def limn(config, monkeypatch, capsys):
 @pytest.fixture(scope="module")
 def service():
     """The address of the API, with the object store behind a socket too."""
-    from infra.local import aws
+    from infra.emulator import aws
+    from infra.emulator.s3.front import S3Front
     from infra.local.http.gateway import Server
-    from infra.local.s3.front import S3Front
     from tests.service import GATEWAY
 
     store = S3Front(aws.signing_keys())

@@ -11,7 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from infra.cli import failures, sessions
+from infra.cli import datasets, failures, sessions
+from infra.cli.failures import Failure
 from tests.resources.imports.conftest import make_types
 from tests.resources.imports.test_imports import COCO
 
@@ -97,3 +98,33 @@ def test_events_are_written_once_and_continue_from_a_state_file(limn, dive, api,
     assert limn(*words).out == ""
     assert api.delete(f"Media/{dive}").status == 200
     assert [json.loads(line)["type"] for line in limn(*words).out.splitlines()] == ["limn.media.deleted"]
+
+
+class Restarting:
+    """A service that is away after its first page, then fails, then answers again."""
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+        self.asked = []
+
+    def get(self, path, **query):
+        self.asked.append(query["after"])
+        if isinstance(answer := self.answers.pop(0), Failure):
+            raise answer
+        return {"events": [], "behind": False, "next": answer}
+
+
+def test_a_follower_lives_through_a_restart_and_continues_where_it_was(monkeypatch):
+    monkeypatch.setattr(datasets, "PAUSE", 0.0)
+    away, starting = Failure("away", failures.NO_CONNECTION), Failure("503", failures.SERVICE_ERROR)
+    service = Restarting("5", away, starting, "7", Failure("no", failures.NOT_PERMITTED))
+    pages = datasets.events(service, 1, "4", None, follow=True)
+    assert [next(pages)["next"], next(pages)["next"]] == ["5", "7"]
+    assert service.asked == ["4", "5", "5", "5"]
+    with pytest.raises(Failure, match="no"):
+        next(pages)
+
+
+def test_a_follower_whose_first_request_fails_ends():
+    with pytest.raises(Failure, match="away"):
+        next(datasets.events(Restarting(Failure("away", failures.NO_CONNECTION)), 1, "", None, follow=True))

@@ -58,8 +58,8 @@ def test_pages_join_without_gap_or_repetition(service, signed_in, boxes):
     client = Client(configuration.current(None))
     for query in ({}, {"sort_by": "-Depth"}):
         for page in (1, 3, 7, 8):
-            found = queries.rows(client, "localizations", signed_in, query=query, page=page)
-            assert sorted(row["id"] for row in found) == boxes
+            found = queries.pages(client, "localizations", signed_in, query=query, page=page)
+            assert sorted(json.loads(line)["id"] for lines in found for line in lines) == boxes
 
 
 def test_csv_has_a_column_for_each_attribute_and_no_formulas(limn, boxes, tmp_path):
@@ -90,10 +90,10 @@ def test_a_file_appears_whole_or_not_at_all(limn, boxes, tmp_path, monkeypatch):
     place = tmp_path / "out.jsonl"
 
     def broken(*_, **__):
-        yield {"id": 1}
+        yield [b'{"id": 1}']
         raise queries.Failure("broken", failures.NO_CONNECTION)
 
-    monkeypatch.setattr(queries, "rows", broken)
+    monkeypatch.setattr(queries, "pages", broken)
     assert limn("query", "localizations", "-o", place).status == failures.NO_CONNECTION
     assert list(tmp_path.glob("*out*")) == []
 

@@ -78,6 +78,18 @@ def test_a_file_that_fails_does_not_stop_the_others(limn, folder, api, signed_in
     assert (failed["path"], failed["reason"]) == (str(folder / "empty.png"), "The file is empty.")
 
 
+def test_a_command_that_waits_fails_for_files_that_the_service_cannot_read(limn, folder, api, signed_in):
+    from PIL import Image
+
+    Image.new("RGB", (8, 8)).save(folder / "a.png")
+    assert limn("upload", folder).status == 0
+    api.drain()
+    ran = limn("--json", "upload", folder, "--wait")
+    assert ran.status == failures.INCOMPLETE
+    assert (ran.json["present"], ran.json["failed"]) == (1, 2)
+    assert all(each["reason"] for each in ran.json["files"] if each["status"] == "failed")
+
+
 def test_a_file_that_no_type_of_the_project_is_for_says_so(limn, folder, api, signed_in):
     (folder / "dive.mp4").write_bytes(b"\0" * 64)
     ran = limn("--json", "upload", folder)

@@ -7,7 +7,6 @@ python -m tests.console.pictures URL TOKEN PROJECT    takes a running one
 from __future__ import annotations
 
 import io
-import json
 import sys
 import tempfile
 from pathlib import Path
@@ -18,6 +17,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from infra import demo
 from tests import chromium
+from tests.console import browser_session
 from tests.console.browser.stack import run
 
 FOLDER = Path(__file__).parent.parent.parent / "docs" / "images" / "console"
@@ -86,7 +86,7 @@ def take(url: str, token: str, project: int) -> None:
             page.set_default_timeout(SECONDS * 1000)
             page.add_init_script(f"localStorage.setItem('limn.theme', '{theme}')")
             if name != "sign-in":
-                page.add_init_script(f"sessionStorage.setItem('limn.token', {json.dumps(token)})")
+                browser_session.keep(page.context, url, token)
             page.goto(f"{url}/{address.format(**places)}")
             _wait(page, condition)
             _save(page.screenshot(animations="disabled"), FOLDER / f"{name}.png")

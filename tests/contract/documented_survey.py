@@ -7,6 +7,7 @@ from typing import Any
 
 from tests import objects
 from tests.contract.documented_accounts import accounts, people, personal, records
+from tests.contract.documented_team import team
 from tests.resources.media.samples import picture, uploaded, video
 from tests.service import Api
 
@@ -42,6 +43,7 @@ def run(api: Api, calls: dict[str, Any]) -> None:
     sources(api, organization, project, kinds)
     annotate(api, project, kinds, media, image)
     look(api, project, kinds, media)
+    team(api, project, media)
     automate(api, organization, project, media)
     personal(api, project, kinds, media)
     take_down(api, organization, project, media, image)
@@ -149,7 +151,12 @@ def bring_in(api: Api, project: int, kinds: dict[str, int]) -> tuple[int, int]:
 
 
 def sources(api: Api, organization: int, project: int, kinds: dict[str, int]) -> None:
-    store = {"access_key": "AKEXAMPLE", "secret_key": "…", "endpoint_url": "https://s3.example.org", "region": "eu"}
+    store = {
+        "access_key": "AKEXAMPLE",
+        "secret_key": "EXAMPLE",
+        "endpoint_url": "https://s3.example.org",
+        "region": "eu",
+    }
     bucket = api.post(f"Buckets/{organization}", {"name": "lake-archive", **store}).json["id"]
     body = {
         "name": "Lake 2026",

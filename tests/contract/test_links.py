@@ -15,8 +15,8 @@ from tests.sweeps import sweep
 
 LINKS = links(OPERATIONS)
 BY_ID = {operation.id: operation for operation in OPERATIONS}
-COPIES = {"CloneMediaList", "MoveVideo", "TranscodeOlder"}
-"""Other ways to make or to fill what another operation makes, whose links are there."""
+COPIES = {"CloneMediaList", "CreatePointSamples", "MoveVideo", "NextTask", "TranscodeOlder"}
+"""Other ways to make, fill or get what another operation makes, whose links are there."""
 
 
 def answers_an_id(operation):

@@ -23,7 +23,7 @@ from chalicelib.resources.accounts.invitations import INVITATION
 from chalicelib.settings import settings
 from chalicelib.storage import sealing
 from chalicelib.storage.dynamodb import records
-from infra.local import aws
+from infra.emulator import aws
 from infra.local.http import outbox
 from tests.contract.examples import body_of, query_of
 from tests.contract.world import build

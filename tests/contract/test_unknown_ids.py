@@ -80,7 +80,7 @@ def test_of_two_members_with_the_same_number_none_is_named(world):
     things = world.things
     body = {"media_id": things["media"], "type": things["localization_type"], "frame": 0}
     path = f"Localizations/{things['project']}"
-    said = world.owner.post(path, [body | {"parent": UNKNOWN, "frame": UNKNOWN}])
+    said = world.owner.post(path, [body | {"parent": UNKNOWN, "mark": UNKNOWN}])
     assert (said.status, said.message) == (404, f"No Localization matches {UNKNOWN}.")
     said = world.owner.post(path, [body | {"parent": UNKNOWN}])
     assert (said.status, said.message) == (404, f"[0].parent: No Localization matches {UNKNOWN}.")

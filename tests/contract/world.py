@@ -10,33 +10,37 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.access.authentication import hash_of
 from chalicelib.access.groups import GROUP
-from chalicelib.core.models.accounts import AFFILIATION, TOKEN, Affiliation
+from chalicelib.core.models.accounts import AFFILIATION, Affiliation
 from chalicelib.core.models.algorithms import ALGORITHM, ANALYSIS, APPLET
 from chalicelib.core.models.datasets import DATASET, EXPORT
 from chalicelib.core.models.integrations import BUCKET, HOSTED_TEMPLATE, JOB_CLUSTER
 from chalicelib.core.models.jobs import JOB
 from chalicelib.core.models.personal import BOOKMARK, FAVORITE
+from chalicelib.core.models.share_links import SHARE_LINK
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import now
+from chalicelib.resources.accounts import administration
 from chalicelib.resources.accounts.invitations import INVITATION
 from chalicelib.resources.annotators.schemas import ANNOTATOR
 from chalicelib.resources.bucket_sources.schemas import BUCKET_SOURCE
+from chalicelib.resources.comments.schemas import COMMENT
 from chalicelib.resources.imports.schemas import IMPORT
+from chalicelib.resources.quality.schemas import QUALITY_REPORT
+from chalicelib.resources.tasks.schemas import TASK
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
 from chalicelib.resources.webhooks.delivery import PURPOSE
 from chalicelib.resources.webhooks.schemas import RULE, WEBHOOK, Webhook
 from chalicelib.settings import settings
 from chalicelib.storage import sealing
 from chalicelib.storage.dynamodb import ids, records
-from infra.local.dynamodb import rows
+from infra.emulator.dynamodb import rows
 from tests.contract.examples import required_of
 from tests.service import Api, join, new_user
 
 OTHERS: tuple[RecordKind[Any], ...] = (
-    ALGORITHM, ANALYSIS, ANNOTATOR, APPLET, BOOKMARK, BUCKET_SOURCE, DATASET, EXPORT, FAVORITE, GROUP, HOSTED_TEMPLATE,
-    IMPORT, INVITATION, JOB, RULE, TEMPORARY_FILE,
+    ALGORITHM, ANALYSIS, ANNOTATOR, APPLET, BOOKMARK, BUCKET_SOURCE, COMMENT, DATASET, EXPORT, FAVORITE, GROUP,
+    HOSTED_TEMPLATE, IMPORT, INVITATION, SHARE_LINK, JOB, QUALITY_REPORT, RULE, TASK, TEMPORARY_FILE,
 )  # fmt: skip
 """Of which one is made straight in the table."""
 LEVELS = ["View Only", "Can Edit", "Can Transfer", "Can Execute", "Full Control"]
@@ -47,7 +51,12 @@ TABLES = (settings().records_table, settings().entities_table, settings().log_ta
 
 def is_own(operation: Any) -> bool:
     """Whether an operation addresses what does not exist for other users."""
-    return operation.addresses is not None and operation.addresses.what in ("bookmark", "favorite", "export")
+    return operation.addresses is not None and operation.addresses.what in (
+        "bookmark",
+        "favorite",
+        "export",
+        "quality_report",
+    )
 
 
 @dataclass(frozen=True)
@@ -150,7 +159,7 @@ def build() -> World:  # noqa: PLR0915 one of everything
     _affiliate(organization_member, organization)
     inactive = new_user()
     join(inactive, project, "Full Control")
-    records.edit(TOKEN, hash_of(inactive.token), lambda token: msgspec.structs.replace(token, is_active=False))
+    administration.set_active(inactive.user, active=False)
     superuser = new_user(is_staff=True)
     return World(owner, members, new_user(), neighbour, organization_member, inactive, superuser, things)
 
@@ -159,11 +168,13 @@ def _minimal(kind: RecordKind[Any], things: dict[str, Any]) -> Any:
     """The id of a new record with nothing but what its Struct requires."""
     members = required_of(kind.struct)
     members |= {name: things[name] for name in ("project", "organization", "user") if name in members}
-    for name in ("created_datetime", "eol_datetime", "start_time"):
+    members |= {name: things["media"] for name in ("media_id",) if name in members}
+    for name in ("created_datetime", "modified_datetime", "eol_datetime", "start_time"):
         if name in members:
             members[name] = now() if name != "eol_datetime" else "2999-01-01T00:00:00.000Z"
     # some are unique across all worlds
     members |= {name: str(uuid.uuid4()) for name in ("name", "registration_token") if name in members}
+    members |= {"token_hash": str(uuid.uuid4())} if kind is SHARE_LINK else {}
     number = str(uuid.uuid4()) if kind.identity == "uid" else ids.reserve(kind.name)[0]
     members[kind.identity] = number
     records.create(kind, msgspec.convert(members, kind.struct))

@@ -56,7 +56,7 @@ def test_both_forms_are_read(text, expected):
     ids=repr,
 )
 def test_anything_else_is_refused(text):
-    with pytest.raises(BadInput, match="is no email address"):
+    with pytest.raises(BadInput, match="is not an email address"):
         parse(text)
 
 
@@ -66,5 +66,5 @@ def test_a_mailbox_can_stand_in_a_header_and_be_read_again(name):
 
 
 def test_a_member_that_has_no_address_is_named():
-    with pytest.raises(BadInput, match=r"^recipients: 'x' is no email address"):
+    with pytest.raises(BadInput, match=r"^recipients: 'x' is not an email address"):
         parse("x", "recipients")

@@ -26,9 +26,9 @@ from chalicelib.settings import settings
 from chalicelib.video.decoding.frame import decode_original
 from chalicelib.video.files.source import FileSource
 from chalicelib.video.probe import probe
-from infra.local import aws
+from infra.emulator import aws
+from infra.emulator.s3.front import S3Front
 from infra.local.http.gateway import Server
-from infra.local.s3.front import S3Front
 from tests import objects
 from tests.faults import figures
 from tests.resources.media.samples import media_type, transcode

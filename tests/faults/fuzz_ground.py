@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from chalicelib.http.links import links
 from chalicelib.settings import settings
-from infra.local.dynamodb import rows as dynamo_rows
+from infra.emulator.dynamodb import rows as dynamo_rows
 from tests.faults import workflows
 from tests.faults.fuzz_requests import DECLARED, filled
 from tests.faults.picture import NOTES

@@ -17,8 +17,8 @@ from chalicelib.core.kinds import Kind
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.settings import settings
 from chalicelib.storage.log.log import read_after, rows_after
-from infra.local import aws
-from infra.local.sqlite.database import unpack
+from infra.emulator import aws
+from infra.emulator.sqlite.database import unpack
 from tests import objects
 
 _MASKS = (

@@ -19,11 +19,11 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, entity_rows, ids, limits
 from chalicelib.storage.log import log, wakeups
 from chalicelib.storage.view import views
-from infra.local import aws
-from infra.local.aws import ses_backends, sqs_backends
-from infra.local.dynamodb import rows as dynamo_rows
-from infra.local.sqlite.database import pack, unpack
-from infra.local.sqs import shelf_of
+from infra.emulator import aws
+from infra.emulator.aws import ses_backends, sqs_backends
+from infra.emulator.dynamodb import rows as dynamo_rows
+from infra.emulator.sqlite.database import pack, unpack
+from infra.emulator.sqs import shelf_of
 
 
 class Rewind:
@@ -212,7 +212,6 @@ def restart():
     with views._views._lock:
         views._views._views.clear()
         views._views._refreshes.clear()
-        views._views._tails._tails.clear()
     for name in vars(streams).values():
         if hasattr(name, "cache_clear") and getattr(name, "__module__", "") == streams.__name__:
             name.cache_clear()

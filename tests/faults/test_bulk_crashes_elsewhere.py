@@ -31,7 +31,7 @@ MOST_CALLS = 150
 def _small_parts(monkeypatch):
     monkeypatch.setattr(bulk_service, "SOON_DONE", A_COMMIT)
     monkeypatch.setattr(bulk_service, "SETTLED", 0)
-    monkeypatch.setattr(steps, "LARGEST", A_COMMIT)
+    monkeypatch.setattr(steps, "MOST_STEPS", A_COMMIT)
     monkeypatch.setattr(bulk_service, "A_PART", A_COMMIT)
     monkeypatch.setattr(reassign, "MOST_MOVED", A_COMMIT)
     monkeypatch.setattr(reassign, "MOST_COPIED", A_COMMIT)

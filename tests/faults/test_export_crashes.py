@@ -5,7 +5,7 @@ import pytest
 from chalicelib.core.models.datasets import DATASET, EXPORT
 from chalicelib.resources.exports import joining, places, planning, steps
 from chalicelib.resources.exports import service as exports_service
-from chalicelib.resources.exports.messages import JoinExport, PlanExport, WritePart
+from chalicelib.resources.exports.messages import DrawPictures, JoinExport, PlanExport, WritePart
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.dynamodb.progress import pieces
@@ -16,7 +16,7 @@ from tests.resources.exports.samples import Dataset, opened
 
 pytestmark = pytest.mark.slow
 
-KINDS = (PlanExport, WritePart, JoinExport)
+KINDS = (PlanExport, WritePart, DrawPictures, JoinExport)
 
 
 def handle(message):
@@ -25,6 +25,8 @@ def handle(message):
             steps.plan(message)
         case WritePart():
             steps.write(message)
+        case DrawPictures():
+            steps.draw(message)
         case JoinExport():
             joining.join(message, lambda: 0.0)
 
@@ -34,15 +36,16 @@ def contents(project, uid):
     return {name: archive.read(name) for name in archive.namelist()}
 
 
+@pytest.mark.parametrize("frames", ["none", "frames"])
 @pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.nightly), 11])
-def test_an_export_is_made_wherever_it_is_killed(api, project, monkeypatch, every):
-    dataset = Dataset(api, project, pictures=False)
+def test_an_export_is_made_wherever_it_is_killed(api, project, monkeypatch, every, frames):
+    dataset = Dataset(api, project, pictures=frames != "none")
     dataset.annotate()
     monkeypatch.setattr(planning, "LABELS_A_PART", 4)
     killer, queue = Killer(monkeypatch), Queue(monkeypatch, [steps, joining], KINDS, handle)
 
     def start():
-        return api.made(f"Exports/{project}", {"format": "csv"})
+        return api.made(f"Exports/{project}", {"format": "csv", "frames": frames})
 
     def finish(uid):
         queue.waiting = [PlanExport(uid=uid)]

@@ -62,7 +62,7 @@ def seen(api, project):
 @pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.nightly), 25])
 def test_an_import_is_done_once_wherever_it_is_killed(api, organization, monkeypatch, every):
     monkeypatch.setattr(checking, "PART", 5)
-    monkeypatch.setattr(creating, "AT_ONCE", 3)
+    monkeypatch.setattr(creating, "ANNOTATIONS_PER_COMMIT", 3)
     killer, queue = Killer(monkeypatch), Queue(monkeypatch, [imports_service, imports_steps], KINDS, handle)
 
     def world(number):

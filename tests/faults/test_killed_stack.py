@@ -25,7 +25,7 @@ from tests.journeys.stack import Stack
 
 pytestmark = pytest.mark.slow
 
-BATCH = 110  # so many that their rows go through the journal (infra/local/sqlite/pending.py)
+BATCH = 110
 NIGHT = 50
 
 

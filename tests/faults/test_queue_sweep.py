@@ -6,7 +6,7 @@ import time
 import zlib
 from collections import Counter
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import msgspec
 import pytest
@@ -15,7 +15,6 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.models.definitions import MEDIA_TYPE, ResolutionConfig
 from chalicelib.core.models.entities import Media
 from chalicelib.core.models.media_files import keys_of
-from chalicelib.core.resource import timestamp
 from chalicelib.maintenance import compaction, upkeep
 from chalicelib.queues import Message
 from chalicelib.resources.bucket_sources.messages import IndexObjects, ListObjects, LookAtObjects
@@ -24,11 +23,11 @@ from chalicelib.resources.bulk.messages import FinishBulkChange
 from chalicelib.resources.clips import service as clips_service
 from chalicelib.resources.clips.messages import CutClip
 from chalicelib.resources.email.messages import SendEmail
-from chalicelib.resources.exports.messages import JoinExport, PlanExport, RemoveExport, WritePart
+from chalicelib.resources.exports.messages import DrawPictures, JoinExport, PlanExport, RemoveExport, WritePart
 from chalicelib.resources.imports.messages import CheckImport, RemoveImport, RunImportPart
-from chalicelib.resources.media.files import archiving
 from chalicelib.resources.media.messages import ImportImage
 from chalicelib.resources.projects.messages import PurgeProject
+from chalicelib.resources.quality.messages import MakeQualityReport
 from chalicelib.resources.temporary_files import service as temporary_files_service
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
 from chalicelib.resources.transcodes.messages import AssembleTranscode, EncodePiece, PlanTranscode
@@ -40,10 +39,10 @@ from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.log.wakeups import ProjectChanged
 from chalicelib.storage.view import views
 from functions.worker import RECEIVES
-from infra.local import aws
+from infra.emulator import aws
+from infra.emulator.sqlite.database import pack, unpack
+from infra.emulator.sqs import shelf_of
 from infra.local.background.queues import Context, event_of, failures, queue_of
-from infra.local.sqlite.database import pack, unpack
-from infra.local.sqs import shelf_of
 from infra.templates import FUNCTIONS, load
 from tests import objects
 from tests.faults import (
@@ -57,6 +56,7 @@ from tests.faults import (
     workflows,
 )
 from tests.faults.crashes import Killed, KilledReading, crasher, points
+from tests.faults.later import later
 from tests.faults.rewind import restart, rewinding
 from tests.queue_runner import handlers
 from tests.resources.media.samples import transcode, video
@@ -72,6 +72,7 @@ HANDLED = {
     "image": {ImportImage},
     "bulk": {FinishBulkChange},
     "purge": {PurgeProject},
+    "quality": {MakeQualityReport},
     "compact": {"Compact"},
     "upkeep": {"Upkeep"},
 }
@@ -128,6 +129,10 @@ class Rig:
 
     def _purge(self):
         assert self.owner.delete(f"Project/{self.things['project']}").status == 200
+
+    def _quality(self):
+        spec = {"reference": self.things["version"], "versions": [self.things["second_version"]]}
+        assert self.owner.post(f"QualityReports/{self.things['project']}", spec).status == 201
 
     def _bulk(self):
         """An edit of all boxes whose request died when all was ordered and nothing done."""
@@ -213,21 +218,6 @@ class Rig:
         if flow == "compact":
             text = {}
         return text, len(seen.commits)
-
-
-def later(passed, do):
-    """Do something as if so much time had passed, for all that asks what is due."""
-
-    class Later(datetime):
-        @classmethod
-        def now(cls, tz=None):
-            return datetime.now(tz) + passed
-
-    with pytest.MonkeyPatch.context() as patch:
-        for module in (upkeep, archiving):
-            patch.setattr(module, "datetime", Later)
-        patch.setattr(upkeep, "now", lambda: timestamp(Later.now(UTC)))
-        do()
 
 
 def _rounded(text):
@@ -348,7 +338,8 @@ ELSEWHERE = {
     DeliverEvents: test_webhook_crashes.test_no_crash_loses_an_event,
     RedeliverEvent: test_webhook_crashes.test_no_crash_loses_an_event,
     **dict.fromkeys(
-        (PlanExport, WritePart, JoinExport), test_export_crashes.test_an_export_is_made_wherever_it_is_killed
+        (PlanExport, WritePart, DrawPictures, JoinExport),
+        test_export_crashes.test_an_export_is_made_wherever_it_is_killed,
     ),
     RemoveExport: test_export_crashes.test_a_killed_creation_or_deletion_leaves_all_objects_or_none,
     **dict.fromkeys(

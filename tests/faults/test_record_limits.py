@@ -22,6 +22,7 @@ from tests.contract.world import _minimal
 from tests.faults import workflows
 
 CREATED_BY = {
+    "accesstoken": ["CreateAccessToken"],
     "affiliation": ["CreateAffiliation", "AcceptInvitation"],
     "algorithm": ["RegisterAlgorithm"],
     "analysis": ["CreateAnalysis"],
@@ -30,6 +31,7 @@ CREATED_BY = {
     "bookmark": ["CreateBookmark"],
     "bucket": ["CreateBucket"],
     "bucket_source": ["CreateBucketSource"],
+    "comment": ["CreateComment"],
     "dataset": ["CreateDataset"],
     "export": ["CreateExport"],
     "favorite": ["CreateFavorite"],
@@ -42,9 +44,12 @@ CREATED_BY = {
     "membership": ["CreateMembership", "CreateProject"],
     "organization": ["CreateOrganization"],
     "project": ["CreateProject"],
+    "quality_report": ["CreateQualityReport"],
     "rowprotection": ["CreateRowProtection"],
     "run": [],  # made below: a launch needs a cluster that answers
     "section": ["CreateSection"],
+    "share_link": ["CreateShareLink"],
+    "task": ["CreateTaskList"],
     "temporary_file": ["CreateTemporaryFile"],
     "triggerrule": ["CreateTriggerRule"],
     "version": ["CreateVersion"],

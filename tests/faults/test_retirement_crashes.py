@@ -44,7 +44,7 @@ class Queue:
         while self.waiting:
             message = self.waiting.pop(0)
             try:
-                retirement.bury(message, seconds)
+                retirement.delete_entities(message, seconds)
             except Killed:
                 killed += 1
                 self.waiting.append(message)
@@ -58,7 +58,7 @@ class Queue:
 
 @pytest.fixture
 def queue(monkeypatch):
-    monkeypatch.setattr(retirement, "AT_ONCE", A_COMMIT)
+    monkeypatch.setattr(retirement, "ROWS_PER_COMMIT", A_COMMIT)
     return Queue(monkeypatch)
 
 
@@ -113,7 +113,7 @@ class Doomed:
 
     def check_settled(self):
         project = self.here.project
-        assert retired.of(project).entries == ()
+        assert retired.current(project).entries == ()
         left = list(objects.under(f"projects/{project}/{intents.FOLDER}/", bucket=settings().views_bucket))
         assert left == []
 

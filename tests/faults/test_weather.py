@@ -10,9 +10,9 @@ from chalicelib.core.models.jobs import JOB
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.log import log
 from chalicelib.storage.view import views
-from infra.local import aws
+from infra.emulator import aws
+from infra.emulator.sqs import shelf_of
 from infra.local.background.queues import queue_of
-from infra.local.sqs import shelf_of
 from tests.faults import figures
 from tests.faults.weather import weather
 from tests.queue_runner import handlers

@@ -41,6 +41,8 @@ from tests.resources.media.samples import picture
 READS = frozenset({"GetDownloadInfo", "PredictBoxes"})
 """Operations that only read, though their method is not GET; beside those whose id ends so:"""
 READ_ENDINGS = ("ListById", "CountById")
+OF_BROWSERS = frozenset({"CreateSession", "DeleteSession"})
+"""They need the headers of a browser, and put or delete one credential in one call: tests/resources/accounts."""
 ELSEWHERE = frozenset({"CreateJobList", "AlgorithmLaunch", "Annotate", "DeleteJobList", "UpdateJob"})
 """Writing operations that test_job_sweep.py sweeps, for it looks at their engine as well."""
 MORE = ["CreateLocalizationList of one", "CreateMediaList by URL", "CreateMediaList of many"]
@@ -89,7 +91,9 @@ def writing():
     return [
         operation
         for operation in OPERATIONS
-        if operation.method != "GET" and operation.id not in READS and not operation.id.endswith(READ_ENDINGS)
+        if operation.method != "GET"
+        and operation.id not in READS | OF_BROWSERS
+        and not operation.id.endswith(READ_ENDINGS)
     ]
 
 
@@ -106,6 +110,14 @@ def build():
     owner.post(f"ImageFiles/{media}", image_file(folder, "a"), role="thumbnail")
     owner.post(f"AudioFiles/{media}", audio_file(folder, "a"))
     owner.post(f"AuxiliaryFiles/{media}", other_file(folder, "a"))
+    things["second_version"] = owner.made(f"Versions/{project}", {"name": "second"})
+    dot = {"name": "dot", "dtype": "dot", "media_types": [things["media_type"]]}
+    things["dot_type"] = owner.made(f"LocalizationTypes/{project}", dot)
+    tasks = owner.post(f"Tasks/{project}", {"name": "survey", "media_ids": [things["media"]]})
+    link = owner.post(f"ShareLinks/{project}", {"media_ids": [things["media"]]}).json
+    things |= {"own_link": link["id"], "link_token": link["url"].rpartition("/")[2]}
+    things["own_access_token"] = owner.post("AccessTokens", {"name": "script"}).json["id"]
+    things["waiting_task"] = tasks.json["id"][0]
     things["second_media"] = owner.made(f"Medias/{project}", {"type": things["media_type"], "name": "b", "md5": ""})
     state = {"media_ids": [media], "type": things["state_type"]}
     things["image_type"] = owner.made(f"MediaTypes/{project}", {"name": "image", "dtype": "image"})

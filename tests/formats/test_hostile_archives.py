@@ -18,6 +18,7 @@ from chalicelib.formats.readers import (
     read_cvat,
     read_mot,
     read_table,
+    read_viame,
     read_voc,
     read_yolo,
     reading,
@@ -30,6 +31,7 @@ from chalicelib.formats.readers.xml import elements
 READERS = (
     read_coco.read,
     read_yolo.read,
+    read_viame.read,
     read_voc.read,
     read_mot.read,
     read_cvat.read,
@@ -213,7 +215,7 @@ class Endless(io.BytesIO):
     ],
 )
 def test_a_value_that_never_ends_is_refused_before_it_is_held(monkeypatch, read, name, head, unit, reason):
-    for module, limit in ((reading, "LONGEST_LINE"), (reading, "LARGEST_VALUE"), (xml, "LARGEST")):
+    for module, limit in ((reading, "LONGEST_LINE"), (reading, "LARGEST_VALUE"), (xml, "MAX_ELEMENT_CHARACTERS")):
         monkeypatch.setattr(module, limit, 3_000_000)
     file = Endless(head, unit)
     refused(lambda: read(SingleFile(name, file, 10**12)), reason)

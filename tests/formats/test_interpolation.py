@@ -1,11 +1,21 @@
 """Interpolation of tracks."""
 
-from chalicelib.formats.interpolation import interpolate
+import pytest
+
+from chalicelib.formats.interpolation import MOST_STARTS, blend, interpolate
 from chalicelib.formats.model import Label
 
 
 def box(frame, x, track="1", **more):
     return Label(media="a", kind="box", shape=(x, 0.0, 0.25, 0.5), frame=frame, track=track, **more)
+
+
+def gap(frame, track="1"):
+    return Label(media="a", kind="box", shape=(), frame=frame, track=track)
+
+
+def frames(labels):
+    return [(each.frame, each.keyed) for each in labels]
 
 
 def test_a_gap_of_a_track_is_filled_linearly():
@@ -20,13 +30,47 @@ def test_a_gap_of_a_track_is_filled_linearly():
     assert {each.class_name for each in made if not each.keyed} == {"fish"}
 
 
-def test_labels_without_a_track_polygons_and_frames_with_two_labels_are_not_interpolated():
+def test_labels_without_a_track_and_frames_with_two_labels_are_not_interpolated():
     alone = [box(0, 0.0, None), box(9, 0.5, None)]
-    polygon = [Label(media="a", kind="poly", shape=(0, 0, 1, 0, 1, 1), frame=frame, track="2") for frame in (0, 9)]
     twice = [box(0, 0.0, "3"), box(0, 0.1, "3"), box(9, 0.5, "3")]
-    for labels in (alone, polygon, twice):
+    other = [box(0, 0.0, "4"), Label(media="a", kind="dot", shape=(0.5, 0.5), frame=9, track="4")]
+    for labels in (alone, twice, other):
         assert interpolate(labels) == labels
 
 
 def test_labels_that_were_interpolated_are_not_keys():
     assert len(interpolate([box(0, 0.0), box(2, 0.5, keyed=False)])) == 2
+
+
+def test_a_label_without_a_shape_begins_a_gap_and_is_left_out():
+    made = interpolate([box(0, 0.0), box(2, 0.5), gap(3), box(6, 0.5), box(8, 0.5)])
+    assert frames(made) == [(0, True), (1, False), (2, True), (6, True), (7, False), (8, True)]
+
+
+def test_a_track_that_is_still_keeps_its_labels_alone():
+    assert frames(interpolate([box(0, 0.0), box(2, 0.5), gap(3)], still=["1"])) == [(0, True), (2, True)]
+
+
+def test_polygons_of_as_many_corners_move_corner_by_corner():
+    square, moved = (0.0, 0.0, 0.2, 0.0, 0.2, 0.2, 0.0, 0.2), (0.4, 0.0, 0.6, 0.0, 0.6, 0.2, 0.4, 0.2)
+    assert blend("poly", square, moved)(0.5) == pytest.approx((0.2, 0.0, 0.4, 0.0, 0.4, 0.2, 0.2, 0.2))
+
+
+@pytest.mark.parametrize("turned", [(0.2, 0.2, 0.0, 0.2, 0.0, 0.0, 0.2, 0.0), (0.0, 0.2, 0.2, 0.2, 0.2, 0.0, 0.0, 0.0)])
+def test_an_outline_that_begins_elsewhere_or_runs_backward_is_the_same_outline(turned):
+    square = (0.0, 0.0, 0.2, 0.0, 0.2, 0.2, 0.0, 0.2)
+    assert blend("poly", square, turned)(0.5) == pytest.approx(square)
+
+
+def test_a_polygon_with_fewer_corners_gets_some_on_its_longest_edges_and_keeps_its_outline():
+    triangle, square = (0.0, 0.0, 0.4, 0.0, 0.0, 0.3), (0.0, 0.0, 0.4, 0.0, 0.4, 0.3, 0.0, 0.3)
+    between = blend("poly", triangle, square)
+    assert between(0) == pytest.approx((0.0, 0.0, 0.4, 0.0, 0.2, 0.15, 0.0, 0.3))
+    assert between(0.5) == pytest.approx((0.0, 0.0, 0.4, 0.0, 0.3, 0.225, 0.0, 0.3))
+    assert between(1) == pytest.approx(square)
+
+
+def test_outlines_of_very_many_corners_are_matched_by_some_of_their_starts():
+    number = MOST_STARTS * 4
+    line = tuple(n / number / 2 for n in range(number) for _ in "xy")
+    assert len(blend("poly", line, line[::-1])(0.5)) == len(line)

@@ -10,7 +10,17 @@ from hypothesis import given, settings
 from msgspec.structs import replace
 
 from chalicelib.formats.model import Label, Media, Refusal, State, box_of, in_pixels
-from chalicelib.formats.readers import read_coco, read_cvat, read_mot, read_table, read_voc, read_yolo
+from chalicelib.formats.readers import (
+    read_coco,
+    read_cvat,
+    read_dota,
+    read_masks,
+    read_mot,
+    read_table,
+    read_viame,
+    read_voc,
+    read_yolo,
+)
 from chalicelib.formats.readers.unzip import ZipArchive
 from tests.formats import worlds
 
@@ -19,7 +29,10 @@ READERS = {
     "yolo": read_yolo.read,
     "voc": read_voc.read,
     "mot": read_mot.read,
+    "dota": read_dota.read,
+    "masks": read_masks.read,
     "cvat": read_cvat.read,
+    "viame": read_viame.read,
     "csv": read_table.read_csv,
     "jsonl": read_table.read_jsonl,
     "parquet": read_table.read_parquet,

@@ -13,6 +13,8 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from chalicelib.core.text import csv_cells
+from chalicelib.formats import manifest
 from chalicelib.formats.model import box_of, in_pixels, picture_name
 from chalicelib.formats.registry import WRITERS
 from chalicelib.formats.writers import table, voc
@@ -245,3 +247,13 @@ def test_fathomnet_and_geojson(parts):
 def test_a_dataset_without_media_is_an_archive(name):
     archive, _ = write(name, dataset(), [])
     assert archive.testzip() is None
+
+
+@pytest.mark.parametrize(
+    "text", ["=HYPERLINK(1)", "+1+1", "-1+1", "@SUM(1)", "\t=1", "'=1", "\uff1d1", "-1.5", "it's", "'"]
+)
+def test_texts_that_a_spreadsheet_would_run_are_disarmed_in_exports_and_read_back(text):
+    written = next(csv.reader([manifest.line([text, 1]).decode()], strict=True))[0]
+    assert written[0] not in "=+@\t\uff1d"
+    assert not written.startswith("-1+")
+    assert csv_cells.restore(written) == text

@@ -2,149 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import time
 import uuid
-from typing import Any
 
 import pytest
 
 from chalicelib import queues
 from chalicelib.errors import BadInput, Unavailable
-from chalicelib.queues import Message
-from chalicelib.queues import client as sqs
 from chalicelib.resources.clips.messages import CutClip
 from chalicelib.resources.transcodes.messages import PlanTranscode
 from chalicelib.settings import settings
 from functions import worker as worker_module
-from functions.worker import Delivery, Died, GiveUp, Retry, worker
-
-
-class Note(Message, frozen=True, kw_only=True, tag="note.1"):
-    """A message of the tests; each test's own text keeps it apart from the others'."""
-
-    text: str
-    number: int = 0
-
-
-class Context:
-    """What Lambda hands to a function."""
-
-    function_name = "limn-test"
-    memory_limit_in_mb = 128
-    invoked_function_arn = "arn:aws:lambda:us-east-1:123456789012:function:limn-test"
-    aws_request_id = "00000000-0000-0000-0000-000000000000"
-
-    def __init__(self, seconds: float = 30.0) -> None:
-        self._end = time.monotonic() + seconds
-
-    def get_remaining_time_in_millis(self) -> int:
-        return max(0, int((self._end - time.monotonic()) * 1000))
-
-
-class Killed(BaseException):
-    """Stands for SIGKILL: nothing of ours catches it."""
-
-
-@pytest.fixture
-def text():
-    return uuid.uuid4().hex
-
-
-@pytest.fixture
-def queue(monkeypatch):
-    """A queue with dead letters, in the place of the clip queue."""
-    name = f"test-{uuid.uuid4().hex}"
-    dead = sqs().create_queue(QueueName=f"{name}-dead")["QueueUrl"]
-    arn = sqs().get_queue_attributes(QueueUrl=dead, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
-    redrive = json.dumps({"deadLetterTargetArn": arn, "maxReceiveCount": 3})
-    url = sqs().create_queue(QueueName=name, Attributes={"RedrivePolicy": redrive, "VisibilityTimeout": "60"})[
-        "QueueUrl"
-    ]
-    known = settings()
-    monkeypatch.setattr(worker_module, "settings", lambda: _Known(known, url))
-    yield Queue(url, dead)
-    sqs().delete_queue(QueueUrl=url)
-    sqs().delete_queue(QueueUrl=dead)
-
-
-class _Known:
-    def __init__(self, known, url):
-        self._known, self.clip_queue_url = known, url
-
-    def __getattr__(self, name):
-        return getattr(self._known, name)
-
-
-class Queue:
-    """A queue, and what Lambda does with it."""
-
-    def __init__(self, url: str, dead: str) -> None:
-        self.url, self.dead = url, dead
-
-    def send(self, *sent: Message) -> None:
-        queues.send_many(self.url, sent)
-
-    def put(self, body: str) -> None:
-        sqs().send_message(QueueUrl=self.url, MessageBody=body)
-
-    def receive(self) -> list[dict[str, Any]]:
-        got = sqs().receive_message(QueueUrl=self.url, MaxNumberOfMessages=10, AttributeNames=["All"])
-        return got.get("Messages", [])
-
-    def deliver(self, handler, context=None) -> list[str]:
-        """One batch to the function; what it did is deleted. The ids of what it reported as failed."""
-        batch = self.receive()
-        if not batch:
-            return []
-        answer = handler({"Records": [self.record(message) for message in batch]}, context or Context())
-        failed = [item["itemIdentifier"] for item in answer["batchItemFailures"]]
-        for message in batch:
-            if message["MessageId"] not in failed:
-                sqs().delete_message(QueueUrl=self.url, ReceiptHandle=message["ReceiptHandle"])
-        return failed
-
-    def die(self, handler) -> None:
-        """One batch to a function that is killed: nothing is deleted, and its visibility time-out is over at once."""
-        batch = self.receive()
-        with pytest.raises(Killed):
-            handler({"Records": [self.record(message) for message in batch]}, Context(seconds=0.02))
-        time.sleep(0.05)  # what time the invocation had is over
-        self.return_all(batch)
-
-    def return_all(self, batch) -> None:
-        for message in batch:
-            sqs().change_message_visibility(
-                QueueUrl=self.url, ReceiptHandle=message["ReceiptHandle"], VisibilityTimeout=0
-            )
-
-    def record(self, message: dict[str, Any]) -> dict[str, Any]:
-        return {
-            "messageId": message["MessageId"],
-            "receiptHandle": message["ReceiptHandle"],
-            "body": message["Body"],
-            "attributes": message["Attributes"],
-            "messageAttributes": {},
-            "md5OfBody": message["MD5OfBody"],
-            "eventSource": "aws:sqs",
-            "eventSourceARN": f"arn:aws:sqs:us-east-1:123456789012:{self.url.rpartition('/')[2]}",
-            "awsRegion": "us-east-1",
-        }
-
-    @property
-    def waiting(self) -> int:
-        return self._count(self.url, "ApproximateNumberOfMessages")
-
-    @property
-    def in_flight(self) -> int:
-        return self._count(self.url, "ApproximateNumberOfMessagesNotVisible")
-
-    @property
-    def dead_letters(self) -> int:
-        return self._count(self.dead, "ApproximateNumberOfMessages")
-
-    def _count(self, url: str, name: str) -> int:
-        return int(sqs().get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"][name])
+from functions.worker import BURIALS, Delivery, Died, GiveUp, Retry, worker
+from tests.functions.queue import Context, Killed, Note
 
 
 def test_a_handler_gets_its_message_and_how_it_was_delivered(queue, text):
@@ -279,8 +148,7 @@ def test_an_unreadable_message_moves_to_the_dead_letters_unseen(queue):
         queue.put(body)
     for _ in range(3):
         assert len(queue.deliver(handler)) == 4
-    assert queue.deliver(handler) == []
-    assert queue.dead_letters == 4
+    queue.bury(handler, 4)
     assert seen == []
 
 
@@ -298,8 +166,9 @@ def test_at_the_last_delivery_the_failure_is_recorded_and_the_message_kept(queue
         assert poisoned == []
         assert len(queue.deliver(handler)) == 1, count
     assert poisoned == [(Note(text=text), "the disk is full")]
-    assert queue.deliver(handler) == []
-    assert queue.dead_letters == 1
+    queue.bury(handler)
+    # who records it keeps the first reason
+    assert poisoned[1:] == [(Note(text=text), str(Died()))] * BURIALS
 
 
 @pytest.mark.parametrize("error", [GiveUp("not a video"), BadInput("not a video")], ids=lambda e: type(e).__name__)
@@ -327,8 +196,7 @@ def test_what_cannot_be_done_moves_to_the_dead_letters_where_nobody_records_it(q
     queue.send(Note(text=text))
     for _ in range(3):
         queue.deliver(handler)
-    assert queue.deliver(handler) == []
-    assert queue.dead_letters == 1
+    queue.bury(handler)
 
 
 def test_a_failure_that_cannot_be_recorded_is_tried_again(queue, text):
@@ -360,8 +228,46 @@ def test_a_message_that_kills_its_function_each_time_is_recorded_without_another
     assert runs == [1, 2]
     [error] = poisoned
     assert isinstance(error, Died)
+    queue.bury(handler)
+
+
+@pytest.mark.parametrize("remembers", [True, False])
+def test_a_message_whose_last_run_dies_is_recorded_by_a_delivery_without_a_run(queue, text, remembers):
+    runs, poisoned = [], []
+
+    def handle(_, delivery):
+        runs.append(delivery.count)
+        if delivery.is_last:
+            raise Killed
+        raise Unavailable("busy")
+
+    handler = worker(
+        {Note: handle},
+        receives=3,
+        first_pause=0,
+        remembers=remembers,
+        on_poison=lambda _, error: poisoned.append(error),
+    )
+    queue.send(Note(text=text))
+    for _ in range(2):
+        assert len(queue.deliver(handler)) == 1
+    queue.die(handler)
+    assert (runs, poisoned) == ([1, 2, 3], [])
+    queue.bury(handler)
+    assert runs == [1, 2, 3]
+    assert [type(each) for each in poisoned] == [Died] * BURIALS
+
+
+def test_a_message_that_another_run_finished_after_its_last_delivery_is_done(queue, text):
+    poisoned = []
+    handler = worker({Note: lambda *_: None}, receives=1, on_poison=lambda _, error: poisoned.append(error))
+    queue.send(Note(text=text))
+    batch = queue.receive()
+    assert handler({"Records": [queue.record(each) for each in batch]}, Context())["batchItemFailures"] == []
+    queue.return_all(batch)
     assert queue.deliver(handler) == []
-    assert queue.dead_letters == 1
+    assert poisoned == []
+    assert queue.waiting + queue.in_flight + queue.dead_letters == 0
 
 
 def test_a_whole_batch_that_fails_is_reported_message_by_message(queue, text):

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import threading
+import time
 
+import msgspec
 import pytest
 
 from chalicelib.access import authentication
 from chalicelib.core.kinds import Kind
-from chalicelib.core.models.accounts import PROJECT
-from chalicelib.storage.dynamodb import ahead, ids, record_rows, records
-from chalicelib.storage.dynamodb.tables import RecordRow
+from chalicelib.core.models.accounts import PROJECT, TOKEN, USER, StoredToken
+from chalicelib.core.models.credentials import Credential, hash_of, key_of, new_token
+from chalicelib.core.permissions import Level
+from chalicelib.core.resource import now
+from chalicelib.resources.accounts import administration
+from chalicelib.storage.dynamodb import ahead, credentials, ids, records
+from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.log import log, tickets
 from chalicelib.storage.view import cache, views
 from chalicelib.storage.view.locks import Shared
-from infra.local.dynamodb.metering import metering
+from infra.emulator.dynamodb.metering import metering
 from tests.contract.world import build
-from tests.service import join, new_user
+from tests.service import Api, join, new_user
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +50,7 @@ def test_requests_make_few_calls(here):
     assert calls(lambda: api.get(one), 200) == {"BatchGetItem": 2}
     assert calls(lambda: api.get(f"Media/{media}"), 200) == {"BatchGetItem": 2}
     commit = {"UpdateItem": 1, "TransactWriteItems": 1}
-    assert calls(lambda: api.patch(one, {"frame": next(_frames)}), 200) == {"BatchGetItem": 2, **commit}
+    assert calls(lambda: api.patch(one, {"x": next(_frames) % 100 / 100}), 200) == {"BatchGetItem": 2, **commit}
     assert calls(lambda: api.delete(f"Localization/{next(numbers)}"), 200) == {"BatchGetItem": 2, **commit}
     created = calls(lambda: api.post(f"Localizations/{project}", [box]), 201)
     assert created == {"BatchGetItem": 2, **commit}
@@ -79,22 +85,46 @@ def test_a_list_of_projects_reads_memberships_and_projects_in_one_call_and_all_o
     assert here.owner.get("Projects").json[0]["usernames"]
 
 
-def test_a_token_of_an_older_release_works_and_takes_one_call_more(here):
+def test_a_token_of_an_older_release_works_and_moves_to_the_credentials(here):
     api, project = new_user(), here.things["project"]
     join(api, project, "View Only")
-    stored = records.get(authentication.TOKEN, authentication.hash_of(api.token))
     api.token = "ab" * 20
-    row = RecordRow(*record_rows.key_of(authentication.TOKEN, authentication.hash_of(api.token)), n=1)
-    row.doc = record_rows.encode(
-        authentication.TOKEN, type(stored)(**{**as_dict(stored), "id": row.pk.partition("#")[2]})
-    )
-    row.save()
+    hashed = hash_of(api.token)
+    members = {"user": api.user.id, "username": api.user.username, "created_datetime": "2025-01-01T00:00:00.000Z"}
+    records.create(TOKEN, StoredToken(id=hashed, **members))
+    records.edit(USER, api.user.id, lambda user: msgspec.structs.replace(user, tokens=[*user.tokens, hashed]))
+    assert api.get(f"LocalizationTypes/{project}").status == 200
+    assert records.maybe(TOKEN, hashed) is None
     made = calls(lambda: api.get(f"LocalizationTypes/{project}"), 200)
     assert made == {"BatchGetItem": 1, "GetItem": 1, "Query": 1}
+    assert [each["id"] for each in api.get("Token").json if each["is_present"]] == [hashed[:16]]
+    assert api.delete("Token", id=hashed[:16]).status == 200
+    assert api.get("Token").status == 401
 
 
-def as_dict(struct):
-    return {name: getattr(struct, name) for name in struct.__struct_fields__}
+def test_a_revoked_token_of_an_older_release_is_not_moved(here):
+    api = new_user()
+    hashed = hash_of(f"cd{api.user.id:038x}")
+    api.token = f"cd{api.user.id:038x}"
+    members = {"user": api.user.id, "username": api.user.username, "created_datetime": "2025-01-01T00:00:00.000Z"}
+    records.create(TOKEN, StoredToken(id=hashed, **members))
+    records.edit(USER, api.user.id, lambda user: msgspec.structs.replace(user, tokens=[*user.tokens, hashed]))
+    administration.set_active(api.user, active=False)
+    assert api.get("Token").status == 401
+
+
+def test_a_request_with_the_token_of_a_job_takes_no_call_more(here):
+    project = here.things["project"]
+    api = new_user()
+    join(api, project, "View Only")
+    token = new_token("job", api.user.id)
+    change = Transaction()
+    limits = {"projects": [project], "level": Level.VIEW}
+    made = Credential(id=key_of(token), kind="job", user=api.user.id, created_datetime=now(), **limits)
+    credentials.put(change, made, int(time.time()) + 60)
+    change.run()
+    own = calls(lambda: api.get(f"LocalizationTypes/{project}"), 200)
+    assert calls(lambda: Api(api.user, token).get(f"LocalizationTypes/{project}"), 200) == own
 
 
 def test_a_token_names_its_user_and_is_not_trusted_for_it(here):
@@ -141,7 +171,7 @@ def test_what_a_refused_list_read_of_the_log_serves_no_later_request(here):
     stranger.token = "0" * 40
     before = views.current(project).seq
     assert stranger.get(f"LocalizationCount/{project}").status == 401
-    log.fill(project, tickets.take(project).seq)
+    log.fill(project, tickets.take_ticket(project).seq)
     assert views.current(project).seq == before + 1
 
 
@@ -153,7 +183,7 @@ def test_what_was_read_of_the_log_serves_only_the_next_use_of_the_view(here, mon
     with monkeypatch.context() as patch:
         patch.setattr(Shared, "run", lambda _, work: work(False))
         views.current(project)
-    log.fill(project, tickets.take(project).seq)
+    log.fill(project, tickets.take_ticket(project).seq)
     assert views.current(project).seq == before + 1
 
 

@@ -19,6 +19,8 @@ NOT_OFFERED = {
     "get_anonymous_gateway_schema": "a gateway of an older deployment, not of this interface",
 }
 """Operations of the client that this service has not, with the reason."""
+OTHER_BODIES = {"update_algorithm": "AlgorithmUpdateSpec"}
+"""Bodies of which the clients that read `/schema` know a newer class than the generated ones."""
 OTHER_ANSWERS = {
     "create_invitation": "a class of its own name in place of a generated one, of the same members",
     "create_media_list": "one id for one media, a list for several, as the client of each generation reads it",
@@ -72,7 +74,8 @@ def test_operations_bodies_and_answers_have_the_names_that_clients_use(routes, r
     operation = routes[route]
     assert snake(operation["operationId"]) == wanted["name"]
     if is_class(wanted["body"]):
-        assert named(operation["requestBody"]["content"]["application/json"]["schema"]) == wanted["body"]
+        body = OTHER_BODIES.get(wanted["name"], wanted["body"])
+        assert named(operation["requestBody"]["content"]["application/json"]["schema"]) == body
     if is_class(wanted["answer"]) and wanted["name"] not in OTHER_ANSWERS:
         answer = next(each for status, each in operation["responses"].items() if status.startswith("2"))
         assert named(answer["content"]["application/json"]["schema"]) == wanted["answer"]

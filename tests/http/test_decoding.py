@@ -19,7 +19,7 @@ class _Address:
     variables: ClassVar = {"id": int, "uid": str}
 
     def find(self, path):
-        return Found(thing=path)
+        return Found(target=path)
 
     def level(self, caller, found):
         return Level.FULL

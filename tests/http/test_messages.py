@@ -12,6 +12,7 @@ from tests.service import new_user
 CHECKED_BY_HAND = {
     "LeafSpec": "a name is part of a path",
     "LeafUpdate": "the same",
+    "NextTaskSpec": "it names tasks that exist",
     "EmailAttachmentSpec": "encoded as the header of a mail needs it",
 }
 

@@ -19,7 +19,7 @@ class _Address:
     what = "Toy"
 
     def find(self, path, body=None):
-        return Found(thing=path)
+        return Found(target=path)
 
     def level(self, caller, found):
         return Level.FULL

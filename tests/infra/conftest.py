@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from infra.local import aws as local_aws
+from infra.emulator import aws as local_aws
 
 _numbers = itertools.count()
 

@@ -97,6 +97,7 @@ class MediaScenes:
         kept = objects.read(path)
         objects.remove([path])
         self.api.get(f"GetClip/{self.video}", frame_ranges="10:19")
+        assert self.api.get(f"GetFrame/{self.video}", frames="9").status != 200
         self.api.drain()
         objects.write(path, kept)
 
@@ -198,6 +199,7 @@ class MediaScenes:
         api.drain()
         (film,) = api.get(f"Medias/{there}", name="one.mp4").json
         assert film["num_frames"] == 20
+        placement._open.cache_clear()
         assert api.get(f"GetFrame/{film['id']}", frames=19).status == 200
         with RECORDER.acting("Upkeep"):
             bucket_sources_service.begin(source)
@@ -214,6 +216,19 @@ class MediaScenes:
         placement._open.cache_clear()  # each function opens the credentials for itself
         api.drain()
         assert api.post(f"Exports/{there}", {"format": "csv", "frames": "every", "every": 5}).status == 201
+        placement._open.cache_clear()
+        api.drain()
+        box = {"name": "box", "dtype": "box", "media_types": [image := media_type(there, "image")]}
+        types = {"media": image, "box": api.made(f"LocalizationTypes/{there}", box)}
+        coco = {
+            "categories": [],
+            "images": [{"id": 1, "file_name": "i.png", "width": 8, "height": 8}],
+            "annotations": [],
+        }
+        files = {"a.json": coco, "i.png": picture(8, 8, "PNG")}
+        key = api.get(f"UploadInfo/{there}", filename="a.zip").json["key"]
+        objects.write(key, archives.zipped(files))
+        assert api.post(f"Imports/{there}", {"format": "coco", "key": key, "types": types}).status == 201
         placement._open.cache_clear()
         api.drain()
         letter = {"recipients": [api.user.email], "subject": "s", "text": "t"}

@@ -6,7 +6,7 @@ import uuid
 
 import boto3
 
-from infra.local.s3.front import S3Front
+from infra.emulator.s3.front import S3Front
 
 
 class Registered:

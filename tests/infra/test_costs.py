@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from infra import package
+from infra.stack import prices
+from infra.stack.prices import PRICES_OF
 from tests.bench import costs
-from tests.bench.costs import EXAMPLES, PRICES_OF, Month, Use
+from tests.bench.costs import EXAMPLES, Month, Use
 
 LINES = (package.ROOT / "docs" / "costs.md").read_text().splitlines()
 
@@ -36,11 +38,11 @@ def test_the_document_says_of_when_and_where_the_prices_are():
 def test_a_month_costs_the_sum_of_its_parts_and_what_nobody_uses_costs_what_stands():
     assert set(EXAMPLES) == {"idle month", "10 annotators", "1,000 hours of video"}
     idle = Month().bill()
-    assert sum(idle.values()) == idle["standing"] == costs.standing()
+    assert sum(idle.values()) == idle["standing"] == prices.standing()
 
 
 def test_what_runs_on_a_schedule_is_counted_from_the_template():
-    assert costs.schedules() == {
+    assert prices.schedules() == {
         "CompactSchedule": (43200, 3008 / 1024),
         "JobsSchedule": (43200, 0.5),
         "UpkeepSchedule": (720, 1.0),

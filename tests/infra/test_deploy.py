@@ -108,7 +108,7 @@ def test_temporaries_expire_and_nothing_else(place):
 
 @pytest.mark.parametrize(
     ("field", "visibility", "receives"),
-    [("transcode_queue_url", 5400, 5), ("clip_queue_url", 1800, 5), ("email_queue_url", 360, 4)],
+    [("transcode_queue_url", 5400, 7), ("clip_queue_url", 5400, 7), ("email_queue_url", 360, 6)],
 )
 def test_queues_give_up_into_their_dead_letters(place, field, visibility, receives):
     queues = client("sqs")

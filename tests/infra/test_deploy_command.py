@@ -7,11 +7,14 @@ import json
 import boto3
 import pytest
 
-from infra import deploy, package
+from infra import deploy
 from infra.local.deploy import supported
-from infra.templates import STATEFUL, defaults, load
+from infra.operating import parameters
+from infra.stack import merging
+from infra.templates import STATEFUL, defaults, load, of_type
 
 REGION = "ca-central-1"
+TABLES = len(of_type(load(STATEFUL), "AWS::DynamoDB::Table"))
 RUNNING = {
     "AWSTemplateFormatVersion": "2010-09-09",
     "Parameters": {
@@ -68,7 +71,7 @@ def tables(stage):
 @pytest.mark.slow
 def test_a_new_stage_starts_with_defaults_and_what_is_given(deployment, build, stage):
     deployment.up(build, {"LogDays": "7"})
-    assert (days(stage), len(tables(stage))) == ([7], 5)
+    assert (days(stage), len(tables(stage))) == ([7], TABLES)
 
 
 @pytest.mark.slow
@@ -84,9 +87,9 @@ def test_a_parameter_that_is_not_given_again_keeps_its_value(deployment, build, 
 def test_destroying_keeps_the_data_unless_told(deployment, build, stage):
     deployment.up(build, {})
     deployment.down(data=False)
-    assert (days(stage), len(tables(stage))) == ([], 5)
+    assert (days(stage), len(tables(stage))) == ([], TABLES)
     deployment.up(build, {})
-    assert len(tables(stage)) == 5
+    assert len(tables(stage)) == TABLES
 
 
 @pytest.mark.slow
@@ -101,6 +104,57 @@ def test_destroying_with_data_leaves_nothing(deployment, build, stage):
     assert tables(stage) == []
     left = {each["Name"] for each in s3.list_buckets()["Buckets"]}
     assert not left & set(mine)
+
+
+@pytest.mark.slow
+def test_destroying_with_data_removes_queues_and_logs_of_this_stage_alone(deployment, build, stage):
+    deployment.up(build, {})
+    logs, queues = boto3.client("logs", region_name=REGION), boto3.client("sqs", region_name=REGION)
+    mine, others = f"limn-{stage}-ApiLog-1AB2", f"limn-{stage}-eu-ApiLog-1AB2"
+    for name in (mine, others):
+        logs.create_log_group(logGroupName=name)
+    deployment.down(data=True)
+    found = logs.describe_log_groups(logGroupNamePrefix=f"limn-{stage}-")["logGroups"]
+    assert [each["logGroupName"] for each in found] == [others]
+    assert not queues.list_queues(QueueNamePrefix=f"limn-{stage}-").get("QueueUrls")
+    deployment.down(data=True)  # it may be run again wherever it stopped
+
+
+class Clouds:
+    """CloudFormation in a state that moto never reaches."""
+
+    def __init__(self, real, status):
+        self._real, self._status, self.exceptions = real, status, real.exceptions
+        self.deleted = []
+
+    def describe_stacks(self, StackName):  # noqa: N803
+        if self.deleted:
+            return self._real.describe_stacks(StackName=StackName)
+        return {"Stacks": [{"StackName": StackName, "StackStatus": self._status}]}
+
+    def delete_stack(self, StackName):  # noqa: N803
+        self.deleted.append(StackName)
+
+    def __getattr__(self, name):
+        return getattr(self._real, name)
+
+
+@pytest.mark.parametrize("status", deploy.NEVER_MADE)
+def test_a_stack_whose_first_deployment_failed_is_deleted_and_made_anew(deployment, build, stage, said, status):
+    deployment._clouds = clouds = Clouds(deployment._clouds, status)
+    deployment._clear(deployment.running)
+    assert clouds.deleted == [deployment.running]
+    assert f"deleting what a failed deployment left ({status})" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [("UPDATE_IN_PROGRESS", "another deployment is at work"), ("UPDATE_ROLLBACK_FAILED", "continue-update-rollback")],
+)
+def test_a_stack_that_cannot_be_changed_now_says_what_to_do(deployment, status, words):
+    deployment._clouds = Clouds(deployment._clouds, status)
+    with pytest.raises(deploy.Failed, match=words):
+        deployment._clear(deployment.running)
 
 
 @pytest.mark.parametrize("given", [{"LogDay": "7"}, {"": ""}])
@@ -125,7 +179,7 @@ def test_nothing_is_destroyed_unless_its_name_is_typed(monkeypatch, capsys, type
 
 @pytest.fixture(scope="module")
 def templates():
-    return [load(STATEFUL), package.merged({"Resources": {}})]
+    return [load(STATEFUL), merging.merged({"Resources": {}})]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +201,7 @@ def templates():
 )
 def test_a_parameter_that_cannot_be_is_refused_by_name_before_anything_is_sent(templates, given, said):
     with pytest.raises(deploy.Failed) as refused:
-        deploy.check(templates, given)
+        parameters.check(templates, given)
     lines = str(refused.value).splitlines()
     assert len(lines) == len(said)
     assert all(line.startswith(start) for line, start in zip(lines, said, strict=True)), lines
@@ -157,12 +211,12 @@ def test_every_default_is_one_that_would_be_taken(templates):
     for template in templates:
         for name, value in defaults(template).items():
             if template["Parameters"][name]["Type"] != "CommaDelimitedList":
-                deploy.check([template], {name: str(value)})
+                parameters.check([template], {name: str(value)})
 
 
 @pytest.mark.slow
 def test_parameters_in_order_are_taken(templates):
-    deploy.check(
+    parameters.check(
         templates,
         {
             "EmailSender": "limn@example.org",

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from infra.app_template import whole
+from infra.stack.app_template import whole
 from infra.templates import BATCH, FUNCTIONS, STATEFUL, load, of_type
 
 STATE = load(STATEFUL)

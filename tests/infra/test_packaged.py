@@ -23,10 +23,10 @@ from chalicelib.resources.transcodes.messages import PlanTranscode
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from infra import package
-from infra.local import aws
+from infra.emulator import aws
+from infra.emulator.sqs import shelf_of
 from infra.local.background.queues import queue_of
 from infra.local.http.gateway import event_of
-from infra.local.sqs import shelf_of
 from tests.resources.media.samples import media_type, transcode, video
 from tests.service import GATEWAY
 
@@ -171,10 +171,15 @@ def test_the_clip_function_gives_up_a_clip_that_nobody_wants_any_more(call):
     assert call("clip", "functions.clip.handler", event)["result"] == {"batchItemFailures": []}
 
 
-def test_the_purge_function_reports_what_it_cannot_read(call):
-    event = sqs_event(settings().purge_queue_url, "no json")
-    said = call("purge", "functions.purge.handler", event)["result"]
+@pytest.mark.parametrize("name", ["purge", "dataset", "source", "webhook"])
+def test_a_queue_function_reports_what_it_cannot_read(call, name):
+    event = sqs_event(getattr(settings(), f"{name}_queue_url"), "no json")
+    said = call(name, f"functions.{name}.handler", event)["result"]
     assert len(said["batchItemFailures"]) == 1
+
+
+def test_the_media_function_finds_no_media(call, api):
+    assert call("media", "app.app", http_event(api, "/rest/GetFrame/999999999"))["result"]["statusCode"] == 404
 
 
 def test_the_compaction_runs_on_its_schedule(call):
@@ -195,7 +200,8 @@ def test_nothing_has_to_be_compiled_when_a_container_starts(zips):
     """Lambda's disk takes no bytecode (`-B` above), so what is not there is compiled by every cold start."""
     tag = f"cpython-{package.PYTHON.replace('.', '')}"
     for name, folder in zips.items():
-        for part in ("chalicelib", "botocore", "msgspec", "functions" if name != "deployment" else "chalice"):
+        behind = name in ("deployment", "media")
+        for part in ("chalicelib", "botocore", "msgspec", "chalice" if behind else "functions"):
             sources = {path for path in (folder / part).rglob("*.py") if "templates" not in path.parts}
             wanting = {
                 path for path in sources if not (path.parent / "__pycache__" / f"{path.stem}.{tag}.pyc").exists()
@@ -205,5 +211,5 @@ def test_nothing_has_to_be_compiled_when_a_container_starts(zips):
 
 
 def test_every_zip_is_tried(zips):
-    tried = {"deployment", "transcode", "email", "clip", "purge", "compact", "jobs", "upkeep"}
-    assert set(zips) == tried
+    tried = {"deployment", "media", "transcode", "email", "clip", "purge", "compact", "jobs", "upkeep"}
+    assert set(zips) == tried | {"dataset", "source", "webhook"}

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from infra.app_template import whole
+from infra.stack.app_template import whole
 from infra.templates import STATEFUL, load, of_type
 
 RESOURCES_OF_AN_API = 300

@@ -6,7 +6,8 @@ import boto3
 import pytest
 
 from chalicelib.settings import settings
-from infra import admin, redriving
+from infra import admin
+from infra.operating import redriving
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 
 from chalicelib.storage.log import log
 from chalicelib.storage.view import views
-from infra import restoring
 from infra.local.deploy import STAGE
+from infra.operating import restoring
 from tests.resources.annotations.boxes import settle
 
 pytestmark = pytest.mark.slow
@@ -38,8 +38,8 @@ def backup():
                 AttributeDefinitions=table["AttributeDefinitions"],
                 BillingMode="PAY_PER_REQUEST",
             )
-            rows = list(restoring._rows(client, place))
-            restoring._write(client, copies[-1], [{"PutRequest": {"Item": row}} for row in rows])
+            rows = list(restoring.rows_of(client, place))
+            restoring.write(client, copies[-1], [{"PutRequest": {"Item": row}} for row in rows])
             assert len(keys) == len(table["KeySchema"])
         return suffix
 
@@ -80,3 +80,30 @@ def test_it_may_be_run_again(here, project, backup):
     assert set(restoring.restore(STAGE, suffix).values()) == {(0, 0)}
     cold(project)
     assert here.count() == 1
+
+
+def test_one_project_is_restored_and_the_others_go_on(here, api, project, backup, monkeypatch):
+    monkeypatch.setattr(restoring, "AT_ONCE", 3)  # so that there are many pages
+    other_project = api.made(
+        "Projects", {"name": uuid.uuid4().hex, "organization": api.get(f"Project/{project}").json["organization"]}
+    )
+    other = settle(api, other_project)
+    kept, others = [here.make() for _ in range(4)], [other.make()]
+    section = api.made(f"Sections/{project}", {"name": "kept"})
+    suffix = backup()
+    assert api.delete(f"Localization/{kept[0]}").status == 200
+    assert api.delete(f"Section/{section}").status == 200
+    api.made(f"Sections/{project}", {"name": "later"})
+    others.append(other.make())
+    assert api.patch(f"Localization/{others[0]}", {"x": 0.25}).status == 200
+    before = api.get(f"Localization/{others[0]}").json
+    restoring.restore(STAGE, suffix, project)
+    assert set(restoring.restore(STAGE, suffix, project).values()) == {(0, 0)}
+    cold(project)
+    cold(other_project)
+    assert sorted(each["id"] for each in here.listed()) == kept
+    assert [each["name"] for each in api.get(f"Sections/{project}").json] == ["kept"]
+    assert api.post(f"Sections/{project}", {"name": "kept"}).status == 400  # its name is taken again
+    assert api.post(f"Sections/{project}", {"name": "later"}).status == 201  # and that of the later one is free
+    assert sorted(each["id"] for each in other.listed()) == others
+    assert api.get(f"Localization/{others[0]}").json == before

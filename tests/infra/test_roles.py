@@ -10,7 +10,7 @@ import boto3
 import pytest
 
 from chalicelib.settings import settings
-from infra.local import aws
+from infra.emulator import aws
 from infra.templates import FUNCTIONS, load, of_type
 from tests import objects, roles
 from tests.infra.scenario import Scenario
@@ -23,6 +23,7 @@ FUNCTION_NAMES = (
     "Dataset",
     "Email",
     "Jobs",
+    "MediaHandler",
     "Purge",
     "Source",
     "Transcode",
@@ -78,3 +79,15 @@ def test_calls_outside_the_functions_are_nobodys(api):
     boto3.client("dynamodb").scan(TableName=settings().records_table)
     assert objects.size("_uploads/none") is None
     assert {name: len(rights) for name, rights in RECORDER.asked.items()} == before
+
+
+@pytest.mark.parametrize("name", sorted({*FUNCTION_NAMES} - {"APIHandler", "Compact"}))
+def test_no_function_but_the_api_makes_accounts_and_tokens(name):
+    place = f"arn:aws:dynamodb:{aws.REGION}:{aws.ACCOUNT}:table/limn-local-"
+    for action in ("PutItem", "DeleteItem", "BatchWriteItem", "UpdateItem"):
+        for key in ("user#", "token#", "claim#user|"):
+            assert not roles.allows(name, Right(f"dynamodb:{action}", f"{place}records", key=key)), (action, key)
+        for key in ("session#", "access#", "guest#"):
+            is_use = (name, action) == ("MediaHandler", "UpdateItem")  # which notes the day
+            right = Right(f"dynamodb:{action}", f"{place}credentials", key=key)
+            assert roles.allows(name, right) == is_use, (action, key)

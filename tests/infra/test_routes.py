@@ -10,12 +10,12 @@ import pytest
 
 from app import app
 from chalicelib.api.router import GREEDY_PREFIXES, Router, resource_of
-from chalicelib.api.routes import routes
+from chalicelib.api.routes import functions, routes
 from chalicelib.errors import NotFound
 from chalicelib.http.encoding import SAFE_IN_BROWSERS, HttpAnswer
-from infra.app_template import whole
 from infra.local.http.gateway import CORS, LambdaContext, event_of
-from infra.package import _greedy
+from infra.stack.app_template import whole
+from infra.stack.merging import _greedy
 from tests.service import Api
 
 
@@ -38,7 +38,7 @@ def test_every_route_is_found_behind_its_resource(paths):
         path = re.sub("{(.*?)}", r"~\1", route)
         expected = {name: f"~{name}" for name in re.findall("{(.*?)}", route)}
         resource, variables = gateway.find(path)
-        assert resource == resource_of(route)
+        assert resource == (resource_of(route) if functions()[route] == "api" else route)
         if resource != route:
             path = resource.replace("{proxy+}", variables.pop("proxy"))
             assert variables == {}
@@ -62,9 +62,22 @@ def test_a_greedy_resource_takes_any_method_and_answers_preflights_itself(paths)
         assert sent["method.response.header.Access-Control-Allow-Origin"] == {"Fn::Sub": "'${CorsOrigin}'"}
 
 
+def test_operations_that_decode_media_go_to_the_function_with_ffmpeg(paths):
+    """The declaration says it: `Operations(function="media")`, or the member of one operation."""
+    serving = {
+        route: methods["x-amazon-apigateway-any-method"]["x-amazon-apigateway-integration"]["uri"]["Fn::Sub"]
+        for route, methods in paths.items()
+        if "x-amazon-apigateway-any-method" in methods
+    }
+    decoding = {route for route, function in functions().items() if function == "media"}
+    assert {route for route, uri in serving.items() if "/${MediaHandler.Arn}/" in uri} == decoding
+    assert all("/${APIHandler.Arn}/" in uri for route, uri in serving.items() if route not in decoding)
+    assert {"/rest/GetFrame/{p1}", "/rest/GetClip/{p1}", "/rest/Prediction/{p1}"} <= decoding
+
+
 def test_a_route_that_answers_preflights_itself_may_not_be_behind_a_greedy_resource(paths):
     with pytest.raises(ValueError, match="/rest/files declares OPTIONS"):
-        _greedy({"/rest/files": paths["/files"]})
+        _greedy({"/rest/files": paths["/files"]}, {"/rest/files": "api"})
 
 
 @pytest.mark.parametrize(

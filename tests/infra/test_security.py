@@ -52,10 +52,12 @@ def test_a_bucket_that_anybody_may_read_is_found(stacks):
 @pytest.mark.filterwarnings("ignore")
 def test_a_role_that_may_do_everything_is_found_where_its_condition_is_off_by_default(stacks):
     broken = copy.deepcopy(stacks["app"])
-    broken["Resources"] = {"TracePolicy": broken["Resources"]["TracePolicy"]}
-    [statement] = broken["Resources"]["TracePolicy"]["Properties"]["PolicyDocument"]["Statement"]
+    role = broken["Resources"]["ClipRole"]
+    broken["Resources"] = {"ClipRole": role}
+    _, policy, _ = role["Properties"]["Policies"][-1]["Fn::If"]
+    [statement] = policy["PolicyDocument"]["Statement"]
     statement["Action"] = ["*"]
-    assert "TracePolicy" in {each.resource for each in by_cfripper("app", broken)}
+    assert "ClipRole" in {each.resource for each in by_cfripper("app", broken)}
 
 
 def test_what_is_found_and_not_explained_is_told_and_what_is_explained_and_not_found_too():

@@ -16,15 +16,16 @@ from chalicelib.settings import PREFIX, Settings, read
 from functions import email as email_function
 from functions import worker
 from infra import package
-from infra.app_template import whole
 from infra.local.deploy import variable
-from infra.templates import ALARMS, ANALYTICS, BATCH, FUNCTIONS, STATEFUL, load, of_type
+from infra.stack import merging
+from infra.stack.app_template import expanded, whole
+from infra.templates import ALARMS, ANALYTICS, BATCH, FUNCTIONS, STATEFUL, defaults, load, of_type
 from tests import roles
 from tests.environment import VARIABLES
 
 STATE = load(STATEFUL)
 RUNNING = load(BATCH)
-WORK = package.merged({"Resources": {}})
+WORK = merging.merged({"Resources": {}})
 FUNCTION = "AWS::Serverless::Function"
 QUEUE_FUNCTIONS = ("Transcode", "Clip", "Dataset", "Source", "Email", "Purge", "Webhook")
 SCHEDULED_FUNCTIONS = ("Compact", "Jobs", "Upkeep", "Webhook")
@@ -250,23 +251,33 @@ def test_a_function_starts_without_what_its_zip_leaves_out(artifact):
     assert done.returncode == 0, done.stderr
 
 
+def test_no_function_has_both_ffmpeg_and_duckdb():
+    """Together they would fill a zip: see decision 195."""
+    for artifact in (*package.API_FUNCTIONS.values(), *package.QUEUE_FUNCTIONS):
+        assert artifact.without & {"av", "duckdb"}, artifact.name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("artifact", package.API_FUNCTIONS.values(), ids=lambda artifact: artifact.name)
+def test_the_api_starts_without_what_its_zips_leave_out(artifact):
+    own = {"setuptools", "chalice"}  # Chalice brings its part that runs
+    without = [_IMPORTED_AS.get(name, name.replace("-", "_")) for name in sorted(artifact.without - own)]
+    command = [sys.executable, "-c", _STARTS.replace('f"functions.{function}"', "function"), "app", *without]
+    done = subprocess.run(command, cwd=package.ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_worker_knows_how_often_messages_are_delivered():
     receives = {name: queue["RedrivePolicy"]["maxReceiveCount"] for name, queue in queues().items()}
-    assert receives == {
-        "TranscodeQueue": worker.RECEIVES,
-        "ClipQueue": worker.RECEIVES,
-        "DatasetQueue": worker.RECEIVES,
-        "SourceQueue": worker.RECEIVES,
-        "EmailQueue": email_function.RECEIVES,
-        "PurgeQueue": worker.RECEIVES,
-        "WebhookQueue": worker.RECEIVES,
-    }
+    names = ("Transcode", "Clip", "Dataset", "Source", "Purge", "Webhook")
+    expected = {f"{name}Queue": worker.RECEIVES + worker.BURIALS for name in names}
+    assert receives == {**expected, "EmailQueue": email_function.RECEIVES + worker.BURIALS}
 
 
 def statements():
     for name, role in of_type(WORK, "AWS::IAM::Role").items():
         for policy in role["Policies"]:
-            for statement in policy["PolicyDocument"]["Statement"]:
+            for statement in policy.get("PolicyDocument", {}).get("Statement", []):
                 yield name, statement
 
 
@@ -283,10 +294,53 @@ def test_every_function_has_a_role_and_a_log_of_its_own():
     roles = [function["Role"]["Fn::GetAtt"][0] for function in functions.values()]
     logs = [function["LoggingConfig"]["LogGroup"]["Ref"] for function in functions.values()]
     assert len(set(roles)) == len(set(logs)) == len(functions)
-    assert len(functions) == len({*QUEUE_FUNCTIONS, *SCHEDULED_FUNCTIONS}) + 1
+    assert len(functions) == len({*QUEUE_FUNCTIONS, *SCHEDULED_FUNCTIONS}) + len(merging.HANDLERS)
     assert set(roles) == set(of_type(WORK, "AWS::IAM::Role"))
     for name in logs:
         assert of_type(WORK, "AWS::Logs::LogGroup")[name]["RetentionInDays"]
+
+
+def test_every_role_may_write_traces_where_tracing_is_on():
+    """Lambda refuses to trace a function whose role may not, so the right is in the role itself."""
+    for name, role in of_type(WORK, "AWS::IAM::Role").items():
+        [(condition, policy, _)] = [each["Fn::If"] for each in role["Policies"] if "Fn::If" in each]
+        [statement] = policy["PolicyDocument"]["Statement"]
+        assert condition == "Traces", name
+        assert set(statement["Action"]) == {"xray:PutTelemetryRecords", "xray:PutTraceSegments"}
+
+
+def test_a_log_group_has_no_name_that_a_second_deployment_would_find_taken():
+    for name, properties in of_type(WORK, "AWS::Logs::LogGroup").items():
+        assert "LogGroupName" not in properties, name
+        assert WORK["Resources"][name]["DeletionPolicy"] == "RetainExceptOnCreate"
+
+
+def test_no_function_needs_more_memory_than_a_new_account_has():
+    values = defaults(WORK)
+    for name, function in of_type(WORK, FUNCTION).items():
+        memory = function["MemorySize"]
+        assert int(values[memory["Ref"]] if isinstance(memory, dict) else memory) <= 3008, name
+
+
+def test_every_setting_of_a_deployment_has_a_parameter_or_an_output():
+    variables = WORK["Globals"]["Function"]["Environment"]["Variables"]
+    known = {name.removeprefix(PREFIX).lower() for name in variables}
+    fields = {field.name for field in msgspec.structs.fields(Settings) if not field.name.endswith("_queue_url")}
+    # of the local stack and of tests, or what no operator has a reason to change
+    others = {"s3_endpoint", "aws_endpoint", "gcs_endpoint", "job_engine", "job_files_image", "job_shortest_timeout"}
+    others |= {"compact_commits", "log_retention", "deleted_retention", "largest_answer", "pieces_at_once", "view_disk"}
+    assert fields - known == others
+
+
+@pytest.mark.slow
+def test_a_changed_origin_makes_a_new_deployment_of_the_stage():
+    def deployments(origin):
+        template = merging.redeployed(whole(), {"CorsOrigin": origin})
+        return set(of_type(expanded(template), "AWS::ApiGateway::Deployment"))
+
+    assert len(deployments("*")) == 1
+    assert deployments("*") == deployments("*")
+    assert not deployments("*") & deployments("https://app.example.org")
 
 
 def test_every_name_in_a_role_is_one_that_the_stateful_stack_makes():
@@ -309,7 +363,9 @@ def test_every_name_in_a_role_is_one_that_the_stateful_stack_makes():
 def test_what_users_own_survives_the_stack():
     for name, resource in STATE["Resources"].items():
         if resource["Type"] in ("AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::KMS::Key"):
-            assert resource["DeletionPolicy"] == resource["UpdateReplacePolicy"] == "Retain", name
+            # a first deployment that fails leaves nothing
+            assert resource["DeletionPolicy"] == "RetainExceptOnCreate", name
+            assert resource["UpdateReplacePolicy"] == "Retain", name
 
 
 def test_nothing_in_a_bucket_is_public_or_goes_in_the_clear():
@@ -339,30 +395,3 @@ def test_parameters_have_defaults_except_what_only_the_operator_knows():
         if "Default" not in parameter
     }
     assert wanting == {"Vpc", "Subnets"}  # what only the operator knows
-
-
-@pytest.mark.parametrize("architecture", sorted(package.MACHINES))
-def test_the_lock_names_one_version_of_everything_for_lambda(architecture):
-    pins = package.pins("3.13", architecture)
-    assert pins["av"].startswith("av==18")
-    assert all(" --hash=sha256:" in pin for pin in pins.values())
-    assert "ansicon" not in pins  # Windows'
-    assert "boto3" in pins
-
-
-def test_what_is_deployed_is_what_is_tested():
-    """A version of its own for Lambda's Python is one that no test has seen."""
-    from importlib.metadata import version
-
-    pins = package.pins(package.PYTHON, "x86_64")
-    locked = {name: pin.split()[0].partition("==")[2] for name, pin in pins.items() if name not in package._TOOLS}
-    assert {name for name, each in locked.items() if each != version(name)} == set()
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("architecture", sorted(package.MACHINES))
-def test_everything_is_packed_within_the_limits(architecture, tmp_path):
-    # a folder of its own: the other architecture, and who tries the zips, may be built beside
-    command = [sys.executable, "-m", "infra.package", "--architecture", architecture, "--into", tmp_path / "build"]
-    done = subprocess.run(command, cwd=package.ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr

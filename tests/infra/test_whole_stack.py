@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from infra import package
-from infra.app_template import whole
+from infra.stack.app_template import whole
 from tests import roles
 
 pytestmark = pytest.mark.slow
@@ -37,6 +37,7 @@ def test_nothing_lies_anywhere_but_in_the_tables_and_buckets_of_the_stack(found)
     assert holding == {
         "limn-code",
         "limn-prod-counters",
+        "limn-prod-credentials",
         "limn-prod-entities",
         "limn-prod-idempotency",
         "limn-prod-log",
@@ -51,7 +52,9 @@ def test_every_function_gets_the_same_configuration_and_the_address_of_the_api(f
     assert len(environments) >= 6
     api = environments["limn-prod-api"]
     for name, environment in environments.items():
-        if name != "limn-prod-api":
+        if name in ("limn-prod-api", "limn-prod-media"):
+            assert environment == api
+        else:
             own = {"LIMN_VIEW_DISK"} if name == "limn-prod-compact" else set()  # its disk is larger
             common = {variable: value for variable, value in environment.items() if variable not in own}
             assert common | {"LIMN_PUBLIC_URL": ""} == api

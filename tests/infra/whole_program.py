@@ -13,20 +13,19 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from infra.local import aws
+from infra.emulator import aws
 
 AWS = aws.start()
 
 import boto3  # noqa: E402
 
-from infra.app_template import expanded  # noqa: E402
 from infra.local.deploy import supported  # noqa: E402
+from infra.stack.app_template import expanded  # noqa: E402
 from infra.templates import STATEFUL, load  # noqa: E402
+from tests.infra.moto_templates import reduced  # noqa: E402
 
 STAGE = "prod"
 CODE = "limn-code"
-BY_API = frozenset({"AWS::ApiGateway::Deployment", "AWS::ApiGateway::Stage"})
-"""What moto cannot make of an API without methods; it reads no Swagger 2, in which Chalice writes them."""
 
 
 def deploy(path: Path) -> dict[str, Any]:
@@ -44,13 +43,7 @@ def deploy(path: Path) -> dict[str, Any]:
     for resource in work["Resources"].values():
         if resource["Type"] == "AWS::Serverless::Function":
             resource["Properties"]["CodeUri"] = f"s3://{CODE}/code.zip"
-    made = expanded(work, {"Stage": STAGE})
-    made["Resources"] = {name: each for name, each in made["Resources"].items() if each["Type"] not in BY_API}
-    made["Resources"]["RestAPI"]["Properties"] = {"Name": f"limn-{STAGE}"}
-    # moto would call the function in Docker for each message
-    mappings = [each for each in made["Resources"].values() if each["Type"] == "AWS::Lambda::EventSourceMapping"]
-    for mapping in mappings:
-        mapping["Properties"]["Enabled"] = False
+    made = reduced(expanded(work, {"Stage": STAGE}), f"limn-{STAGE}")
     create(clouds, f"limn-{STAGE}", made)
     functions = boto3.client("lambda").list_functions()["Functions"]
     return {each["FunctionName"]: each for each in functions}

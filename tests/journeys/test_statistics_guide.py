@@ -31,6 +31,6 @@ def test_the_guide_runs_as_it_stands(shared_stack):
     assert ran.returncode == 0, ran.stdout + ran.stderr + shared_stack.log()
     header, first, *_ = ran.stdout.splitlines()
     assert header == "Depth::10,Species,maxn,maxn::$media,maxn::$frame,count"
-    assert re.fullmatch(r"0(\.0)?,Cod,2,\d+,100,2", first)
+    assert re.fullmatch(r"0(\.0)?,Cod,2,reef\.mp4,100,2", first)
     lines = [each for each in ET.parse(shared_stack.home / "maxn.svg").iter() if each.tag.endswith("polyline")]
     assert len(lines) == 3

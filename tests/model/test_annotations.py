@@ -158,6 +158,9 @@ class Histories(MediaRules):
                 del body["version"]
         path = f"{row['version']}/{row['elemental_id']}" if by_name else row["id"]
         is_stale = body.get("pedantic") and not by_name and row is not newest
+        if self.is_deleted(kind, row):
+            self.ask("PATCH", f"{PATH[kind]}/{path}", body, status=404)
+            return
         if is_stale or (is_foreign and foreign):
             self.ask("PATCH", f"{PATH[kind]}/{path}", body, status=400)
             return
@@ -194,6 +197,10 @@ class Histories(MediaRules):
             self.ask("GET", f"{PATH[kind]}/{row['id']}", status=404)
         else:
             self.model.bury(kind, row, user, said["id"])
+
+    def is_deleted(self, kind: str, row: Doc) -> bool:
+        """Whether the newest mark of a row's element is its deletion."""
+        return bool(self.model.marks(kind, element(row))[-1]["variant_deleted"])
 
     # --- many ------------------------------------------------------------------------------------------------------
 
@@ -293,10 +300,12 @@ class Histories(MediaRules):
     def merge_states(self, who: int, into: int, other: int) -> None:
         user = self.write_as(who)
         kept, lost = self.row(STATE, into), self.row(STATE, other)
-        refused = element(kept) == element(lost)
+        status = 400 if element(kept) == element(lost) else 200
+        if self.is_deleted(STATE, kept) or self.is_deleted(STATE, lost):
+            status = 404
         body = {"merge_state_id": lost["id"]}
-        self.ask("PATCH", f"MergeStates/{kept['id']}", body, status=400 if refused else 200)
-        if not refused:
+        self.ask("PATCH", f"MergeStates/{kept['id']}", body, status=status)
+        if status == 200:
             self.model.merge(kept, lost, user)
 
     @precondition(lambda self: self.has(STATE))
@@ -304,7 +313,11 @@ class Histories(MediaRules):
     def trim_state(self, who: int, pick: int, frame: int, endpoint: str) -> None:
         user = self.write_as(who)
         row = self.row(STATE, pick)
-        self.ask("PATCH", f"TrimStateEnd/{row['id']}", {"frame": frame, "endpoint": endpoint})
+        is_deleted = self.is_deleted(STATE, row)
+        body = {"frame": frame, "endpoint": endpoint}
+        self.ask("PATCH", f"TrimStateEnd/{row['id']}", body, status=404 if is_deleted else 200)
+        if is_deleted:
+            return
         self.model.trim(row, frame, endpoint, user)
 
     # --- versions --------------------------------------------------------------------------------------------------

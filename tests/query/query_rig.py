@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-import pytest
 
 from chalicelib.core.kinds import TYPE_OF, DefinitionKind, Kind
 from chalicelib.core.models.definitions import (
@@ -21,7 +20,6 @@ from chalicelib.core.models.definitions import (
 from chalicelib.core.models.entities import File, Leaf, Localization, Media, State
 from chalicelib.core.values.attributes import AttributeType
 from chalicelib.query import check, evaluate, parse
-from chalicelib.storage.view.database.store import Store
 from chalicelib.storage.view.view import View
 from tests.query.query_worlds import PROJECT, UUIDS, World
 from tests.query.random_queries import BODY, QUERY, encoded
@@ -126,16 +124,3 @@ class Rig:
 
 def term(name: str, operation: str, value: Any, *, inverse: bool = False) -> dict[str, Any]:
     return {"attribute": name, "operation": operation, "value": value, "inverse": inverse}
-
-
-def statements_of_views(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The text of each statement that a view runs from now on."""
-    texts: list[str] = []
-    run = Store.run
-
-    def note(store: Store, text: str, *given: Any, **more: Any) -> list[Any]:
-        texts.append(text)
-        return run(store, text, *given, **more)
-
-    monkeypatch.setattr(Store, "run", note)
-    return texts

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import threading
 import time
+from random import Random
 from typing import Any
 
 import msgspec
@@ -15,7 +18,11 @@ from chalicelib.query import check, parse
 from chalicelib.query.cost import check_cost, estimate
 from chalicelib.query.parsers.bodies import LocalizationIdQuery
 from chalicelib.query.parsers.parameters import LocalizationQuery
+from chalicelib.query.tree import Query
+from chalicelib.query.values import fold, in_any_case
+from chalicelib.storage.view.cache import resident
 from tests.query.query_rig import Rig, box, term
+from tests.query.query_worlds import change_of
 
 ROWS = 100_000
 
@@ -79,6 +86,72 @@ def test_the_estimate_counts_lists_joins_and_vectors(rig: Rig):
     parts = estimate(query, lambda _: ROWS)
     assert {"float_array queries", "searches over related entities"} <= parts.keys()
     assert parts["float_array queries"] > 0.1
+
+
+LONG = "".join(Random(1).choices("abcd ", k=90_000))
+
+
+@pytest.fixture(scope="module")
+def long_texts() -> Rig:
+    return Rig(*(box(number, {"s": LONG}) for number in range(1, 201)))
+
+
+def check_words(rig: Rig, words: str) -> Query:
+    query = check(parse(Kind.LOCALIZATION, LocalizationQuery(search=f"s:({words})")), rig.view.definitions)
+    check_cost(query, rig.view.number_of, bytes_of=rig.view.text_bytes)
+    return query
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (" OR ".join(f"*w{number}*" for number in range(900)), "wildcards"),
+        ("*" + "a?" * 400 + "z*", "wildcards"),
+        (" OR ".join(f"*b{number}??z*" for number in range(100)), "MB of memory"),
+    ],
+    ids=["900 patterns", "one pattern with 400 unknown characters", "100 patterns with unknown characters"],
+)
+def test_searches_of_long_texts_are_refused_by_their_bytes_whatever_their_rows(long_texts: Rig, words: str, part: str):
+    with pytest.raises(BadInput, match=part):
+        check_words(long_texts, words)
+
+
+def test_texts_that_were_added_since_they_were_counted_are_part_of_the_estimate():
+    rig = Rig(*(box(number, {"s": "a"}) for number in range(1, 6)))
+    words = " OR ".join(f"*w{number}*" for number in range(900))
+    check_words(rig, words)
+    rig.view.apply_entities([change_of("localization", box(number, {"s": LONG})) for number in range(9, 49)])
+    with pytest.raises(BadInput, match="wildcards"):
+        check_words(rig, words)
+
+
+def test_the_memory_of_a_search_does_not_grow_with_its_terms_times_the_length_of_texts(long_texts: Rig):
+    query = check_words(long_texts, " OR ".join(f"*w{number}*" for number in range(6)))
+    search = any_of(12, lambda each: term("s", "icontains", f"zz{each}"))
+    texts = check(
+        parse(Kind.LOCALIZATION, LocalizationQuery(), LocalizationIdQuery(object_search=search)),
+        long_texts.view.definitions,
+    )
+    before, most, has_ended = resident(), [0], threading.Event()
+
+    def watch() -> None:
+        while not has_ended.wait(0.002):
+            most[0] = max(most[0], resident())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    assert long_texts.view.count(query) == long_texts.view.count(texts) == 0
+    has_ended.set()
+    watcher.join()
+    assert most[0] - before < 100_000_000, "18 terms over 18 MB of texts took 500 MB"
+
+
+def test_any_case_means_what_folding_means():
+    for number in (*range(1, 0x250), *range(0x370, 0x590), *range(0x1E00, 0x2200), 0x10400, 0x1E943):
+        character = chr(number)
+        pattern = re.escape(fold(character))
+        assert re.fullmatch(in_any_case(pattern), character, re.DOTALL), hex(number)
+        assert re.fullmatch(in_any_case(re.escape(character)), fold(character)) is None or fold(character) == character
 
 
 def test_a_statement_is_interrupted_at_the_limit_of_the_request(rig: Rig):

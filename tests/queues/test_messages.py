@@ -112,12 +112,12 @@ def test_batches_keep_to_the_limits_of_count_and_size():
     assert [len(batch) for batch in sending._batches(small)] == [10, 10, 3]
     large = ["x" * 100_000] * 5
     assert [len(batch) for batch in sending._batches(large)] == [2, 2, 1]
-    assert [len(batch) for batch in sending._batches(["x" * queues.LARGEST, "y"])] == [1, 1]
+    assert [len(batch) for batch in sending._batches(["x" * queues.MAX_MESSAGE_BYTES, "y"])] == [1, 1]
 
 
 def test_nothing_is_sent_when_one_message_is_too_large(queue):
     with pytest.raises(TooLarge):
-        queues.send_many(queue, [CutClip(file=1), ImportImage(media=1, url="x" * queues.LARGEST)])
+        queues.send_many(queue, [CutClip(file=1), ImportImage(media=1, url="x" * queues.MAX_MESSAGE_BYTES)])
     assert received(queue) == []
 
 

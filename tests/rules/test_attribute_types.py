@@ -179,7 +179,7 @@ def test_merging_and_replacing(world: World):
     assert definition.get("description", "") == ""
 
 
-@rule("Attribute types", "Deleted, it goes from the definition and from everything; an unknown one is 400.")
+@rule("Attribute types", "Deletion removes it from the type and from all entities; an unknown one is 400.")
 @pytest.mark.parametrize("kind", KINDS)
 def test_deleting(world: World, kind):
     here = Attributes(world, kind, {"name": "n", "dtype": "int"}, {"name": "s", "dtype": "string"})

@@ -131,10 +131,41 @@ def test_wrong_specs_are_refused(world: World, wrong):
     assert world.api.post(world.path("localization"), missing).status == 400
 
 
+@rule(
+    "Localizations",
+    "A `frame` at or beyond the media's `num_frames` is 400 once that is above 0, also of a state and in a change; "
+    "x + width and y + height may be above 1.",
+    takes="frame x y width height",
+    of=[LOCALIZATIONS],
+)
+def test_what_is_beyond_the_media(world: World):
+    media = world.media("short.mp4")
+    early = world.made("localization", spec(world, media_id=media, frame=9999))[0]
+    assert world.api.patch(f"Media/{media}", {"num_frames": 250, "fps": 25.0}).status == 200
+    number = world.made("localization", spec(world, media_id=media, frame=249, x=0.5, width=0.59))[0]
+    state = {"type": world.types["state"], "media_ids": [media]}
+    described = world.made("state", {**state, "frame": 249})[0]
+    for said in (
+        world.api.post(world.path("localization"), [spec(world), spec(world, media_id=media, frame=250)]),
+        world.api.post(world.path("state"), {**state, "frame": 9999}),
+        world.api.patch(f"Localization/{number}", {"frame": 250}),
+        world.api.patch(f"State/{described}", {"frame": 250}),
+    ):
+        assert said.status == 400, said.body
+        assert "the media has frames 0 to 249" in said.message
+    longer = world.media("long.mp4", num_frames=300, fps=25.0)
+    world.made("state", {**state, "media_ids": [media, longer], "frame": 299})
+    assert patch(world, early, frame=9999, x=0.25)["frame"] == 9999, "what is stored may be sent back"
+
+
 @rule("Localizations", "Media, types and versions of another project are 400.")
 def test_things_of_another_project_are_refused(world: World):
     other = empty_world([])
     strange = other.media("x")
+    assert (
+        f"it has {world.types['box']} "
+        in world.api.post(world.path("localization"), spec(world, type=UNKNOWN_ID)).message
+    )
     for wrong in (
         {"media_id": strange},
         {"type": other.types["localization"]},
@@ -188,6 +219,26 @@ def test_a_deletion_names_what_was_addressed(world: World):
     number = create(world)
     said = world.api.delete(f"Localization/{number}")
     assert (said.message, said.json["id"] > number) == (f"Localization {number} successfully deleted!", True)
+
+
+@rule(
+    "Localizations",
+    "With `interpolate`, what tracks have between their localizations is answered too, marked and without ids.",
+    takes="interpolate",
+    of=[LOCALIZATIONS],
+)
+def test_lists_may_have_what_is_between_the_localizations_of_tracks(world: World):
+    media = world.media("with a track")
+    members = world.made("localization", [spec(world, media_id=media, frame=frame, x=0.5, y=0) for frame in (0, 2)])
+    type_ = {"name": "track", "association": "Localization", "media_types": [world.types["media"]]}
+    track = world.api.made(f"StateTypes/{world.project}", type_)
+    world.api.made(f"States/{world.project}", {"type": track, "media_ids": [media], "localization_ids": members})
+    found = world.api.get(f"Localizations/{world.project}", media_id=media, interpolate="true").json
+    assert [(row["frame"], row["id"], row.get("interpolated")) for row in found] == [
+        (0, members[0], None),
+        (1, None, True),
+        (2, members[1], None),
+    ]
 
 
 @rule("Localizations", "Neither the end of a box nor a frame is checked against the media.")
@@ -247,7 +298,7 @@ def test_what_a_change_leaves_alone(world: World):
     before = world.one("localization", number)
     assert before["parent"] == parent
     for wrong in ("media_id", "type", "nowhere"):
-        said = world.api.patch(f"Localization/{number}", {wrong: 5})
+        said = world.api.patch(f"Localization/{number}", {wrong: 987_654})
         assert (said.status, wrong in said.body.decode()) == (400, True)
     for wrong, dtype in ({"mark": 5}, "mark"), ({"points": [[0.1, 0.1]]}, "a box has"), ({"u": 0.1}, "a box has"):
         said = world.api.patch(f"Localization/{number}", {"x": 0.9, **wrong})

@@ -180,6 +180,21 @@ def test_tombstones(here: Layers):
     assert tomb in here.numbers(show_deleted=1, show_all_marks=1)
 
 
+@rule("Marks", "A change of what was deleted is 404, by the id of each mark and by the elemental id.")
+def test_what_was_deleted_is_not_changed(here: Layers):
+    number = here.make(attributes={"n": 1})
+    second = here.patch(here.path(number), attributes={"n": 2})["id"]
+    element, tomb = here.one(second)["elemental_id"], here.delete(second)
+    for path in (number, second, tomb, f"{here.one(tomb)['version']}/{element}"):
+        for body in (
+            {"attributes": {"n": 3}},
+            {"attributes": {"n": 3}, "in_place": 0},
+            {"project": here.world.project},
+        ):
+            assert here.api.patch(f"{ONE[here.kind]}/{path}", body).status == 404, (path, body)
+    assert here.one(tomb)["attributes"]["n"] == 2
+
+
 @rule("Marks", "`prune` lets the row go, and the mark before it is visible again.", takes="prune", of=ANNOTATIONS)
 def test_pruning(here: Layers):
     number = here.make(attributes={"n": 1})

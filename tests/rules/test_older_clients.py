@@ -84,6 +84,37 @@ def test_what_was_read_can_be_sent_back(world: World):
     assert world.api.delete(f"Media/{number}").status == 200
 
 
+@rule("Clients", "A change may name what was read as it was read; another value is refused by the member's name.")
+@pytest.mark.parametrize("kind", LOGGED)
+def test_a_change_sends_back_what_was_read(world: World, kind):
+    number = world.ids[kind]["A"]
+    read = world.one(kind, number)
+    mine = {"localization": {"media_id": read.get("media")}, "state": {"media_ids": read.get("media")}}.get(kind, {})
+    said = world.api.patch(f"{ONE[kind]}/{number}", {**read, **mine, "attributes": {"n": 1}, "modified_by": 77})
+    assert said.status == 200, said.body
+    read = world.one(kind, number)
+    for name, value in (("id", number + 1), ("project", 77), ("meta", 77), ("created_by", 77), ("type", None)):
+        said = world.api.patch(f"{ONE[kind]}/{number}", {"attributes": {"n": 2}, name: value})
+        assert (said.status, said.json["details"].split(":")[0]) == (400, name), said.body
+    assert "Did you mean 'attributes'?" in world.api.patch(f"{ONE[kind]}/{number}", {"atributes": {}}).json["details"]
+    assert world.one(kind, number) == read
+    said = world.api.patch(f"{ONE[kind]}/{number}", {"project": read["project"], "id": number})
+    assert (said.status, world.one(kind, number)) == (200, read)
+
+
+@rule("Clients", "A creation may name what was read: what the service sets has no effect, other names mean the same.")
+@pytest.mark.parametrize("kind", ["localization", "state", "leaf"])
+def test_a_creation_sends_back_what_was_read(world: World, kind):
+    read = world.one(kind, world.ids[kind]["A"])
+    copied = {name: value for name, value in read.items() if name not in ("type", "elemental_id")}
+    copied |= {"name": "copied"} if kind == "leaf" else {}
+    [number] = world.made(kind, copied)
+    made = world.one(kind, number)
+    same = read.keys() - {"id", "name", "path", "elemental_id", "mark"}
+    assert {name for name in same if made[name] != read[name]} <= {"created_datetime", "modified_datetime"}
+    assert world.api.delete(f"{ONE[kind]}/{number}").status == 200
+
+
 @rule(
     "Clients", "Booleans come as `True` and `true`; a number is not a boolean.", takes="no_cache presigned", of=[MEDIA]
 )

@@ -25,11 +25,14 @@ from chalicelib.query import operators
 from chalicelib.query.parsers import object_search, search_string
 from chalicelib.query.values import wanted
 
-SHORT, LONG = 1_000, 4_000
-MOST = 9.0
-"""The longer text is 4 times as long: linear growth takes 4 times as long, quadratic 16."""
-NOTICEABLE = 0.02
-"""Seconds of processor time below which no growth is measured."""
+SHORT, LONG = 2_000, 16_000
+MOST = 24.0
+"""The longer text is 8 times as long: linear growth takes 8 times as long, quadratic 64."""
+NOTICEABLE = 0.03
+"""Seconds of processor time below which no growth is measured.
+
+Of the longer text a linear expression needs far less, and a quadratic one several times as much.
+"""
 REPEATS = (
     *("a", " ", ".", "0", "-", "/", "<", "@", "%", "_", "{", "[", "é", "\t ", "a.", "a ", "a@", "/a", "1,", "::", "aA"),
     *("\\a", '"\\', '"a', "*{1,", "{{a", "&& ", "(a", "[1", ".a", "1e", ":-", "TO -", "AND -1 ", "steps.a", "https://a"),

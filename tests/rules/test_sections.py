@@ -198,4 +198,4 @@ def test_a_section_within_itself(world: World):
     for inner in (number, other):
         said = world.api.patch(f"Section/{number}", {"object_search": term("$section", "eq", inner)})
         assert said.status == 400, said.body
-        assert "leads to itself" in said.json["message"]
+        assert "refers to itself" in said.json["message"]

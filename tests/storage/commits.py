@@ -19,7 +19,7 @@ from chalicelib.storage.view.database.devices import Device, Extent
 from chalicelib.storage.view.database.store import Store
 from chalicelib.storage.view.deleted_definitions import Lost
 from chalicelib.storage.view.snapshot import files as view_files
-from chalicelib.storage.view.state import State
+from chalicelib.storage.view.state import ViewState
 from chalicelib.storage.view.view import View
 from tests.query.query_rig import box, type_of, types
 from tests.query.query_worlds import change_of
@@ -98,7 +98,7 @@ def reopened(view: View, _: Path | None = None) -> View:
     layout = msgspec.json.decode(msgspec.json.encode(view.state.layout), type=Layout)
     definitions = view_files.definitions_of(view.project, view_files.definitions_json(view.definitions))
     lost = msgspec.json.decode(msgspec.json.encode(view.lost), type=Lost)
-    state = State(definitions, seq=view.seq, lost=lost, layout=layout, highest=dict(view.state.highest))
+    state = ViewState(definitions, seq=view.seq, lost=lost, layout=layout, highest=dict(view.state.highest))
     return View(view.project, state, store)
 
 

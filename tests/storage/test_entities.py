@@ -12,12 +12,12 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.models.entities import Localization
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.storage.dynamodb import entities, entity_rows, ids, steps, transactions
-from chalicelib.storage.dynamodb.steps import Step
+from chalicelib.storage.dynamodb.steps import RowChange
 from chalicelib.storage.dynamodb.tables import CounterRow
 from chalicelib.storage.dynamodb.transactions import TooLarge
 from chalicelib.storage.log import bodies, log
 from chalicelib.storage.objects import view_objects
-from infra.local.dynamodb.metering import metering
+from infra.emulator.dynamodb.metering import metering
 
 BOX = Kind.LOCALIZATION
 
@@ -118,13 +118,13 @@ def test_many_are_deleted_in_parts_and_those_that_are_gone_are_no_error(project)
     numbers = [box.id for box in made]
 
     def delete(part):
-        done = [Step(BOX, row, None) for row in entities.many(BOX, part).values()]
+        done = [RowChange(BOX, row, None) for row in entities.many(BOX, part).values()]
         steps.apply(project, done, user=7, edits=[])
 
     steps.in_parts([*numbers[:120], 10**11], delete)
     assert sorted(entities.many(BOX, numbers)) == numbers[120:]
     commits = list(log.read_after(project, 0))
-    assert [len(commit.changes) for commit in commits] == [250, steps.LARGEST, 120 - steps.LARGEST]
+    assert [len(commit.changes) for commit in commits] == [250, steps.MOST_STEPS, 120 - steps.MOST_STEPS]
     assert sum(change.is_gone for commit in commits for change in commit.changes) == 120
 
 
@@ -204,5 +204,5 @@ def test_a_large_commit_that_keeps_losing_the_race_goes_into_the_row(project, mo
     monkeypatch.setattr(view_objects, "try_put", overtaken)
     (box,) = boxes(project, 1)
     entities.create(BOX, [box], user=7)
-    assert len(stored) == transactions.PATIENT
+    assert len(stored) == transactions.INLINE_FROM_ATTEMPT
     assert [len(commit.changes) for commit in log.read_after(project, 0)] == [0, 0, 1]

@@ -10,7 +10,6 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.time.deadline import time_limit
 from chalicelib.errors import TooMany
 from chalicelib.maintenance import compaction
-from chalicelib.settings import override
 from chalicelib.storage.dynamodb import ids, steps
 from chalicelib.storage.log import growth, log
 from chalicelib.storage.view.cache import Views
@@ -102,13 +101,6 @@ def test_another_container_learns_of_it_with_its_own_commit(project, pauses):
         write(project, 6)
 
 
-def test_a_process_that_follows_its_own_writes_does_not_wait(project, pauses):
-    with override(calls_wait=False):
-        for number in range(8):
-            write(project, number)
-    assert pauses == []
-
-
 @pytest.mark.slow
 def test_an_import_of_any_size_leaves_a_bounded_tail_and_the_first_query_applies_only_that(project, monkeypatch):
     def sleep(_):
@@ -148,7 +140,7 @@ class TestRuns:
     def test_a_fold_that_is_cut_off_lets_writers_in_by_what_it_folded(self, project, pauses, monkeypatch):
         for number in range(4):
             write(project, number)
-        monkeypatch.setattr(snapshots, "AT_ONCE", 3)
+        monkeypatch.setattr(snapshots, "COMMITS_PER_TRANSACTION", 3)
         monkeypatch.setattr(compaction, "FOLLOW_SECONDS", -1.0)
         outcome = compaction.step(project, growth.by_project()[project])
         assert outcome.is_unfinished
@@ -232,11 +224,11 @@ def recorded(monkeypatch) -> list[int]:
 
 
 def test_a_bulk_change_records_the_growth_by_its_commits_together(project, recorded, monkeypatch):
-    monkeypatch.setattr(growth, "AT_ONCE", 3 * SIZE)
+    monkeypatch.setattr(growth, "RECORDED_EARLY_FROM", 3 * SIZE)
     before = growth.by_project().get(project, 0)
     with growth.recording_together():
         for seq in range(5):
-            growth.note(project, seq, SIZE)
+            growth.record(project, seq, SIZE)
     assert recorded == [3 * SIZE, 2 * SIZE]
     assert growth.by_project()[project] == before + 5 * SIZE
 
@@ -244,13 +236,13 @@ def test_a_bulk_change_records_the_growth_by_its_commits_together(project, recor
 def test_a_bulk_change_that_fails_records_what_it_did(project, recorded):
     def fail() -> None:
         with growth.recording_together():
-            growth.note(project, 1, SIZE)
+            growth.record(project, 1, SIZE)
             raise ValueError("halfway")
 
     with pytest.raises(ValueError, match="halfway"):
         fail()
     assert recorded == [SIZE]
-    growth.note(project, 2, SIZE)  # after it, each commit is recorded again
+    growth.record(project, 2, SIZE)  # after it, each commit is recorded again
     assert recorded == [SIZE, SIZE]
 
 

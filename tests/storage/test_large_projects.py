@@ -107,7 +107,7 @@ class TestFoldsInRounds:
     def test_a_fold_whose_time_ends_keeps_what_it_applied(self, project, monkeypatch):
         grow(project, 9)
         last = log.last(project, fresh=True)
-        monkeypatch.setattr(snapshots, "AT_ONCE", 2)
+        monkeypatch.setattr(snapshots, "COMMITS_PER_TRANSACTION", 2)
         monkeypatch.setattr(compaction, "FOLLOW_SECONDS", -1.0)
         monkeypatch.setattr(compaction, "ENOUGH_CHANGES", 1)
         seen = []

@@ -14,7 +14,7 @@ from chalicelib.maintenance import compaction
 from chalicelib.query import check, parse
 from chalicelib.query.parsers.parameters import LocalizationQuery
 from chalicelib.storage.dynamodb import entities, ids, steps
-from chalicelib.storage.dynamodb.steps import Step
+from chalicelib.storage.dynamodb.steps import RowChange
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.log import archive, log
 from chalicelib.storage.view.cache import Views
@@ -77,7 +77,7 @@ def test_every_reader_sees_every_acknowledged_write_at_once_and_in_order(rounds,
             entities.edit(Kind.LOCALIZATION, markers[who], lambda _: marker, user=7)
         else:
             row = entities.get_stored(Kind.LOCALIZATION, boxes[who, n])
-            steps.apply(project, [Step(Kind.LOCALIZATION, row, None)], user=7, edits=[])
+            steps.apply(project, [RowChange(Kind.LOCALIZATION, row, None)], user=7, edits=[])
 
     def container(nap: float):
         views = Views(log.read_after, begin=snapshots.begin)

@@ -131,7 +131,7 @@ def test_a_request_sees_a_record_that_it_creates_after_it_looked_ahead_for_it(or
     project = make(organization)
     home = record_rows.home(MEMBERSHIP, project.id, f"{8:012d}")
     with ahead.reading():
-        ahead.fetch([ahead.Wanted(RecordRow, home)])
+        ahead.fetch([ahead.RowKey(RecordRow, home)])
         member = Membership(id=ids.reserve("membership")[0], project=project.id, user=8, permission="View Only")
         records.create(MEMBERSHIP, member)
         assert records.find(MEMBERSHIP, project.id, f"{8:012d}") == member

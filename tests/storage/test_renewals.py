@@ -37,7 +37,7 @@ def rows(monkeypatch) -> list[int]:
             yield last, changes
 
     monkeypatch.setattr(files, "entities", note)
-    monkeypatch.setattr(renewal, "AT_ONCE", 2)
+    monkeypatch.setattr(renewal, "ROWS_PER_STEP", 2)
     monkeypatch.setattr(compaction, "_renewals", Renewals(notes_growth=False))
     return found
 
@@ -118,7 +118,7 @@ class TestRequests:
 
     @pytest.mark.slow
     def test_a_container_bounds_the_views_under_way(self, rows, monkeypatch):
-        monkeypatch.setattr(renewals, "MOST", 1)
+        monkeypatch.setattr(renewals, "MAX_RENEWALS", 1)
         first, second = ids.reserve("project", 2)
         container = new_container()
         for project in (first, second):
@@ -136,7 +136,7 @@ class TestCompaction:
     def test_it_makes_a_view_anew_in_rounds_and_each_row_once(self, project, rows, monkeypatch):
         grow(project, 7)
         save_as_earlier(project, monkeypatch)
-        growth.note(project, 0, 0)
+        growth.record(project, 0, 0)
         changes, rounds = growth.by_project()[project], 0
         while snapshots.is_other(current(project)):
             assert growth.by_project()[project] == changes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from random import Random
-from unittest.mock import Mock, patch
+from unittest.mock import patch
 
 import msgspec
 import pytest
@@ -12,16 +12,12 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.log.commits import GONE, Change, Commit
 from chalicelib.core.models.definitions import LocalizationType
 from chalicelib.core.values.revisions import Renamed
-from chalicelib.errors import Unavailable
-from chalicelib.storage.log import log
-from chalicelib.storage.view import apply_log, views
-from chalicelib.storage.view import following as view_following
-from chalicelib.storage.view.cache import Views
+from chalicelib.storage.view import apply_log
 from chalicelib.storage.view.rows import with_all_names
 from chalicelib.storage.view.view import View
 from tests.query.query_rig import box, type_of, types
 from tests.query.query_worlds import ODD, PROJECT, SEEDS, change_of, commit, world
-from tests.storage.commits import all_of, boxed, contents, put, typed
+from tests.storage.commits import all_of, boxed, contents, typed
 from tests.sweeps import examples
 
 VALUES = (*ODD, 0, -0.0, 2**63 - 1, -(2**63), 2**63, "ä\0b", "2026-01-02T03:04:05+02:00", [200.0, 1], [1e300, "2"], {})
@@ -100,79 +96,6 @@ def test_what_fails_leaves_the_view_as_it_was():
         assert view.ids(all_of(Kind.LOCALIZATION)) == [1]
         view.apply([commit(2, [boxed(3, {"n": 3})])])
     assert view.ids(all_of(Kind.LOCALIZATION)) == [1, 3]
-
-
-class TestFollowing:
-    @pytest.fixture(autouse=True)
-    def _nothing_is_left_of_other_tests(self):
-        log.take_written(1)
-
-    def test_a_project_that_cannot_follow_does_not_keep_the_others_from_it(self):
-        for project in (990_004, 990_005, 990_006):
-            put(project, typed(n="int"))
-            put(project, *(boxed(number) for number in range(1, 1_100)))
-        follow = Mock(side_effect=[Unavailable("busy"), ValueError("broken"), None])
-        with patch.object(views, "follow", follow):
-            assert view_following.follow_written() == [990_004, 990_005, 990_006]
-        assert follow.call_count == 3
-
-    def test_a_query_after_a_bulk_write_applies_nothing(self):
-        project = 990_001
-        put(project, typed(n="int"))
-        put(project, *(boxed(number) for number in range(1, 1_200)))
-        assert project in view_following.follow_written()
-        with patch.object(View, "apply", autospec=True, side_effect=View.apply) as apply:
-            assert views.current(project).count(all_of(Kind.LOCALIZATION)) == 1_199
-        assert [[*call.args[1]] for call in apply.call_args_list if call.args[1]] == []
-
-    def test_few_changes_are_left_to_the_next_query(self):
-        project = 990_002
-        put(project, typed(n="int"), boxed(1))
-        assert project not in view_following.follow_written()
-        assert not views.loaded(project)
-
-    def test_changes_are_counted_until_there_are_many(self):
-        project = 990_003
-        put(project, typed(n="int"))
-        for start in (0, 600):
-            assert project not in log.take_written(1_000)
-            put(project, *(boxed(start + number) for number in range(1, 601)))
-        assert project in log.take_written(1_000)
-        assert project not in log.take_written(1)
-
-    def test_queries_come_between_the_steps_and_miss_nothing(self):
-        commits = [commit(1, [typed(n="int")])]
-        commits += [commit(2 + k, [boxed(1 + 1_000 * k + i) for i in range(1_000)]) for k in range(6)]
-        views = Views(lambda project, seq: iter(commits[seq:]), memory=10**9)
-        seen = []
-
-        def step(view: View, some: list[Commit]) -> None:
-            apply(view, some)
-            seen.append(len(some))
-            if len(seen) == 1:  # a query, between this step and the next
-                assert view.count(all_of(Kind.LOCALIZATION)) == 2_000
-
-        apply = View.apply
-        with patch.object(View, "apply", step):
-            views.follow(PROJECT)
-        assert seen == [3, 2, 2]
-        assert views.current(PROJECT).count(all_of(Kind.LOCALIZATION)) == 6_000
-
-    @pytest.mark.slow
-    def test_a_query_during_following_sees_all_commits(self):
-        commits = [commit(1, [typed(n="int")])]
-        commits += [commit(2 + k, [boxed(1 + 1_000 * k + i) for i in range(1_000)]) for k in range(6)]
-        views: Views
-
-        def read_after(_: int, seq: int):
-            for each in commits[seq:]:
-                if each.seq == 4 and seq == 0:  # the follower reads on, outside of its steps
-                    assert views.current(PROJECT).count(all_of(Kind.LOCALIZATION)) == 6_000
-                yield each
-
-        views = Views(read_after, memory=10**9)
-        views.follow(PROJECT)
-        assert views.current(PROJECT).seq == 7
 
 
 def test_only_documents_that_lack_an_older_name_are_decoded_to_be_shown():

@@ -195,10 +195,10 @@ class TestCompaction:
         assert pointer(project).seq == 3
 
     def test_growth_while_it_compacts_is_not_forgotten(self, project):
-        growth.note(project, 1, 80)
-        growth.note(project, 2, 70)
+        growth.record(project, 1, 80)
+        growth.record(project, 2, 70)
         change = Transaction()
-        growth.settle(project, 80, change)
+        growth.subtract_snapshot(project, 80, change)
         change.run()
         assert growth.by_project()[project] == 70
 
@@ -287,7 +287,7 @@ STEPS = [
     (snapshot_records, "_swap"),
     (log, "expire"),
     (compaction, "mark"),
-    (growth, "settle"),
+    (growth, "subtract_snapshot"),
     (archive, "write"),
 ]
 

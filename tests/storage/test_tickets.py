@@ -22,7 +22,7 @@ from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.log import bodies, log, tickets
 from chalicelib.storage.view.cache import Views
 from chalicelib.storage.view.snapshot import snapshots
-from infra.local.dynamodb.metering import metering
+from infra.emulator.dynamodb.metering import metering
 
 BOX = Kind.LOCALIZATION
 WRITERS, READERS, ROWS = 5, 2, 2
@@ -215,7 +215,7 @@ def make(project):
 def test_a_hole_of_a_writer_that_died_is_filled_by_the_next_reader(project, monkeypatch):
     monkeypatch.setattr(log, "HOLE_SECONDS", 0)
     first = make(project)
-    tickets.take(project)
+    tickets.take_ticket(project)
     second = make(project)
     assert [each["id"] for each in _documents(project)] == [first, second]
     assert [len(commit.changes) for commit in log.read_after(project, 0)] == [1, 0, 1]
@@ -233,7 +233,7 @@ def _made(project):
 
 def test_a_reader_waits_for_a_writer_that_is_slow(project):
     make(project)
-    ticket = tickets.take(project)
+    ticket = tickets.take_ticket(project)
     make(project)
     waiting = threading.Timer(0.05, lambda: bodies.row_of(log.commit_of(project, ticket.seq, 9, [], [])).save())
     waiting.start()
@@ -269,7 +269,7 @@ def test_a_change_that_is_refused_leaves_no_hole(project):
 def test_a_position_has_no_hole_below_it(project, monkeypatch):
     monkeypatch.setattr(log, "HOLE_SECONDS", 0)
     make(project)
-    tickets.take(project)
+    tickets.take_ticket(project)
     make(project)
     assert log.last(project, fresh=True) == 3
     assert [int(row.seq) for row in LogRow.query(project, consistent_read=True)] == [1, 2, 3]
@@ -320,13 +320,13 @@ def test_commits_that_have_expired_are_no_holes(project):
 
 def test_commits_that_come_while_a_reader_looks_have_not_expired(project, monkeypatch):
     make(project)
-    slow = tickets.take(project)
+    slow = tickets.take_ticket(project)
     make(project)
     look = tickets.state
 
     def later(number):
         bodies.row_of(log.commit_of(number, slow.seq, 9, [], [])).save()
-        tickets.settle(number, 3)
+        tickets.mark_complete(number, 3)
         monkeypatch.setattr(tickets, "state", look)
         return look(number)
 
@@ -340,7 +340,7 @@ def test_a_hole_that_follows_expired_commits_is_filled(project, monkeypatch):
     make(project)
     log.expire(project, range(1, 3), 1)
     log.forget(project, [1, 2])
-    tickets.take(project)
+    tickets.take_ticket(project)
     make(project)
     assert [commit.seq for commit in log.read_after(project, 0)] == [3, 4]
 
@@ -352,9 +352,9 @@ def test_holes_of_a_restored_log_are_filled_and_its_expired_commits_are_not(proj
         make(project)
     log.expire(project, range(1, 4), 1)
     log.forget(project, [1, 2])
-    tickets.take(project)
+    tickets.take_ticket(project)
     make(project)
-    tickets.forget(project)  # as `infra/restoring.py` does
+    tickets.forget(project)  # as `infra/operating/restoring.py` does
     if is_written:
         make(project)
     assert [commit.seq for commit in log.read_after(project, 0)] == [3, 4, 5, 6, *[7] * is_written]

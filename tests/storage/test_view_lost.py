@@ -143,7 +143,7 @@ def test_every_view_of_a_log_comes_to_the_rule(seed: int):
         view.close()
 
 
-def test_what_would_go_is_what_goes():
+def test_preview_lists_exactly_the_deleted_ids():
     made = Project(Random(5))
     for _ in range(200):
         made.write()

@@ -230,7 +230,7 @@ class TestNoMemory:
             os.close(told)
             assert server.take_task()
             assert connection.recv(1) == b""
-            assert isinstance(isolation._death(report), Unavailable)
+            assert isinstance(isolation._death(report, "file"), Unavailable)
             os.close(report)
             service.close()
             assert not server.take_task()

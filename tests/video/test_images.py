@@ -4,7 +4,7 @@ import struct
 import zlib
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageCms
 
 from chalicelib.errors import BadInput, LimnError, TooLarge
 from chalicelib.video.files.source import BytesSource
@@ -281,3 +281,41 @@ def test_pictures_that_are_drawn_smaller_count_as_they_are_drawn():
     view = drawing.View((3840, 2160), tuple(drawing.Part(number, number) for number in range(13)))
     assert drawing.pixels_of(drawing.Drawing((view,), RenderOptions())) == 13 * 3840 * 2160
     assert drawing.pixels_of(drawing.Drawing((view,), RenderOptions(), 540)) == 13 * 960 * 540
+
+
+def profile(*swapped):
+    """The ICC profile of sRGB, with the tags of two primaries swapped if named."""
+    data = bytearray(ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes())
+    places = [data.index(tag) for tag in swapped]
+    for place, tag in zip(places, reversed(swapped), strict=True):
+        data[place : place + 4] = tag
+    return bytes(data)
+
+
+SWAPPED = profile(b"rXYZ", b"gXYZ")
+
+
+@pytest.mark.parametrize("form", ["PNG", "JPEG", "TIFF", "WEBP"])
+@pytest.mark.parametrize("mode", ["RGB", "RGBA", "P"])
+def test_pictures_are_converted_to_srgb_by_their_profile(form, mode):
+    if form == "JPEG" and mode != "RGB":
+        return
+    image = Image.new("RGB", (40, 30), (204, 0, 102)).convert(mode)
+    options = {"WEBP": {"lossless": True}, "JPEG": {"quality": 100, "subsampling": 0}}.get(form, {})
+    data = encoded(image, form, icc_profile=SWAPPED, **options)
+    made = import_image(data)
+    stored, small = Image.open(io.BytesIO(made.data)), Image.open(io.BytesIO(made.thumbnail))
+    assert stored.info["icc_profile"] == SWAPPED
+    if form in ("PNG", "JPEG"):
+        assert made.data == data
+    for shown in (drawing.open_image(BytesSource(made.data)), small):
+        assert all(abs(a - b) <= 6 for a, b in zip(shown.getpixel((20, 15)), (0, 204, 102), strict=True))
+    assert small.info.get("icc_profile") is None
+
+
+@pytest.mark.parametrize("given", [profile(), b"not a profile", profile()[:200], ImageCms.createProfile("XYZ")])
+def test_a_profile_of_srgb_or_of_no_use_changes_no_pixel(given):
+    given = given if isinstance(given, bytes) else ImageCms.ImageCmsProfile(given).tobytes()
+    image = Image.radial_gradient("L").convert("RGB").rotate(30)
+    data = encoded(image, "PNG", icc_profile=given)
+    assert drawing.open_image(BytesSource(data)).tobytes() == image.tobytes()

@@ -1,5 +1,7 @@
 """A task on a caller's media may crash, hang, or take all memory: the service goes on and says so in a sentence."""
 
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -153,3 +155,17 @@ class TestStreams:
 
         with pytest.raises(Unavailable, match="storage is away"):
             list(isolation.stream(misbehaving.count, Broken(b"x"), 1))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has it")
+def test_a_process_with_credentials_is_closed_to_the_children_that_parse_files():
+    script = (
+        "import ctypes\n"
+        "from chalicelib.video.process import isolation\n"
+        "show = lambda: ctypes.CDLL(None).prctl(3, 0, 0, 0, 0)\n"
+        "before = show()\n"
+        "isolation._archive_server.start()\n"
+        "print(before, show())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1", "0"]

@@ -49,3 +49,20 @@ def test_the_longest_piece_is_bounded_whatever_the_length(size, keyframes_every,
     assert max(longest) <= 60 * 30
     assert max(longest) * size[0] * size[1] <= MAX_PIECE_PIXELS
     assert len(longest) == 1
+
+
+def test_a_piece_of_4k_in_hevc_is_shorter_than_one_of_hd():
+    """Its archival copy takes seconds for each frame: a minute of it would not end in the time of a function."""
+
+    def longest(size, archive):
+        count = 10 * 60 * 30
+        table = build_table(
+            range(count), [Keyframe(key, key) for key in range(0, count, 25)], Fraction(1, 30), Fraction(30)
+        )
+        probe = Probe("mov", 1000, VideoInfo("hevc", "yuv420p", *size, *size), (30, 1), count)
+        return max(piece.frame_count for piece in plan(probe, table, None, archive, 60).pieces)
+
+    hevc = [{"encode": {"vcodec": "hevc"}}]
+    assert longest((1920, 1080), None) == 1800
+    assert longest((3840, 2160), None) > 4 * longest((3840, 2160), hevc)
+    assert longest((3840, 2160), hevc) * 3840 * 2160 / 5_000_000 < 420

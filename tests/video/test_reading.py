@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from chalicelib.video import probe as probing
+from chalicelib.video import packets as demuxing
 from chalicelib.video.decoding import decode
 from chalicelib.video.decoding.frame import decode_original
 from chalicelib.video.encoding.encode import encode_piece
@@ -55,7 +55,7 @@ def test_the_payload_is_not_fetched_to_make_the_table(heavy, monkeypatch):
     light = Counting(heavy)
     found = probe(light)
     assert light.fetched < len(heavy) * 0.7
-    monkeypatch.setattr(probing, "_payload", lambda _: [])
+    monkeypatch.setattr(demuxing, "_payload", lambda _: [])
     whole = Counting(heavy)
     assert probe(whole) == found
     assert whole.fetched > light.fetched

@@ -54,6 +54,38 @@ def graph(text: str, results: dict[str, Result] | None = None, **parameters):
     return expand(workflow, arguments_of(workflow, parameters.items()), results or {}, name="n", uid="u")
 
 
+def chain(levels: int, value: str) -> str:
+    """A manifest of templates within templates; each gives the next one a value made of its own."""
+    variable = {"inputs": {"parameters": [{"name": "x"}]}}
+
+    def call(number: int, given: str) -> list:
+        return [[{"name": "s", "template": f"t{number}", "arguments": {"parameters": [{"name": "x", "value": given}]}}]]
+
+    templates = [
+        {"name": "main", "steps": call(0, "aaaaaaaa")},
+        *({"name": f"t{number}", **variable, "steps": call(number + 1, value)} for number in range(levels)),
+        {"name": f"t{levels}", **variable, "container": {"image": "a", "args": ["{{inputs.parameters.x}}"]}},
+    ]
+    return yaml.safe_dump(
+        {
+            "apiVersion": "argoproj.io/v1alpha1",
+            "kind": "Workflow",
+            "spec": {"entrypoint": "main", "templates": templates},
+        }
+    )
+
+
+class TestBounds:
+    def test_values_that_double_at_each_level_are_refused_before_they_fill_the_memory(self):
+        assert len(graph(chain(40, "{{inputs.parameters.x}}")).nodes) == 42
+        with pytest.raises(BadInput, match="the values of its variables may have"):
+            graph(chain(20, "{{inputs.parameters.x}}" * 2))  # 8 million characters
+
+    def test_templates_within_templates_have_a_depth(self):
+        with pytest.raises(BadInput, match="levels deep"):
+            graph(chain(300, "{{inputs.parameters.x}}"))
+
+
 class TestSyntax:
     def test_an_error_has_line_and_column(self):
         with pytest.raises(BadInput, match=r"line 20, column \d"):
@@ -133,7 +165,7 @@ class TestWhatBatchTakes:
             ({"container": CONTAINER, "sidecars": [{"image": "a"}]}, "sidecars"),
             ({"container": CONTAINER, "initContainers": [{"image": "a"}]}, "initContainers"),
             ({"container": CONTAINER, "synchronization": {}}, "synchronization"),
-            ({"container": {**CONTAINER, "volumeMounts": []}}, "volumeMounts"),
+            ({"container": {**CONTAINER, "volumeDevices": []}}, "volumeDevices"),
             ({"container": {**CONTAINER, "env": [{"name": "a", "valueFrom": {}}]}}, "valueFrom"),
             ({"container": {**CONTAINER, "resources": {"limits": {"nvidia.com/gpu": 1}}}}, "nvidia.com/gpu"),
             ({"container": {**CONTAINER, "args": ["{{=1+1}}"]}}, "expressions"),
@@ -167,7 +199,7 @@ class TestWhatBatchTakes:
             check(template(**more), Engine.BATCH)
         assert "manifest: " in caught.value.message
 
-    @pytest.mark.parametrize("name", ["onExit", "volumes", "volumeClaimTemplates", "parallelism", "hooks", "suspend"])
+    @pytest.mark.parametrize("name", ["onExit", "volumeClaimTemplates", "parallelism", "hooks", "suspend"])
     def test_so_are_members_of_the_workflow(self, name):
         found = yaml.safe_load(template(container=CONTAINER))
         found["spec"][name] = [{}]

@@ -21,8 +21,14 @@ export function About({ session }) {
   if (!type?.attribute_types.length) return null;
   const set = (/** @type {string} */ name, /** @type {any} */ value) => {
     const before = values[name] ?? null;
-    const send = (/** @type {any} */ given) => patch(`Media/${media.id}`, given === null ? { null_attributes: [name] } : { attributes: { [name]: given } }).then(() => setValues((/** @type {any} */ all) => ({ ...all, [name]: given })));
-    send(value).then(() => toast(words.aboutSaved, { kind: "good", action: text.undo, run: () => send(before).catch(toastError) }), toastError);
+    const send = (/** @type {any} */ given) =>
+      patch(`Media/${media.id}`, given === null ? { null_attributes: [name] } : { attributes: { [name]: given } }).then(
+        () => setValues((/** @type {any} */ all) => ({ ...all, [name]: given })),
+      );
+    send(value).then(
+      () => toast(words.aboutSaved, { kind: "good", action: text.undo, run: () => send(before).catch(toastError) }),
+      toastError,
+    );
   };
   return html`<section class="part about"><button type="button" class="facet-name" aria-expanded=${open} onClick=${() => setOpen(!open)}><${Icon} name=${open ? "down" : "next"} /><h2 class="grow">${words.about}</h2></button>
     ${open && html`<${AttributeForm} types=${type.attribute_types} values=${values} disabled=${!may("Can Edit")} onChange=${set} />`}</section>`;
@@ -30,19 +36,27 @@ export function About({ session }) {
 
 /** @param {{session: import("./session.js").Session}} props */
 export function Telemetry({ session }) {
-  const file = (session.media.media_files?.attachment ?? []).find((/** @type {any} */ each) => /\.csv$/i.test(each.name ?? each.path.split("?")[0]));
+  const file = (session.media.media_files?.attachment ?? []).find((/** @type {any} */ each) =>
+    /\.csv$/i.test(each.name ?? each.path.split("?")[0]),
+  );
   return file && session.media.fps ? html`<${Values} session=${session} file=${file} />` : null;
 }
 
 /** @param {{session: import("./session.js").Session, file: any}} props */
 function Values({ session, file }) {
-  const dates = (typeById("mediaTypes", session.media.type)?.attribute_types ?? []).filter((/** @type {any} */ each) => each.dtype === "datetime").map((/** @type {any} */ each) => session.media.attributes?.[each.name]).filter(Boolean);
-  const found = useAsync(async (signal) => {
-    if (file.size > LARGEST) throw new Error(words.telemetryFailed);
-    const answer = await fetch(file.path, { signal, credentials: "omit" });
-    if (!answer.ok) throw new Error(words.telemetryFailed);
-    return columnsOf(await answer.text(), dates);
-  }, [file.path]);
+  const dates = (typeById("mediaTypes", session.media.type)?.attribute_types ?? [])
+    .filter((/** @type {any} */ each) => each.dtype === "datetime")
+    .map((/** @type {any} */ each) => session.media.attributes?.[each.name])
+    .filter(Boolean);
+  const found = useAsync(
+    async (signal) => {
+      if (file.size > LARGEST) throw new Error(words.telemetryFailed);
+      const answer = await fetch(file.path, { signal, credentials: "omit" });
+      if (!answer.ok) throw new Error(words.telemetryFailed);
+      return columnsOf(await answer.text(), dates);
+    },
+    [file.path],
+  );
   return html`<section class="part telemetry" aria-label=${words.telemetry}><header class="row"><h2 class="grow">${words.telemetry}</h2><span class="muted small cut">${file.name}</span></header>
     <${Await} of=${found}>${(/** @type {import("../player/telemetry.js").Column[]} */ columns) => (columns.length ? html`<dl>${columns.map((column) => html`<${Line} key=${column.name} session=${session} column=${column} />`)}</dl>` : html`<p class="muted small">${words.telemetryFailed}</p>`)}<//></section>`;
 }
@@ -50,9 +64,12 @@ function Values({ session, file }) {
 /** The value of a column at the frame, and its course over the media. @param {{session: import("./session.js").Session, column: import("../player/telemetry.js").Column}} props */
 function Line({ session, column }) {
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
-  const { fps } = session.media, seconds = Math.max(1, (session.player?.frames ?? 1) - 1) / fps;
+  const { fps } = session.media,
+    seconds = Math.max(1, (session.player?.frames ?? 1) - 1) / fps;
   const frame = session.frame.value;
-  useEffect(() => { if (canvas.current && column.numbers) paint(canvas.current, column.times, column.numbers, seconds); }, [column, seconds]);
+  useEffect(() => {
+    if (canvas.current && column.numbers) paint(canvas.current, column.times, column.numbers, seconds);
+  }, [column, seconds]);
   const seek = (/** @type {PointerEvent} */ event) => {
     const { left, width } = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
     session.player?.seek(((event.clientX - left) / width) * seconds * fps);
@@ -63,14 +80,20 @@ function Line({ session, column }) {
 
 /** @param {HTMLCanvasElement} canvas @param {number[]} times @param {number[]} numbers @param {number} seconds */
 function paint(canvas, times, numbers, seconds) {
-  const ratio = globalThis.devicePixelRatio || 1, [width, height] = [canvas.clientWidth * ratio, canvas.clientHeight * ratio];
+  const ratio = globalThis.devicePixelRatio || 1,
+    [width, height] = [canvas.clientWidth * ratio, canvas.clientHeight * ratio];
   Object.assign(canvas, { width, height });
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   let [low, high] = [Infinity, -Infinity];
-  for (const each of numbers) { low = Math.min(low, each); high = Math.max(high, each); }
+  for (const each of numbers) {
+    low = Math.min(low, each);
+    high = Math.max(high, each);
+  }
   context.strokeStyle = getComputedStyle(canvas).color;
   context.lineWidth = ratio;
   context.beginPath();
-  times.forEach((time, index) => context.lineTo((time / seconds) * width, height - 2 - ((numbers[index] - low) / (high - low || 1)) * (height - 4)));
+  times.forEach((time, index) =>
+    context.lineTo((time / seconds) * width, height - 2 - ((numbers[index] - low) / (high - low || 1)) * (height - 4)),
+  );
   context.stroke();
 }

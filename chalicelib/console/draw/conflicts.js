@@ -1,11 +1,21 @@
 // Conflicts in the open: what one changed here beside what somebody else saved, member by member.
-import { html } from "../lib.js";
+import { html, useEffect, useRef } from "../lib.js";
 import { annotate as words } from "../strings_annotate.js";
 import { Button } from "../ui/controls.js";
 import { Dialog } from "../ui/dialog.js";
 import { valueText } from "../ui/format.js";
+import { boundsOf, clamp, hasPlace } from "./geometry.js";
+import { cleared, drawItems } from "./scene.js";
 
-/** @param {{session: import("./session.js").Session, onClose: () => void}} props */
+/** @typedef {import("./session.js").Session} Session @typedef {import("./document.js").Conflict} Conflict */
+
+const MINE = "#3aa0ff";
+const THEIRS = "#ffc21a";
+/** The picture shows at least this share of the frame's width, and so many times what the shapes need. */
+const LEAST = 0.1;
+const AROUND = 1.6;
+
+/** @param {{session: Session, onClose: () => void}} props */
 export function Conflicts({ session, onClose }) {
   session.revision.value;
   const conflicts = [...session.doc.conflicts.values()];
@@ -16,24 +26,95 @@ export function Conflicts({ session, onClose }) {
   const all = conflicts.map(({ key }) => key);
   return html`<${Dialog} wide title=${words.conflictTitle} onClose=${onClose} footer=${html`<${Button} onClick=${() => settle(all, "theirs")}>${words.allTheirs}<//><${Button} onClick=${() => settle(all, "mine")}>${words.allMine}<//>`}>
     <p>${words.conflictLead}</p>
-    ${conflicts.map((conflict) => html`<section key=${conflict.key} class="card panel column"><h3>${session.typeOf(/** @type {any} */ (conflict.mine ?? conflict.theirs?.row))?.name}, ${words.frameOf(conflict.mine?.frame ?? conflict.theirs?.row.frame ?? 0, (session.player?.frames ?? 1) - 1)}</h3>
-      <table class="table"><thead><tr><th>${words.field}</th><th>${words.yours}</th><th>${words.theirs}</th></tr></thead><tbody>
-        ${differences(conflict).map(([name, mine, theirs]) => html`<tr key=${name}><td>${name}</td><td>${mine}</td><td>${theirs}</td></tr>`)}</tbody></table>
-      <div class="row"><${Button} onClick=${() => settle([conflict.key], "mine")}>${words.keepMine}<//><${Button} onClick=${() => settle([conflict.key], "theirs")}>${words.takeTheirs}<//></div></section>`)}<//>`;
+    ${conflicts.map(
+      (conflict) => html`<${One} key=${conflict.key} session=${session} conflict=${conflict}
+        onSettle=${(/** @type {"mine" | "theirs"} */ choice) => settle([conflict.key], choice)} />`,
+    )}<//>`;
+}
+
+/** @param {{session: Session, conflict: Conflict, onSettle: (choice: "mine" | "theirs") => void}} props */
+function One({ session, conflict, onSettle }) {
+  const row = /** @type {import("./document.js").Row} */ (conflict.mine ?? conflict.theirs?.row);
+  const frame = words.frameOf(row.frame ?? 0, (session.player?.frames ?? 1) - 1);
+  return html`<section class="card panel column"><h3>${session.typeOf(row)?.name}, ${frame}</h3>
+    <${Picture} session=${session} conflict=${conflict} />
+    <table class="table"><thead><tr><th>${words.field}</th><th>${words.yours}</th><th>${words.theirs}</th></tr></thead>
+      <tbody>${differences(conflict).map(
+        ([name, mine, theirs]) => html`<tr key=${name}><td>${name}</td><td>${mine}</td><td>${theirs}</td></tr>`,
+      )}</tbody></table>
+    <div class="row"><${Button} onClick=${() => onSettle("mine")}>${words.keepMine}<//>
+      <${Button} onClick=${() => onSettle("theirs")}>${words.takeTheirs}<//></div></section>`;
+}
+
+/** Both shapes on their frame: one's own full, the other dashed. @param {{session: Session, conflict: Conflict}} props */
+function Picture({ session, conflict }) {
+  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  const shapes = [
+    { row: conflict.mine, color: MINE, isComputed: false, label: words.yours },
+    { row: conflict.theirs?.row, color: THEIRS, isComputed: true, label: words.theirs },
+  ].filter(({ row }) => row && hasPlace(row.shape));
+  const frame = shapes[0]?.row?.frame ?? 0;
+  useEffect(() => {
+    if (!shapes.length) return;
+    session.player
+      ?.picture(frame)
+      .then((picture) => canvas.current && drawBoth(canvas.current, picture, session, shapes))
+      .catch(() => undefined);
+  }, [conflict]);
+  return shapes.length
+    ? html`<canvas class="conflict-picture" ref=${canvas} role="img" aria-label=${words.bothShapes} />`
+    : null;
+}
+
+/** @param {HTMLCanvasElement} canvas @param {ImageBitmap} picture @param {Session} session @param {any[]} shapes */
+function drawBoth(canvas, picture, session, shapes) {
+  const bounds = shapes.map(({ row }) => boundsOf(session.kindOf(row), row.shape));
+  const left = Math.min(...bounds.map(({ x }) => x));
+  const top = Math.min(...bounds.map(({ y }) => y));
+  const wide = Math.max(...bounds.map(({ x, width }) => x + width)) - left;
+  const high = Math.max(...bounds.map(({ y, height }) => y + height)) - top;
+  const span = Math.min(1, Math.max(wide, high, LEAST) * AROUND);
+  const [x, y] = [clamp(left + wide / 2 - span / 2, 0, 1 - span), clamp(top + high / 2 - span / 2, 0, 1 - span)];
+  canvas.style.aspectRatio = `${picture.width} / ${picture.height}`;
+  const context = cleared(canvas);
+  const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+  const source = [x * picture.width, y * picture.height, span * picture.width, span * picture.height];
+  context.drawImage(picture, source[0], source[1], source[2], source[3], 0, 0, width, height);
+  const rect = { left: (-x / span) * width, top: (-y / span) * height, width: width / span, height: height / span };
+  const items = shapes.map(({ row, color, isComputed, label }) => ({
+    key: label,
+    kind: session.kindOf(row),
+    shape: row.shape,
+    color,
+    label,
+    look: /** @type {const} */ ("plain"),
+    isComputed,
+  }));
+  drawItems(context, rect, items, true);
 }
 
 /** Members that differ, as [name, mine, theirs] texts. @param {import("./document.js").Conflict} conflict @returns {[string, string, string][]} */
 export function differences({ mine, theirs }) {
-  if (!mine || !theirs) return [["", mine ? shapeText(mine) : words.deleted, theirs ? shapeText(theirs.row) : words.deleted]];
+  if (!mine || !theirs)
+    return [["", mine ? shapeText(mine) : words.deleted, theirs ? shapeText(theirs.row) : words.deleted]];
   /** @type {[string, string, string][]} */
   const found = [];
-  const add = (/** @type {string} */ name, /** @type {string} */ one, /** @type {string} */ two) => { if (one !== two) found.push([name, one, two]); };
+  const add = (/** @type {string} */ name, /** @type {string} */ one, /** @type {string} */ two) => {
+    if (one !== two) found.push([name, one, two]);
+  };
   add(words.position, shapeText(mine), shapeText(theirs.row));
-  for (const name of new Set([...Object.keys(mine.attributes), ...Object.keys(theirs.row.attributes)])) add(name, valueText(mine.attributes[name]), valueText(theirs.row.attributes[name]));
+  for (const name of new Set([...Object.keys(mine.attributes), ...Object.keys(theirs.row.attributes)]))
+    add(name, valueText(mine.attributes[name]), valueText(theirs.row.attributes[name]));
   return found;
 }
 
-const percent = (/** @type {any} */ value) => (Array.isArray(value) ? value.map((each) => each.map(percent).join("/")).join(" ") : `${(value * 100).toFixed(1)} %`);
+const percent = (/** @type {any} */ value) =>
+  Array.isArray(value) ? value.map((each) => each.map(percent).join("/")).join(" ") : `${(value * 100).toFixed(1)} %`;
 
 /** Where a row is. @param {import("./document.js").Row} row */
-const shapeText = (row) => (row.kind === "state" ? words.trackOf(row.members?.length ?? 0) : Object.entries(row.shape ?? {}).map(([name, value]) => `${name} ${percent(value)}`).join(", "));
+const shapeText = (row) =>
+  row.kind === "state"
+    ? words.trackOf(row.members?.length ?? 0)
+    : Object.entries(row.shape ?? {})
+        .map(([name, value]) => `${name} ${percent(value)}`)
+        .join(", ");

@@ -19,11 +19,13 @@
  * @property {Row} row
  *
  * @typedef {[string, Row | null]} Edit a key and its row from now on; null deletes
- * @typedef {{label: string, edits: {key: string, before: Row | null, after: Row | null}[]}} Step
+ * @typedef {{label: string, edits: {key: string, before: Row | null, after: Row | null}[], gesture?: string, at?: number}} Step
  * @typedef {{key: string, mine: Row | null, theirs: Base | null}} Conflict
  */
 
 const MOST_STEPS = 200;
+/** How long a gesture may pause, such as between presses of an arrow key. */
+const GESTURE_MS = 2000;
 const SHAPE = ["x", "y", "width", "height", "u", "v", "points"];
 
 /** @param {Row} row */
@@ -32,10 +34,20 @@ export const keyOf = (row) => `${row.kind}/${row.version}/${row.elemental}`;
 /** Text that is equal for equal values, whatever the order of members of objects and of tracks. @param {any} value @returns {string} */
 const canonical = (value) =>
   JSON.stringify(value, (name, each) =>
-    name === "members" && Array.isArray(each) ? [...each].sort() : each && typeof each === "object" && !Array.isArray(each) ? Object.fromEntries(Object.entries(each).filter(([, v]) => v !== null && v !== undefined).sort(([a], [b]) => (a < b ? -1 : 1))) : each);
+    name === "members" && Array.isArray(each)
+      ? [...each].sort()
+      : each && typeof each === "object" && !Array.isArray(each)
+        ? Object.fromEntries(
+            Object.entries(each)
+              .filter(([, v]) => v !== null && v !== undefined)
+              .sort(([a], [b]) => (a < b ? -1 : 1)),
+          )
+        : each,
+  );
 
 /** @param {Row | null | undefined} one @param {Row | null | undefined} two */
-export const isSame = (one, two) => one === two || (!one && !two) || Boolean(one && two && canonical(one) === canonical(two));
+export const isSame = (one, two) =>
+  one === two || (!one && !two) || Boolean(one && two && canonical(one) === canonical(two));
 
 /**
  * A row as the service lists it. @param {"localization" | "state"} kind @param {any} item @param {(id: number) => string} [keyById]
@@ -44,9 +56,17 @@ export const isSame = (one, two) => one === two || (!one && !two) || Boolean(one
 export function baseOf(kind, item, keyById = (id) => `id:${id}`) {
   /** @type {Row} */
   const row = {
-    kind, type: item.type, version: item.version, elemental: item.elemental_id, frame: item.frame ?? null, attributes: item.attributes ?? {},
+    kind,
+    type: item.type,
+    version: item.version,
+    elemental: item.elemental_id,
+    frame: item.frame ?? null,
+    attributes: item.attributes ?? {},
   };
-  if (kind === "localization") row.shape = Object.fromEntries(SHAPE.filter((name) => item[name] !== null && item[name] !== undefined).map((name) => [name, item[name]]));
+  if (kind === "localization")
+    row.shape = Object.fromEntries(
+      SHAPE.filter((name) => item[name] !== null && item[name] !== undefined).map((name) => [name, item[name]]),
+    );
   else row.members = (item.localizations ?? []).map(keyById);
   return { id: item.id, modified: item.modified_datetime, by: item.modified_by, row };
 }
@@ -68,8 +88,16 @@ export class AnnotationDocument extends EventTarget {
     this.redoSteps = [];
     /** @type {Map<number, Set<string>>} */
     this.frames = new Map();
-    /** @type {Map<string, Set<string>>} */
+    /** @type {Map<string, Set<string>>} the states that contain a localization */
     this.tracks = new Map();
+    /** @type {Set<string>} */
+    this.stateKeys = new Set();
+    /** @type {Map<string, [string, Row][]>} the members of states by frame, as they are asked for */
+    this.paths = new Map();
+    /** @type {Record<Row["kind"], Map<number, string>>} keys by id */
+    this.keys = { localization: new Map(), state: new Map() };
+    /** @type {Map<number, Map<number, number>>} how many localizations each layer has on each frame */
+    this.counts = new Map();
   }
 
   /** Take over rows of the service. Rows with unsaved changes keep them. @param {Base[]} bases */
@@ -77,7 +105,7 @@ export class AnnotationDocument extends EventTarget {
     for (const base of bases) {
       const key = keyOf(base.row);
       const isClean = !this.unsaved.has(key);
-      this.base.set(key, base);
+      this.#know(key, base);
       if (isClean) this.#put(key, base.row);
       else this.#mark(key);
     }
@@ -87,19 +115,32 @@ export class AnnotationDocument extends EventTarget {
   /** Forget rows that the service no longer lists. @param {string[]} keys */
   forget(keys) {
     for (const key of keys) {
-      this.base.delete(key);
+      this.#know(key, null);
       if (!this.unsaved.has(key)) this.#put(key, null);
       this.#mark(key);
     }
     this.#tell();
   }
 
-  /** Make a change that can be undone. @param {string} label says what it does @param {Edit[]} edits */
-  change(label, edits) {
+  /**
+   * Make a change that can be undone. Changes of one gesture that follow each other are one step.
+   * @param {string} label says what it does @param {Edit[]} edits @param {string} [gesture]
+   */
+  change(label, edits, gesture) {
+    /** @type {Step} */
     const step = { label, edits: edits.map(([key, after]) => ({ key, before: this.rows.get(key) ?? null, after })) };
     step.edits = step.edits.filter(({ before, after }) => !isSame(before, after));
     if (!step.edits.length) return;
-    this.undoSteps.push(step);
+    const last = this.undoSteps[this.undoSteps.length - 1];
+    const now = Date.now();
+    if (gesture && last?.gesture === gesture && now - (last.at ?? 0) < GESTURE_MS)
+      for (const edit of step.edits) {
+        const known = last.edits.find(({ key }) => key === edit.key);
+        if (known) known.after = edit.after;
+        else last.edits.push(edit);
+      }
+    else this.undoSteps.push(step);
+    if (gesture) Object.assign(this.undoSteps[this.undoSteps.length - 1], { gesture, at: now });
     if (this.undoSteps.length > MOST_STEPS) this.undoSteps.shift();
     this.redoSteps = [];
     this.#apply(step.edits.map(({ key, after }) => [key, after]));
@@ -123,8 +164,7 @@ export class AnnotationDocument extends EventTarget {
 
   /** The service has this now. @param {string} key @param {Base | null} base null: it is deleted */
   saved(key, base) {
-    if (base) this.base.set(key, base);
-    else this.base.delete(key);
+    this.#know(key, base);
     this.#mark(key);
     this.#tell();
   }
@@ -147,8 +187,7 @@ export class AnnotationDocument extends EventTarget {
     const conflict = this.conflicts.get(key);
     if (!conflict) return;
     this.conflicts.delete(key);
-    if (conflict.theirs) this.base.set(key, conflict.theirs);
-    else this.base.delete(key);
+    this.#know(key, conflict.theirs);
     if (choice === "theirs") this.#put(key, conflict.theirs?.row ?? null);
     this.#mark(key);
     this.#tell();
@@ -161,8 +200,26 @@ export class AnnotationDocument extends EventTarget {
 
   /** @returns {[string, Row][]} */
   states() {
-    return [...this.rows].filter(([, row]) => row.kind === "state");
+    return [...this.stateKeys].map((key) => [key, /** @type {Row} */ (this.rows.get(key))]);
   }
+
+  /** The localizations of a state by frame; those that are not shown are left out. @param {string} key @returns {[string, Row][]} */
+  path(key) {
+    const known = this.paths.get(key);
+    if (known) return known;
+    /** @type {[string, Row][]} */
+    const found = [];
+    for (const member of this.rows.get(key)?.members ?? []) {
+      const row = this.rows.get(member);
+      if (row) found.push([member, row]);
+    }
+    found.sort(([, one], [, two]) => (one.frame ?? 0) - (two.frame ?? 0));
+    this.paths.set(key, found);
+    return found;
+  }
+
+  /** The key of a row of the service; `id:7` where it is not here. @param {Row["kind"]} kind @param {number} id */
+  keyById = (kind, id) => this.keys[kind].get(id) ?? `id:${id}`;
 
   /** The tracks that contain a localization. @param {string} key @returns {string[]} */
   tracksOf(key) {
@@ -172,7 +229,11 @@ export class AnnotationDocument extends EventTarget {
   /** What has to be kept over a reload. */
   pending() {
     return {
-      changes: [...this.unsaved].map((key) => ({ key, row: this.rows.get(key) ?? null, base: this.base.get(key) ?? null })),
+      changes: [...this.unsaved].map((key) => ({
+        key,
+        row: this.rows.get(key) ?? null,
+        base: this.base.get(key) ?? null,
+      })),
       undo: this.undoSteps.slice(-50),
     };
   }
@@ -188,7 +249,8 @@ export class AnnotationDocument extends EventTarget {
       this.#put(key, row);
       this.#mark(key);
       const isOwnCreation = !base && now?.by === user;
-      if ((now?.modified ?? null) !== (base?.modified ?? null) && !isOwnCreation) this.conflicts.set(key, { key, mine: row, theirs: now });
+      if ((now?.modified ?? null) !== (base?.modified ?? null) && !isOwnCreation)
+        this.conflicts.set(key, { key, mine: row, theirs: now });
     }
     this.undoSteps = kept.undo ?? [];
     this.#tell();
@@ -204,16 +266,45 @@ export class AnnotationDocument extends EventTarget {
 
   #put(/** @type {string} */ key, /** @type {Row | null} */ row) {
     const before = this.rows.get(key);
-    if (before?.kind === "localization") this.frames.get(before.frame ?? 0)?.delete(key);
+    if (before?.kind === "localization") {
+      // a row that stays on its frame keeps its place among those there
+      if (row?.frame !== before.frame) this.frames.get(before.frame ?? 0)?.delete(key);
+      this.#count(before, -1);
+    }
     for (const member of before?.members ?? []) this.tracks.get(member)?.delete(key);
+    this.paths.delete(key);
+    for (const track of this.tracks.get(key) ?? []) this.paths.delete(track);
     if (!row) {
       this.rows.delete(key);
+      this.stateKeys.delete(key);
       return;
     }
     this.rows.set(key, row);
-    const add = (/** @type {Map<any, Set<string>>} */ map, /** @type {any} */ at) => map.get(at)?.add(key) ?? map.set(at, new Set([key]));
-    if (row.kind === "localization") add(this.frames, row.frame ?? 0);
+    const add = (/** @type {Map<any, Set<string>>} */ map, /** @type {any} */ at) =>
+      map.get(at)?.add(key) ?? map.set(at, new Set([key]));
+    if (row.kind === "localization") {
+      add(this.frames, row.frame ?? 0);
+      this.#count(row, 1);
+    } else this.stateKeys.add(key);
     for (const member of row.members ?? []) add(this.tracks, member);
+  }
+
+  /** Note what the service has. */
+  #know(/** @type {string} */ key, /** @type {Base | null} */ base) {
+    const before = this.base.get(key);
+    if (before) this.keys[before.row.kind].delete(before.id);
+    if (base) {
+      this.base.set(key, base);
+      this.keys[base.row.kind].set(base.id, key);
+    } else this.base.delete(key);
+  }
+
+  #count(/** @type {Row} */ row, /** @type {number} */ by) {
+    const frames = this.counts.get(row.version) ?? new Map();
+    this.counts.set(row.version, frames);
+    const left = (frames.get(row.frame ?? 0) ?? 0) + by;
+    if (left) frames.set(row.frame ?? 0, left);
+    else frames.delete(row.frame ?? 0);
   }
 
   #mark(/** @type {string} */ key) {

@@ -41,18 +41,23 @@ export class Feed {
   /** Take over what changed since the last time. */
   async read() {
     const { project, request } = this.sync;
-    const page = await request("GET", `Events/${project}`, { query: { after: this.after, limit: 1000, kinds: ["localization", "state"] } });
+    const page = await request("GET", `Events/${project}`, {
+      query: { after: this.after, limit: 1000, kinds: ["localization", "state"] },
+    });
     this.after = page.next;
     for (const kind of /** @type {const} */ (["localization", "state"])) {
-      const ids = page.events.filter((/** @type {any} */ event) => event.subject.startsWith(kind)).flatMap((/** @type {any} */ event) => this.#ours(kind, event));
+      const ids = page.events
+        .filter((/** @type {any} */ event) => event.subject.startsWith(kind))
+        .flatMap((/** @type {any} */ event) => this.#ours(kind, event));
       if (ids.length) await this.#take(kind, [...new Set(ids)]);
     }
   }
 
   /** The ids of an event that belong to this media. */
   #ours(/** @type {"localization" | "state"} */ kind, /** @type {any} */ event) {
-    const known = new Set([...this.sync.doc.base].filter(([key]) => key.startsWith(kind)).map(([, base]) => base.id));
-    const isHere = (/** @type {any} */ change) => known.has(change.id) || [change.new?.media ?? []].flat().includes(this.sync.media);
+    const known = this.sync.doc.keys[kind];
+    const isHere = (/** @type {any} */ change) =>
+      known.has(change.id) || [change.new?.media ?? []].flat().includes(this.sync.media);
     return event.data.changes.filter(isHere).map((/** @type {any} */ change) => change.id);
   }
 
@@ -61,12 +66,16 @@ export class Feed {
     while (this.sync.running) await this.sync.running; // what this page saves itself is no news
     const items = await request("PUT", `${WORD[kind]}/${project}`, { body: { ids }, query: { merge: 0 } });
     if (this.isStopped) return;
-    const keys = new Map([...doc.base].map(([key, base]) => [base.id, key]));
-    const bases = items.map((/** @type {any} */ item) => baseOf(kind, item, (id) => keys.get(id) ?? `id:${id}`));
+    const bases = items.map((/** @type {any} */ item) => baseOf(kind, item, (id) => doc.keyById("localization", id)));
     const there = new Set(bases.map((/** @type {any} */ base) => keyOf(base.row)));
-    const gone = /** @type {string[]} */ (ids.map((id) => keys.get(id)).filter((key) => key && !there.has(key)));
-    const isNews = (/** @type {string} */ key, /** @type {string | null} */ modified) => (doc.base.get(key)?.modified ?? null) !== modified;
-    for (const key of gone) if (doc.unsaved.has(key) && doc.rows.has(key)) doc.conflict({ key, mine: doc.rows.get(key) ?? null, theirs: null });
+    const gone = /** @type {string[]} */ (
+      ids.map((id) => doc.keys[kind].get(id)).filter((key) => key && !there.has(key))
+    );
+    const isNews = (/** @type {string} */ key, /** @type {string | null} */ modified) =>
+      (doc.base.get(key)?.modified ?? null) !== modified;
+    for (const key of gone)
+      if (doc.unsaved.has(key) && doc.rows.has(key))
+        doc.conflict({ key, mine: doc.rows.get(key) ?? null, theirs: null });
     doc.forget(gone.filter((key) => !doc.conflicts.has(key)));
     const news = bases.filter((/** @type {any} */ base) => isNews(keyOf(base.row), base.modified));
     for (const base of news) {

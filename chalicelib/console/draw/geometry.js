@@ -9,7 +9,12 @@
  */
 
 /** @type {Record<Kind, (keyof Shape)[]>} the members of each kind */
-export const MEMBERS = { box: ["x", "y", "width", "height"], line: ["x", "y", "u", "v"], dot: ["x", "y"], poly: ["points"] };
+export const MEMBERS = {
+  box: ["x", "y", "width", "height"],
+  line: ["x", "y", "u", "v"],
+  dot: ["x", "y"],
+  poly: ["points"],
+};
 
 /** @param {number} value */
 export const clamp = (value, low = 0, high = 1) => Math.min(high, Math.max(low, value));
@@ -20,10 +25,22 @@ export function pointsOf(kind, shape) {
   const { x, y } = { x: n(shape.x), y: n(shape.y) };
   if (kind === "poly") return (shape.points ?? []).map(([px, py]) => ({ x: px, y: py }));
   if (kind === "dot") return [{ x, y }];
-  if (kind === "line") return [{ x, y }, { x: x + n(shape.u), y: y + n(shape.v) }];
+  if (kind === "line")
+    return [
+      { x, y },
+      { x: x + n(shape.u), y: y + n(shape.v) },
+    ];
   const [right, bottom] = [x + n(shape.width), y + n(shape.height)];
-  return [{ x, y }, { x: right, y }, { x: right, y: bottom }, { x, y: bottom }];
+  return [
+    { x, y },
+    { x: right, y },
+    { x: right, y: bottom },
+    { x, y: bottom },
+  ];
 }
+
+/** Whether a shape has a place. @param {Shape | undefined} shape */
+export const hasPlace = (shape) => Boolean(shape && (shape.points?.length || shape.x !== undefined));
 
 /** The smallest box around a shape. @param {Kind} kind @param {Shape} shape */
 export function boundsOf(kind, shape) {
@@ -38,10 +55,20 @@ export function handlesOf(kind, shape) {
   const points = pointsOf(kind, shape);
   if (kind !== "box") return points.map((point, index) => ({ ...point, name: String(index) }));
   const [nw, ne, se, sw] = points;
-  const middle = (/** @type {Point} */ a, /** @type {Point} */ b, /** @type {string} */ name) => ({ x: (a.x + b.x) / 2, y: (a.y + b.y) / 2, name });
+  const middle = (/** @type {Point} */ a, /** @type {Point} */ b, /** @type {string} */ name) => ({
+    x: (a.x + b.x) / 2,
+    y: (a.y + b.y) / 2,
+    name,
+  });
   return [
-    { ...nw, name: "nw" }, { ...ne, name: "ne" }, { ...se, name: "se" }, { ...sw, name: "sw" },
-    middle(nw, ne, "n"), middle(ne, se, "e"), middle(se, sw, "s"), middle(sw, nw, "w"),
+    { ...nw, name: "nw" },
+    { ...ne, name: "ne" },
+    { ...se, name: "se" },
+    { ...sw, name: "sw" },
+    middle(nw, ne, "n"),
+    middle(ne, se, "e"),
+    middle(se, sw, "s"),
+    middle(sw, nw, "w"),
   ];
 }
 
@@ -93,8 +120,24 @@ export function resized(kind, shape, dx, dy) {
 
 /** A shape in the middle of the picture, for those who draw by keyboard. @param {Kind} kind @returns {Shape} */
 export function standard(kind) {
-  if (kind === "poly") return { points: [[0.4, 0.4], [0.6, 0.4], [0.6, 0.6], [0.4, 0.6]] };
-  return fromPoints(kind, kind === "dot" ? [{ x: 0.5, y: 0.5 }] : [{ x: 0.4, y: 0.4 }, { x: 0.6, y: 0.6 }]);
+  if (kind === "poly")
+    return {
+      points: [
+        [0.4, 0.4],
+        [0.6, 0.4],
+        [0.6, 0.6],
+        [0.4, 0.6],
+      ],
+    };
+  return fromPoints(
+    kind,
+    kind === "dot"
+      ? [{ x: 0.5, y: 0.5 }]
+      : [
+          { x: 0.4, y: 0.4 },
+          { x: 0.6, y: 0.6 },
+        ],
+  );
 }
 
 /** Whether a shape is too small to be meant: less than three pixels. @param {Kind} kind @param {Shape} shape @param {Size} size */
@@ -102,11 +145,20 @@ export function isTiny(kind, shape, size) {
   if (kind === "dot") return false;
   const { width, height } = boundsOf(kind, shape);
   const [wide, high] = [width * size.width, height * size.height];
-  return kind === "line" ? Math.hypot(wide, high) < 3 : kind === "poly" ? n(shape.points?.length) < 3 : wide < 3 || high < 3;
+  return kind === "line"
+    ? Math.hypot(wide, high) < 3
+    : kind === "poly"
+      ? n(shape.points?.length) < 3
+      : wide < 3 || high < 3;
 }
 
 /** Distance in pixels of a point from a stretch. */
-function distance(/** @type {Point} */ p, /** @type {Point} */ a, /** @type {Point} */ b, /** @type {Size} */ { width, height }) {
+function distance(
+  /** @type {Point} */ p,
+  /** @type {Point} */ a,
+  /** @type {Point} */ b,
+  /** @type {Size} */ { width, height },
+) {
   const [px, py, ax, ay, bx, by] = [p.x * width, p.y * height, a.x * width, a.y * height, b.x * width, b.y * height];
   const length = (bx - ax) ** 2 + (by - ay) ** 2;
   const share = length ? clamp(((px - ax) * (bx - ax) + (py - ay) * (by - ay)) / length) : 0;
@@ -119,9 +171,11 @@ function distance(/** @type {Point} */ p, /** @type {Point} */ a, /** @type {Poi
  */
 export function isHit(kind, shape, point, size, reach = 6) {
   const points = pointsOf(kind, shape);
-  if (kind === "dot" || points.length < 2) return points.length > 0 && distance(point, points[0], points[0], size) <= reach * 1.5;
+  if (kind === "dot" || points.length < 2)
+    return points.length > 0 && distance(point, points[0], points[0], size) <= reach * 1.5;
   if (kind === "line") return distance(point, points[0], points[1], size) <= reach;
-  if (points.some((each, index) => distance(point, each, points[(index + 1) % points.length], size) <= reach)) return true;
+  if (points.some((each, index) => distance(point, each, points[(index + 1) % points.length], size) <= reach))
+    return true;
   return isInside(points, point);
 }
 
@@ -130,20 +184,23 @@ export function isInside(points, point) {
   let inside = false;
   points.forEach((a, index) => {
     const b = points[(index + points.length - 1) % points.length];
-    if (a.y > point.y !== b.y > point.y && point.x < ((b.x - a.x) * (point.y - a.y)) / (b.y - a.y) + a.x) inside = !inside;
+    if (a.y > point.y !== b.y > point.y && point.x < ((b.x - a.x) * (point.y - a.y)) / (b.y - a.y) + a.x)
+      inside = !inside;
   });
   return inside;
 }
 
-/**
- * The shape between two others of one kind; null for polygons, whose points do not correspond.
- * @param {Kind} kind @param {Shape} first @param {Shape} second @param {number} share 0 is the first, 1 the second
- * @returns {Shape | null}
- */
-export function between(kind, first, second, share) {
-  if (kind === "poly") return null;
-  return Object.fromEntries(MEMBERS[kind].map((name) => {
-    const [a, b] = [n(/** @type {number} */ (first[name])), n(/** @type {number} */ (second[name]))];
-    return [name, round(a + (b - a) * share)];
-  }));
-}
+/** @type {Record<string, string>} */
+const CURSORS = {
+  n: "ns-resize",
+  s: "ns-resize",
+  e: "ew-resize",
+  w: "ew-resize",
+  nw: "nwse-resize",
+  se: "nwse-resize",
+  ne: "nesw-resize",
+  sw: "nesw-resize",
+};
+
+/** The pointer over a handle. @param {{name: string}} handle */
+export const cursorOf = (handle) => CURSORS[handle.name] ?? "move";

@@ -52,7 +52,9 @@ export class Keeper {
   /** Write what `content` returns, at once; during a write only the newest state is written next. @param {() => any} content */
   save(content) {
     this.next = content;
-    this.writing ??= this.#write().finally(() => { this.writing = null; });
+    this.writing ??= this.#write().finally(() => {
+      this.writing = null;
+    });
     return this.writing;
   }
 
@@ -60,14 +62,27 @@ export class Keeper {
     while (this.next) {
       const content = this.next();
       this.next = null;
-      await transaction("readwrite", (store) => (content.changes.length ? store.put(content, this.name) : store.delete(this.name)));
+      await transaction("readwrite", (store) =>
+        content.changes.length ? store.put(content, this.name) : store.delete(this.name),
+      );
     }
   }
 }
 
 /** Media with changes of a person that are kept here. @param {number} user @returns {Promise<{media: number, project: number}[]>} */
 export async function keptMedia(user) {
-  const [keys, contents] = [await transaction("readonly", (store) => store.getAllKeys()), await transaction("readonly", (store) => store.getAll())];
-  const found = keys.map((/** @type {string} */ key, /** @type {number} */ index) => ({ key, project: contents[index]?.project }));
-  return found.filter((/** @type {{key: string, project?: number}} */ { key, project }) => key.startsWith(`${user}/`) && project).map((/** @type {{key: string, project: number}} */ { key, project }) => ({ media: Number(key.split("/")[1]), project }));
+  const [keys, contents] = [
+    await transaction("readonly", (store) => store.getAllKeys()),
+    await transaction("readonly", (store) => store.getAll()),
+  ];
+  const found = keys.map((/** @type {string} */ key, /** @type {number} */ index) => ({
+    key,
+    project: contents[index]?.project,
+  }));
+  return found
+    .filter((/** @type {{key: string, project?: number}} */ { key, project }) => key.startsWith(`${user}/`) && project)
+    .map((/** @type {{key: string, project: number}} */ { key, project }) => ({
+      media: Number(key.split("/")[1]),
+      project,
+    }));
 }

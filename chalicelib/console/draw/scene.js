@@ -5,22 +5,20 @@ import { boundsOf, handlesOf, pointsOf } from "./geometry.js";
 /**
  * @typedef {{left: number, top: number, width: number, height: number}} Rect of the picture, in CSS pixels
  * @typedef {{key: string, kind: import("./geometry.js").Kind, shape: import("./geometry.js").Shape, color: string,
- *   label: string, look: "plain" | "faint" | "hover" | "selected"}} Item
+ *   label: string, look: "plain" | "faint" | "hover" | "selected", isComputed?: boolean}} Item
  */
 
 const HANDLE = 4;
-const LABELS_UP_TO = 40;
+export const LABELS_UP_TO = 40;
+const COMPUTED_DASH = [8, 5];
+const FAINT_DASH = [2, 3];
 const WIDTH = { faint: 1, plain: 2, hover: 3, selected: 2 };
 
 /** @param {import("./geometry.js").Point} point @param {Rect} rect */
 export const place = (point, rect) => ({ x: rect.left + point.x * rect.width, y: rect.top + point.y * rect.height });
 
-/**
- * Draw items.
- * @param {HTMLCanvasElement} canvas covers the stage @param {Rect} rect @param {Item[]} items
- * @param {{x: number, y: number, width: number, height: number} | null} [marquee] in fractions of the picture
- */
-export function drawScene(canvas, rect, items, marquee = null) {
+/** A cleared canvas of the size at which it is shown. @param {HTMLCanvasElement} canvas */
+export function cleared(canvas) {
   const ratio = globalThis.devicePixelRatio || 1;
   const [width, height] = [Math.round(canvas.clientWidth * ratio), Math.round(canvas.clientHeight * ratio)];
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
@@ -28,27 +26,34 @@ export function drawScene(canvas, rect, items, marquee = null) {
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
   context.lineJoin = "round";
+  return context;
+}
+
+/** Draw items. @param {CanvasRenderingContext2D} context @param {Rect} rect @param {Item[]} items @param {boolean} isLabelled @param {number} [outline] times the usual width */
+export function drawItems(context, rect, items, isLabelled, outline = 1) {
   /** @type {Map<string, {item: Item, path: Path2D, dots: Path2D}>} */
   const groups = new Map();
   for (const item of items) {
-    const name = `${item.look}${item.color}`;
+    const name = `${item.look}${item.color}${item.isComputed}`;
     const group = groups.get(name) ?? { item, path: new Path2D(), dots: new Path2D() };
     groups.set(name, group);
     trace(item, rect, group.path, group.dots);
   }
   const order = ["faint", "plain", "hover", "selected"];
-  for (const { item, path, dots } of [...groups.values()].sort((a, b) => order.indexOf(a.item.look) - order.indexOf(b.item.look))) {
-    context.globalAlpha = item.look === "faint" ? 0.55 : 1;
+  for (const { item, path, dots } of [...groups.values()].sort(
+    (a, b) => order.indexOf(a.item.look) - order.indexOf(b.item.look),
+  )) {
+    context.globalAlpha = item.look === "faint" ? 0.5 : 1;
     if (item.look === "selected" || item.look === "hover") {
       context.strokeStyle = "#000a";
-      context.lineWidth = WIDTH[item.look] + 2;
+      context.lineWidth = WIDTH[item.look] * outline + 2;
       context.stroke(path);
       context.fillStyle = `${item.color.slice(0, 7)}26`;
       context.fill(path);
     }
-    context.setLineDash(item.look === "faint" ? [5, 4] : []);
+    context.setLineDash(item.isComputed ? COMPUTED_DASH : item.look === "faint" ? FAINT_DASH : []);
     context.strokeStyle = context.fillStyle = item.color;
-    context.lineWidth = WIDTH[item.look];
+    context.lineWidth = WIDTH[item.look] * outline;
     context.stroke(path);
     context.fill(dots);
     context.strokeStyle = "#000a";
@@ -57,20 +62,40 @@ export function drawScene(canvas, rect, items, marquee = null) {
     context.stroke(dots);
   }
   context.globalAlpha = 1;
-  const labelled = items.filter(({ look }) => look === "selected" || look === "hover" || (look === "plain" && items.length <= LABELS_UP_TO));
-  for (const item of labelled) drawLabel(context, item, rect);
-  const selected = items.filter(({ look }) => look === "selected");
-  if (selected.length === 1) drawHandles(context, selected[0], rect);
-  if (marquee) {
-    const corner = place(marquee, rect);
-    context.setLineDash([4, 3]);
-    context.strokeStyle = "#fff";
-    context.lineWidth = 1;
-    context.strokeRect(corner.x, corner.y, marquee.width * rect.width, marquee.height * rect.height);
-  }
+  if (isLabelled) for (const item of items) drawLabel(context, item, rect);
 }
 
-function trace(/** @type {Item} */ item, /** @type {Rect} */ rect, /** @type {Path2D} */ path, /** @type {Path2D} */ dots) {
+/** Lines at each tenth of the picture. @param {CanvasRenderingContext2D} context @param {Rect} rect */
+export function drawGrid(context, rect) {
+  context.strokeStyle = "#fff6";
+  context.lineWidth = 1;
+  context.beginPath();
+  for (let tenth = 0; tenth <= 10; tenth += 1) {
+    const { x, y } = place({ x: tenth / 10, y: tenth / 10 }, rect);
+    context.moveTo(x, rect.top);
+    context.lineTo(x, rect.top + rect.height);
+    context.moveTo(rect.left, y);
+    context.lineTo(rect.left + rect.width, y);
+  }
+  context.stroke();
+}
+
+/** @param {CanvasRenderingContext2D} context @param {Rect} rect @param {{x: number, y: number, width: number, height: number}} marquee in fractions of the picture */
+export function drawMarquee(context, rect, marquee) {
+  const corner = place(marquee, rect);
+  context.setLineDash([4, 3]);
+  context.strokeStyle = "#fff";
+  context.lineWidth = 1;
+  context.strokeRect(corner.x, corner.y, marquee.width * rect.width, marquee.height * rect.height);
+  context.setLineDash([]);
+}
+
+function trace(
+  /** @type {Item} */ item,
+  /** @type {Rect} */ rect,
+  /** @type {Path2D} */ path,
+  /** @type {Path2D} */ dots,
+) {
   const points = pointsOf(item.kind, item.shape).map((point) => place(point, rect));
   if (!points.length) return;
   if (item.kind === "box") {
@@ -78,17 +103,22 @@ function trace(/** @type {Item} */ item, /** @type {Rect} */ rect, /** @type {Pa
     return;
   }
   const radius = item.kind === "dot" ? (item.look === "selected" ? 6 : 5) : 3;
-  if (item.kind !== "poly") for (const { x, y } of points) {
-    dots.moveTo(x + radius, y);
-    dots.arc(x, y, radius, 0, Math.PI * 2);
-  }
+  if (item.kind !== "poly")
+    for (const { x, y } of points) {
+      dots.moveTo(x + radius, y);
+      dots.arc(x, y, radius, 0, Math.PI * 2);
+    }
   if (item.kind === "dot") return;
   path.moveTo(points[0].x, points[0].y);
   for (const { x, y } of points.slice(1)) path.lineTo(x, y);
   if (item.kind === "poly") path.closePath();
 }
 
-function drawHandles(/** @type {CanvasRenderingContext2D} */ context, /** @type {Item} */ item, /** @type {Rect} */ rect) {
+export function drawHandles(
+  /** @type {CanvasRenderingContext2D} */ context,
+  /** @type {Item} */ item,
+  /** @type {Rect} */ rect,
+) {
   if (item.kind === "dot") return;
   context.fillStyle = "#fff";
   context.strokeStyle = "#000";
@@ -100,7 +130,11 @@ function drawHandles(/** @type {CanvasRenderingContext2D} */ context, /** @type 
   }
 }
 
-function drawLabel(/** @type {CanvasRenderingContext2D} */ context, /** @type {Item} */ item, /** @type {Rect} */ rect) {
+function drawLabel(
+  /** @type {CanvasRenderingContext2D} */ context,
+  /** @type {Item} */ item,
+  /** @type {Rect} */ rect,
+) {
   if (!item.label) return;
   const bounds = boundsOf(item.kind, item.shape);
   const { x, y } = place(bounds, rect);

@@ -3,17 +3,25 @@
 import { get, request } from "../client.js";
 import { batch, computed, signal } from "../lib.js";
 import { colorOf as typeColor, may, PALETTE, project } from "../store.js";
-import { annotate as words } from "../strings_annotate.js";
 import { Sound } from "../player/sound.js";
+import { Looks } from "../player/looks.js";
 import { Player } from "../player/player.js";
-import { AnnotationDocument, keyOf } from "./document.js";
+import { toast } from "../ui/toast.js";
+import { AnnotationDocument } from "./document.js";
+import { Display, style } from "./display.js";
 import { Feed } from "./feed.js";
-import { standard } from "./geometry.js";
+import { hasPlace } from "./geometry.js";
+import { Hand } from "./hand.js";
 import { Keeper } from "./keep.js";
+import { Labels } from "./labels.js";
 import { Sync } from "./sync.js";
-import * as tracks from "./tracks.js";
+import { TrackSet } from "./track_set.js";
 
-/** @typedef {import("./document.js").Row} Row @typedef {import("./geometry.js").Shape} Shape @typedef {import("./document.js").Edit} Edit */
+/** @typedef {import("./document.js").Row} Row */
+
+const FRAME_PAUSE_MS = 150;
+const FILES_PAUSE_MS = 10_000;
+const MOST_PAUSE_MS = 300_000;
 
 export class Session {
   /** @param {any} media with presigned files @param {{version?: number, user: any}} options */
@@ -24,13 +32,20 @@ export class Session {
     this.doc = new AnnotationDocument();
     const byId = (/** @type {any[]} */ types) => new Map(types.map((type) => [type.id, type]));
     this.types = { localization: byId(open.localizationTypes), state: byId(open.stateTypes) };
-    const fits = (/** @type {any} */ type) => type.visible !== false && (!type.media?.length || type.media.includes(media.type));
+    const fits = (/** @type {any} */ type) =>
+      type.visible !== false && (!type.media?.length || type.media.includes(media.type));
     this.drawable = open.localizationTypes.filter((/** @type {any} */ type) => type.drawable !== false && fits(type));
-    this.stateTypes = open.stateTypes.filter((/** @type {any} */ type) => type.association !== "Localization" && fits(type));
-    this.trackTypes = open.stateTypes.filter((/** @type {any} */ type) => type.association === "Localization" && fits(type));
+    this.stateTypes = open.stateTypes.filter(
+      (/** @type {any} */ type) => type.association !== "Localization" && fits(type),
+    );
+    this.trackTypes = open.stateTypes.filter(
+      (/** @type {any} */ type) => type.association === "Localization" && fits(type),
+    );
     this.layers = signal(open.versions.filter((/** @type {any} */ each) => each.number >= 0 || each.id === version));
     const own = open.members.find((/** @type {any} */ member) => member.user === user.id)?.default_version;
-    const first = [version, own, this.layers.value[0]?.id].find((id) => this.layers.value.some((/** @type {any} */ each) => each.id === id));
+    const first = [version, own, this.layers.value[0]?.id].find((id) =>
+      this.layers.value.some((/** @type {any} */ each) => each.id === id),
+    );
     this.layer = signal(first ?? 0);
     this.shownLayers = signal(new Set(this.layers.value.map((/** @type {any} */ each) => each.id)));
     this.frame = signal(0);
@@ -39,53 +54,100 @@ export class Session {
     this.playerRevision = signal(0);
     this.tool = signal(/** @type {any} */ (null));
     this.selected = signal(/** @type {Set<string>} */ (new Set()));
-    this.track = signal(/** @type {string | null} */ (null));
     this.isMoving = signal(false);
     this.isHidden = signal(false);
     this.saving = signal({ state: "reading", message: "", unsaved: 0, conflicts: 0 });
     this.failure = signal(/** @type {any} */ (null));
+    this.say = (/** @type {string} */ text) => toast(text, { seconds: 5 });
     this.mayEdit = may("Can Edit");
-    this.onFrame = computed(() => { this.revision.value; this.shownLayers.value; this.layer.value; return this.rowsOn(this.frame.value); });
+    this.onFrame = computed(() => {
+      this.revision.value;
+      this.shownLayers.value;
+      this.layer.value;
+      return this.rowsOn(this.frame.value);
+    });
+    /** Of those, what has a place in the picture. */
+    this.shown = computed(() => this.onFrame.value.filter(([, row]) => hasPlace(row.shape)));
     /** @type {import("./stage.js").Stage | null} */
     this.stage = null;
-    const send = (/** @type {string} */ method, /** @type {string} */ path, /** @type {any} */ options) => request(method, path, options);
-    this.sync = new Sync(this.doc, { request: send, project: open.id, media: media.id, user: user.id, keeper: new Keeper(`${user.id}/${media.id}`) });
+    const send = (/** @type {string} */ method, /** @type {string} */ path, /** @type {any} */ options) =>
+      request(method, path, options);
+    this.sync = new Sync(this.doc, {
+      request: send,
+      project: open.id,
+      media: media.id,
+      user: user.id,
+      keeper: new Keeper(`${user.id}/${media.id}`),
+    });
+    this.reading = signal(this.sync.reading);
     this.feed = new Feed(this.sync);
+    this.hand = new Hand(this);
+    this.trackSet = new TrackSet(this);
+    this.labels = new Labels(this);
+    this.display = new Display(this);
+    /** The frames that a search in the media found. */
+    this.found = signal(/** @type {number[] | null} */ (null));
     this.isStopped = false;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.frameTimer = undefined;
+    this.sync.addEventListener("reading", () => {
+      this.reading.value = this.sync.reading;
+    });
     this.sync.addEventListener("state", () => this.#tellSaving());
     this.doc.addEventListener("change", () => {
       this.revision.value += 1;
-      const left = [...this.selected.peek()].filter((key) => this.doc.rows.has(key));
+      const isThere = (/** @type {string} */ key) => this.doc.rows.has(key.replace("~", ""));
+      const left = [...this.selected.peek()].filter(isThere);
       if (left.length < this.selected.peek().size) this.selected.value = new Set(left);
-      if (this.track.peek() && !this.doc.rows.has(/** @type {string} */ (this.track.peek()))) this.track.value = null;
+      if (!isThere(this.trackSet.armed.peek() ?? "")) this.trackSet.armed.value = null;
       this.#tellSaving();
       this.stage?.invalidate();
     });
   }
 
-  /** @param {HTMLCanvasElement} canvas @param {HTMLAudioElement | null} speaker @param {number} frame @param {string[]} [ways] of the player */
-  async start(canvas, speaker, frame, ways) {
-    this.player = new Player(canvas, {
-      reload: () => get(`Media/${this.media.id}`, { presigned: 86400, no_cache: true }),
-      fetchFrame: (number, quality) => request("GET", `GetFrame/${this.media.id}`, { query: { frames: number, quality, format: "jpg" }, as: "blob", accept: "*/*" }),
-    }, ways);
+  /** @param {HTMLCanvasElement} canvas @param {HTMLCanvasElement} looked over it @param {HTMLAudioElement | null} speaker @param {number} frame @param {string[]} [ways] of the player */
+  async start(canvas, looked, speaker, frame, ways) {
+    this.player = new Player(
+      canvas,
+      {
+        reload: () => get(`Media/${this.media.id}`, { presigned: 86400, no_cache: true }),
+        fetchFrame: (number, quality) =>
+          request("GET", `GetFrame/${this.media.id}`, {
+            query: { frames: number, quality, format: "jpg" },
+            as: "blob",
+            accept: "*/*",
+          }),
+      },
+      ways,
+    );
     this.player.addEventListener("frame", () => {
       this.frame.value = /** @type {Player} */ (this.player).frame;
       this.isShown.value = true;
+      if (!this.player?.isPlaying) this.trackSet.follow();
+      if (!this.reading.peek().isRead) this.#readFrame();
       this.stage?.layout();
     });
-    this.player.addEventListener("state", () => { this.playerRevision.value += 1; });
-    this.player.addEventListener("error", (event) => { this.failure.value = /** @type {CustomEvent} */ (event).detail; });
+    this.player.addEventListener("state", () => {
+      this.playerRevision.value += 1;
+    });
+    this.player.addEventListener("error", (event) => {
+      this.failure.value = /** @type {CustomEvent} */ (event).detail;
+    });
+    this.looks = new Looks(this.player, looked);
+    this.stopStyle = style.subscribe(() => this.stage?.invalidate());
     const sound = this.media.media_files?.audio?.[0]?.path;
     if (sound && speaker) this.sound = new Sound(this.player, speaker, sound);
-    await Promise.all([this.player.open(this.media, frame), this.#layerThere().then(() => this.sync.start())]);
+    await Promise.all([this.player.open(this.media, frame), this.#layerThere().then(() => this.sync.start(frame))]);
     if (!this.isStopped) this.feed.start();
+    this.#awaitFiles(FILES_PAUSE_MS);
   }
 
   stop() {
     this.isStopped = true;
     this.feed.stop();
     this.sound?.close();
+    this.looks?.close();
+    this.stopStyle?.();
     this.player?.close();
     this.stage?.close();
     this.sync.finish();
@@ -94,9 +156,15 @@ export class Session {
   /** Localizations that are shown on a frame; those of the active layer last, in place of those below with their elemental id. @param {number} frame @returns {[string, Row][]} */
   rowsOn(frame) {
     const active = this.layer.peek();
-    const rows = this.doc.on(frame).filter(([, row]) => this.shownLayers.peek().has(row.version) && this.typeOf(row)?.visible !== false);
+    const rows = this.doc
+      .on(frame)
+      .filter(([key, row]) => this.shownLayers.peek().has(row.version) && this.trackSet.isShown(key, row))
+      .concat(this.trackSet.computedOn(frame))
+      .filter(([key, row]) => this.typeOf(row)?.visible !== false && this.display.shows(key, row));
     const above = new Set(rows.filter(([, row]) => row.version === active).map(([, row]) => row.elemental));
-    return rows.filter(([, row]) => row.version === active || !above.has(row.elemental)).sort(([, one], [, two]) => Number(one.version === active) - Number(two.version === active));
+    return rows
+      .filter(([, row]) => row.version === active || !above.has(row.elemental))
+      .sort(([, one], [, two]) => Number(one.version === active) - Number(two.version === active));
   }
 
   /** The type of a row; ids of localization types and state types overlap. @param {{kind: Row["kind"], type: number}} row */
@@ -111,8 +179,11 @@ export class Session {
   /** @param {Row} row @returns {import("./geometry.js").Kind} */
   kindOf = (row) => this.typeOf(row)?.dtype ?? "box";
 
-  /** Whether the person may change a row: it lies in the active layer, or shows through it. @param {Row} row */
-  isEditable = (row) => this.mayEdit && (row.version === this.layer.peek() || Boolean(this.#activeLayer()?.bases?.includes(row.version)));
+  /** Whether the person may change a row: it lies in the active layer, or shows through it, and is not locked. @param {Row} row @param {string} key */
+  isEditable = (row, key) =>
+    this.mayEdit &&
+    (row.version === this.layer.peek() || Boolean(this.#activeLayer()?.bases?.includes(row.version))) &&
+    !this.trackSet.isLocked(key);
 
   /** The color of a row: by the type's map of values, by its track, or the type's. @param {string} key @param {Row} row */
   colorOf(key, row) {
@@ -121,7 +192,7 @@ export class Session {
     const mapped = map.key ? map.map?.[row.attributes[map.key]] : undefined;
     const given = mapped ?? map.default ?? map.defaultColor;
     if (typeof given === "string" && /^#[0-9a-f]{6}$/i.test(given)) return given;
-    const [track] = row.kind === "state" ? [key] : this.doc.tracksOf(key);
+    const track = row.kind === "state" ? key : this.trackSet.of(key);
     if (!track) return typeColor(type);
     let sum = 0;
     for (const letter of track) sum = (sum * 31 + letter.charCodeAt(0)) >>> 0;
@@ -145,14 +216,15 @@ export class Session {
   select(keys) {
     this.selected.value = new Set(keys);
     if (!keys.length) this.isMoving.value = false;
-    const [track] = keys.length === 1 ? (keys[0].startsWith("state/") ? keys : this.doc.tracksOf(keys[0])) : [];
-    if (track && this.isTrack(/** @type {Row} */ (this.doc.rows.get(track)))) this.track.value = track;
     this.stage?.invalidate();
   }
 
   /** @param {any} type null to select */
   take(type) {
     batch(() => {
+      const { armed } = this.trackSet;
+      if (armed.peek() && !(type && this.trackSet.typesOf(/** @type {string} */ (armed.peek())).has(type.id)))
+        armed.value = null;
       this.tool.value = type;
       this.isMoving.value = false;
       if (type) this.selected.value = new Set();
@@ -162,12 +234,14 @@ export class Session {
 
   /** The selected rows. @returns {[string, Row][]} */
   chosen() {
-    return /** @type {[string, Row][]} */ ([...this.selected.peek()].map((key) => [key, this.doc.rows.get(key)]).filter(([, row]) => row));
+    return /** @type {[string, Row][]} */ (
+      [...this.selected.peek()].map((key) => [key, this.trackSet.row(key)]).filter(([, row]) => row)
+    );
   }
 
   /** The selected localizations that may be changed. */
   shapes() {
-    return this.chosen().filter(([, row]) => row.kind === "localization" && this.isEditable(row));
+    return this.chosen().filter(([key, row]) => row.kind === "localization" && this.isEditable(row, key));
   }
 
   /** @param {number} direction select the next shape on the frame, 1 or -1 */
@@ -178,121 +252,18 @@ export class Session {
     this.select([keys[at < 0 ? (direction > 0 ? 0 : keys.length - 1) : (at + direction + keys.length) % keys.length]]);
   }
 
-  // --- changes -----------------------------------------------------------------------------------------------------
-
-  /** A new shape of the type in hand. @param {Shape} [shape] */
-  create(shape) {
-    const type = this.tool.peek();
-    if (!type || !this.mayEdit) return;
-    /** @type {Row} */
-    const row = { kind: "localization", type: type.id, version: this.layer.peek(), elemental: crypto.randomUUID(), frame: this.frame.peek(), shape: shape ?? standard(type.dtype), attributes: this.#defaults(type) };
-    const key = keyOf(row);
-    const track = this.track.peek();
-    const isFree = track && !tracks.membersOf(this.doc, track).some(([, member]) => member.frame === row.frame);
-    const fits = isFree && this.isEditable(/** @type {Row} */ (this.doc.rows.get(track)));
-    this.doc.change(words.steps.draw, [[key, row], ...(fits ? tracks.joined(this.doc, track, [key]) : [])]);
-    this.selected.value = new Set([key]);
-    if (!shape) this.isMoving.value = true;
-    this.stage?.invalidate();
-  }
-
-  /** @param {Map<string, Shape>} shapes @param {string} [label] */
-  reshape(shapes, label = words.steps.reshape) {
-    /** @type {Edit[]} */
-    const edits = [];
-    const chosen = new Set(this.selected.peek());
-    for (const [key, shape] of shapes) {
-      const row = /** @type {Row} */ (this.doc.rows.get(key));
-      const [target, next] = this.#own(key, { ...row, shape });
-      edits.push([target, next]);
-      if (target !== key) { chosen.delete(key); chosen.add(target); }
-    }
-    this.doc.change(label, edits);
-    this.selected.value = chosen;
-  }
-
-  /** Set an attribute of the selected rows that may be changed and whose type has it. @param {string} name @param {any} value @returns {number} how many rows */
-  setAttribute(name, value, label = words.steps.attribute) {
-    const has = (/** @type {Row} */ row) => (this.typeOf(row)?.attribute_types ?? []).some((/** @type {any} */ each) => each.name === name);
-    const edits = this.chosen().filter(([, row]) => this.isEditable(row) && has(row)).map(([key, row]) => this.#own(key, { ...row, attributes: { ...row.attributes, [name]: value } }));
-    this.doc.change(label, edits);
-    const targets = new Map(edits.map(([key, row]) => [`${row.kind}${row.elemental}`, key]));
-    if (edits.length) this.selected.value = new Set(this.chosen().map(([key, row]) => targets.get(`${row.kind}${row.elemental}`) ?? key));
-    return edits.length;
-  }
-
-  /** Delete what is selected, except rows of other layers, which stay selected. @returns {number} how many stay */
-  removeSelected() {
-    const isOwn = (/** @type {Row} */ row) => this.mayEdit && row.version === this.layer.peek();
-    const chosen = this.chosen(), keys = chosen.filter(([, row]) => isOwn(row)).map(([key]) => key);
-    const kept = chosen.filter(([, row]) => !isOwn(row)).map(([key]) => key);
-    this.doc.change(words.steps.remove, tracks.removed(this.doc, keys));
-    this.select(kept);
-    return kept.length;
-  }
-
-  /** Copy the selection to a neighbouring frame and go there. Copies join the tracks of their originals. @param {number} direction */
-  async copyOn(direction) {
-    const frame = this.frame.peek() + direction;
-    const shapes = this.shapes().filter(([, row]) => row.frame === this.frame.peek());
-    if (!shapes.length || frame < 0 || frame >= (this.player?.frames ?? 0)) return;
-    /** @type {Map<string, string[]>} */
-    const joins = new Map();
-    const copies = shapes.map(([key, row]) => {
-      const [made, copy] = tracks.copyTo({ ...row, version: this.layer.peek() }, frame);
-      for (const track of this.doc.tracksOf(key)) joins.set(track, [...(joins.get(track) ?? []), made]);
-      return /** @type {Edit} */ ([made, copy]);
-    });
-    const members = [...joins].flatMap(([track, keys]) => tracks.joined(this.doc, track, keys));
-    this.doc.change(words.steps.copy, [...copies, ...members]);
-    await this.player?.step(direction);
-    this.select(copies.map(([key]) => key));
-  }
-
-  /** @param {(doc: AnnotationDocument, track: string) => Edit[]} make @param {string} label @returns {number} how many rows changed */
-  editTrack(make, label) {
-    const track = this.track.peek();
-    const row = track ? this.doc.rows.get(track) : null;
-    if (!track || !row || !this.isEditable(row)) return 0;
-    const edits = make(this.doc, track);
-    this.doc.change(label, edits);
-    return edits.length;
-  }
-
-  /** A track of the selected shapes; into the present one where it has none on this frame. */
-  makeTrack() {
-    const shapes = this.shapes();
-    const type = this.trackTypes[0];
-    if (!shapes.length || !type) return;
-    const edit = tracks.newTrack(type.id, this.layer.peek(), shapes.map(([key]) => key), this.#defaults(type));
-    this.doc.change(words.steps.track, [edit]);
-    this.track.value = edit[0];
-  }
-
-  /** A state of the present frame or of the whole media. @param {any} type */
-  createState(type) {
-    /** @type {Row} */
-    const row = { kind: "state", type: type.id, version: this.layer.peek(), elemental: crypto.randomUUID(), frame: type.association === "Frame" ? this.frame.peek() : null, members: [], attributes: this.#defaults(type) };
-    this.doc.change(words.steps.state, [[keyOf(row), row]]);
-    this.select([keyOf(row)]);
-  }
-
-  mergeTracks() {
-    const [into, ...others] = this.chosen().filter(([, row]) => this.isTrack(row) && this.isEditable(row)).map(([key]) => key);
-    if (!others.length) return;
-    this.doc.change(words.steps.merge, tracks.merged(this.doc, into, others));
-    this.select([into]);
-  }
-
-  /** The nearest frame with annotations before or after the present one. @param {number} direction */
-  seekAnnotated(direction) {
-    const frames = [...this.doc.frames].filter(([, keys]) => keys.size).map(([frame]) => frame).filter((frame) => (frame - this.frame.peek()) * direction > 0);
-    if (frames.length) this.player?.seek(direction > 0 ? Math.min(...frames) : Math.max(...frames));
-  }
-
-  /** The row in the active layer: itself, or a copy with its elemental id where it shows through from below. @param {string} key @param {Row} row @returns {[string, Row]} */
-  #own(key, row) {
-    return row.version === this.layer.peek() ? [key, row] : tracks.lifted(row, this.layer.peek());
+  /** Seek the nearest frame with annotations before or after the present one. @param {number} direction @param {Iterable<number>} [among] */
+  seekAnnotated(direction, among) {
+    const here = this.player?.target ?? this.frame.peek();
+    let best = direction * Infinity;
+    for (const frame of among ?? this.doc.frames.keys())
+      if (
+        (frame - here) * direction > 0 &&
+        (best - frame) * direction > 0 &&
+        (among || this.doc.frames.get(frame)?.size)
+      )
+        best = frame;
+    if (Number.isFinite(best)) this.player?.seek(best);
   }
 
   #activeLayer() {
@@ -305,15 +276,37 @@ export class Session {
     const open = /** @type {NonNullable<typeof project.value>} */ (project.value);
     const { id } = await request("POST", `Versions/${open.id}`, { body: { name: "Baseline" } });
     const made = await get(`Version/${id}`);
-    batch(() => { this.layers.value = [made]; this.layer.value = id; this.shownLayers.value = new Set([id]); });
+    batch(() => {
+      this.layers.value = [made];
+      this.layer.value = id;
+      this.shownLayers.value = new Set([id]);
+    });
   }
 
-  #defaults(/** @type {any} */ type) {
-    const filled = (type.attribute_types ?? []).filter((/** @type {any} */ each) => each.default !== null && each.default !== undefined);
-    return Object.fromEntries(filled.map((/** @type {any} */ each) => [each.name, each.default]));
+  /** While the media is transcoded, look for finer files: rarely, and more rarely with time. @param {number} pause */
+  #awaitFiles(pause) {
+    const { player } = this;
+    if (this.isStopped || !player?.lines || player.lines >= (this.media.height ?? 0) || pause > MOST_PAUSE_MS) return;
+    setTimeout(async () => {
+      if (!this.isStopped && !player.isPlaying) await player.refresh().catch(() => false);
+      this.#awaitFiles(pause * 1.5);
+    }, pause);
+  }
+
+  /** While annotations are read, those of the frame that one looks at come first. */
+  #readFrame() {
+    clearTimeout(this.frameTimer);
+    this.frameTimer = setTimeout(() => {
+      if (!this.isStopped) this.sync.loadFrame(this.frame.peek()).catch(() => undefined);
+    }, FRAME_PAUSE_MS);
   }
 
   #tellSaving() {
-    this.saving.value = { state: this.sync.state, message: this.sync.message ?? "", unsaved: this.doc.unsaved.size, conflicts: this.doc.conflicts.size };
+    this.saving.value = {
+      state: this.sync.state,
+      message: this.sync.message ?? "",
+      unsaved: this.doc.unsaved.size,
+      conflicts: this.doc.conflicts.size,
+    };
   }
 }

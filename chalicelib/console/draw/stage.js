@@ -1,7 +1,8 @@
 // The picture with the shapes over it: zoom and pan, selection, drawing, moving and reshaping by pointer.
 
-import { boundsOf, clamp, fromPoints, handlesOf, isHit, isTiny, moved, reshaped } from "./geometry.js";
-import { drawScene, place } from "./scene.js";
+import { Bounds } from "./bounds.js";
+import { clamp, cursorOf, fromPoints, handlesOf, isTiny, moved, reshaped } from "./geometry.js";
+import { cleared, drawGrid, drawHandles, drawItems, drawMarquee, LABELS_UP_TO, place } from "./scene.js";
 
 /**
  * @typedef {import("./geometry.js").Point} Point
@@ -14,28 +15,34 @@ import { drawScene, place } from "./scene.js";
  * @property {(row: Row) => Kind} kindOf
  * @property {(key: string, row: Row) => string} colorOf
  * @property {(key: string, row: Row) => string} labelOf
- * @property {(row: Row) => boolean} isEditable
+ * @property {(row: Row, key: string) => boolean} isEditable
+ * @property {(key: string) => boolean} isComputed whether a track shows it between its keyframes
  * @property {() => Set<string>} selected
  * @property {(keys: string[]) => void} select
  * @property {() => {id: number, kind: Kind, color: string} | null} tool the type that is drawn; null selects
+ * @property {() => import("./display.js").Style} style
  * @property {(shape: Shape) => void} created
  * @property {(shapes: Map<string, Shape>) => void} reshaped
  */
 
 const REACH = 8;
 const MOST_ZOOM = 40;
-const CURSORS = { n: "ns-resize", s: "ns-resize", e: "ew-resize", w: "ew-resize", nw: "nwse-resize", se: "nwse-resize", ne: "nesw-resize", sw: "nesw-resize" };
-
 export class Stage {
   /**
-   * @param {HTMLElement} root @param {HTMLCanvasElement} picture @param {HTMLCanvasElement} overlay
+   * @param {HTMLElement} root @param {HTMLCanvasElement[]} pictures the picture, and what lies over it at the same place
+   * @param {HTMLCanvasElement} overlay for the shapes @param {HTMLCanvasElement} hands for those under the hand
    * @param {Hooks} hooks
    */
-  constructor(root, picture, overlay, hooks) {
+  constructor(root, pictures, overlay, hands, hooks) {
     this.root = root;
-    this.picture = picture;
+    this.pictures = pictures;
+    this.picture = pictures[0];
     this.overlay = overlay;
+    this.hands = hands;
+    /** @type {{rows: [string, Row][], below: string}} what the overlay shows */
+    this.painted = { rows: [], below: "" };
     this.hooks = hooks;
+    this.bounds = new Bounds(hooks.kindOf);
     this.zoom = 1;
     this.pan = { x: 0, y: 0 };
     this.rect = { left: 0, top: 0, width: 1, height: 1 };
@@ -50,7 +57,8 @@ export class Stage {
     this.dirty = 0;
     this.watch = new AbortController();
     const { signal } = this.watch;
-    const on = (/** @type {string} */ name, /** @type {(event: any) => void} */ act, more = {}) => root.addEventListener(name, act, { signal, ...more });
+    const on = (/** @type {string} */ name, /** @type {(event: any) => void} */ act, more = {}) =>
+      root.addEventListener(name, act, { signal, ...more });
     on("pointerdown", (event) => this.#down(event));
     on("pointermove", (event) => this.#move(event));
     on("pointerup", (event) => this.#up(event));
@@ -74,16 +82,18 @@ export class Stage {
     const [wide, high] = [this.root.clientWidth, this.root.clientHeight];
     const scale = Math.min(wide / (this.picture.width || 1), high / (this.picture.height || 1)) * this.zoom;
     const [width, height] = [this.picture.width * scale, this.picture.height * scale];
-    const slack = (/** @type {number} */ whole, /** @type {number} */ part) => Math.max(0, (part - whole) / 2) + (this.zoom > 1 ? whole / 4 : 0);
+    const slack = (/** @type {number} */ whole, /** @type {number} */ part) =>
+      Math.max(0, (part - whole) / 2) + (this.zoom > 1 ? whole / 4 : 0);
     this.pan.x = clamp(this.pan.x, -slack(wide, width), slack(wide, width));
     this.pan.y = clamp(this.pan.y, -slack(high, height), slack(high, height));
     this.rect = { left: (wide - width) / 2 + this.pan.x, top: (high - height) / 2 + this.pan.y, width, height };
-    const { style } = this.picture;
-    style.left = `${this.rect.left}px`;
-    style.top = `${this.rect.top}px`;
-    style.width = `${width}px`;
-    style.height = `${height}px`;
-    style.imageRendering = scale > 3 ? "pixelated" : "auto";
+    for (const { style } of this.pictures) {
+      style.left = `${this.rect.left}px`;
+      style.top = `${this.rect.top}px`;
+      style.width = `${width}px`;
+      style.height = `${height}px`;
+      style.imageRendering = scale > 3 ? "pixelated" : "auto";
+    }
     this.invalidate();
   }
 
@@ -95,20 +105,81 @@ export class Stage {
     });
   }
 
+  /** Draw what is under the hand: what is selected, pointed at, dragged or drawn. Shapes below are drawn only where they changed. */
   draw() {
+    const rows = this.hooks.rows();
+    const { left, top, width, height } = this.rect;
+    const drafted = [...this.draft.keys()].join();
+    const style = this.hooks.style();
+    const [wide, high] = [this.root.clientWidth, this.root.clientHeight];
+    const below = [
+      left,
+      top,
+      width,
+      height,
+      wide,
+      high,
+      drafted,
+      globalThis.devicePixelRatio,
+      JSON.stringify(style),
+    ].join();
+    this.overlay.style.opacity = String(style.opacity);
+    if (rows !== this.painted.rows || below !== this.painted.below) {
+      const there = this.painted.rows;
+      // of many shapes only those are drawn that were added
+      const isMore =
+        below === this.painted.below &&
+        there.length > LABELS_UP_TO &&
+        there.every(([, row], at) => rows[at]?.[1] === row);
+      const context = isMore
+        ? /** @type {CanvasRenderingContext2D} */ (this.overlay.getContext("2d"))
+        : cleared(this.overlay);
+      this.painted = { rows, below };
+      const items = rows
+        .slice(isMore ? there.length : 0)
+        .filter(([key]) => !this.draft.has(key))
+        .map(([key, row]) => this.#item(key, row));
+      if (style.grid && !isMore) drawGrid(context, this.rect);
+      const isLabelled = style.labels === "always" || (style.labels === "auto" && rows.length <= LABELS_UP_TO);
+      drawItems(context, this.rect, items, isLabelled, style.outline);
+    }
     const selected = this.hooks.selected();
-    const items = this.hooks.rows().map(([key, row]) => ({
+    const context = cleared(this.hands);
+    const held = rows.filter(([key]) => selected.has(key) || key === this.hover || this.draft.has(key));
+    const items = held.map(([key, row]) => this.#item(key, row, selected.has(key) ? "selected" : "hover"));
+    const drawn = this.#drawnItem();
+    drawItems(context, this.rect, drawn ? [...items, drawn] : items, style.labels !== "never", style.outline);
+    const chosen = items.filter(({ look }) => look === "selected");
+    if (chosen.length === 1) drawHandles(context, chosen[0], this.rect);
+    if (this.drag?.marquee) drawMarquee(context, this.rect, this.drag.marquee);
+  }
+
+  /** @param {string} key @param {Row} row @param {import("./scene.js").Item["look"]} [look] @returns {import("./scene.js").Item} */
+  #item(key, row, look) {
+    return {
       key,
       kind: this.hooks.kindOf(row),
       shape: this.draft.get(key) ?? row.shape ?? {},
       color: this.hooks.colorOf(key, row),
       label: this.hooks.labelOf(key, row),
-      look: /** @type {"plain" | "faint" | "hover" | "selected"} */ (selected.has(key) ? "selected" : key === this.hover ? "hover" : this.hooks.isEditable(row) ? "plain" : "faint"),
-    }));
+      look: look ?? (this.hooks.isEditable(row, key) ? "plain" : "faint"),
+      isComputed: this.hooks.isComputed(key),
+    };
+  }
+
+  /** The shape that is being drawn. @returns {import("./scene.js").Item | null} */
+  #drawnItem() {
     const tool = this.hooks.tool();
-    const draft = tool && this.points.length ? { kind: tool.kind, shape: this.#drawn(tool.kind), color: tool.color } : null;
-    if (draft && (draft.kind !== "poly" || this.points.length > 1)) items.push({ ...draft, kind: draft.kind === "poly" && this.points.length === 2 ? "line" : draft.kind, shape: draft.kind === "poly" && this.points.length === 2 ? fromPoints("line", this.points) : draft.shape, key: "", label: "", look: "hover" });
-    drawScene(this.overlay, this.rect, items, this.drag?.marquee ?? null);
+    if (!tool || !this.points.length || (tool.kind === "poly" && this.points.length < 2)) return null;
+    const isEdge = tool.kind === "poly" && this.points.length === 2;
+    return {
+      kind: isEdge ? "line" : tool.kind,
+      shape: isEdge ? fromPoints("line", this.points) : this.#drawn(tool.kind),
+      color: tool.color,
+      key: "",
+      label: "",
+      look: "hover",
+    };
   }
 
   /** @param {number} factor @param {Point} [at] the point of the picture that stays where it is */
@@ -149,29 +220,29 @@ export class Stage {
 
   /** The topmost shape under a point: of several, the smallest. @param {Point} point */
   hit(point) {
-    const found = this.hooks.rows().filter(([, row]) => isHit(this.hooks.kindOf(row), row.shape ?? {}, point, this.rect, REACH));
-    const area = (/** @type {Row} */ row) => {
-      const { width, height } = boundsOf(this.hooks.kindOf(row), row.shape ?? {});
-      return width * height;
-    };
-    return found.sort(([, one], [, two]) => area(one) - area(two))[0]?.[0] ?? null;
+    return this.bounds.hit(this.hooks.rows(), point, this.rect, REACH);
   }
 
   /** Where an event is, in fractions of the picture. */
   #at(/** @type {MouseEvent} */ event) {
     const { left, top } = this.root.getBoundingClientRect();
-    return { x: (event.clientX - left - this.rect.left) / this.rect.width, y: (event.clientY - top - this.rect.top) / this.rect.height };
+    return {
+      x: (event.clientX - left - this.rect.left) / this.rect.width,
+      y: (event.clientY - top - this.rect.top) / this.rect.height,
+    };
   }
 
   /** The handle of the only selected shape under a point. */
   #handle(/** @type {Point} */ point) {
     const selected = this.hooks.selected();
     if (selected.size !== 1) return null;
-    const found = this.hooks.rows().find(([key, row]) => selected.has(key) && this.hooks.isEditable(row));
+    const found = this.hooks.rows().find(([key, row]) => selected.has(key) && this.hooks.isEditable(row, key));
     if (!found) return null;
     const [key, row] = found;
     const kind = this.hooks.kindOf(row);
-    const near = handlesOf(kind, row.shape ?? {}).find((each) => Math.hypot((each.x - point.x) * this.rect.width, (each.y - point.y) * this.rect.height) <= REACH);
+    const near = handlesOf(kind, row.shape ?? {}).find(
+      (each) => Math.hypot((each.x - point.x) * this.rect.width, (each.y - point.y) * this.rect.height) <= REACH,
+    );
     return near && kind !== "dot" ? { key, row, kind, name: near.name } : null;
   }
 
@@ -198,7 +269,10 @@ export class Stage {
       return undefined;
     }
     const [first] = this.points;
-    const isClosing = first && this.points.length > 3 && Math.hypot((first.x - inside.x) * this.rect.width, (first.y - inside.y) * this.rect.height) <= REACH;
+    const isClosing =
+      first &&
+      this.points.length > 3 &&
+      Math.hypot((first.x - inside.x) * this.rect.width, (first.y - inside.y) * this.rect.height) <= REACH;
     if (isClosing) return this.#create(kind, this.#distinct());
     this.points = this.points.length ? [...this.points.slice(0, -1), inside, inside] : [inside, inside];
     return undefined;
@@ -222,7 +296,9 @@ export class Stage {
       return;
     }
     if (!selected.has(key)) this.hooks.select([key]);
-    const moving = this.hooks.rows().filter(([each, row]) => this.hooks.selected().has(each) && this.hooks.isEditable(row));
+    const moving = this.hooks
+      .rows()
+      .filter(([each, row]) => this.hooks.selected().has(each) && this.hooks.isEditable(row, each));
     this.drag = { from: point, moving };
   }
 
@@ -240,7 +316,8 @@ export class Stage {
       this.pan = { x: drag.pan.x + event.clientX - drag.x, y: drag.pan.y + event.clientY - drag.y };
       this.layout();
     } else if (drag.draws) this.points[1] = { x: clamp(point.x), y: clamp(point.y) };
-    else if (drag.handle) this.draft.set(drag.handle.key, reshaped(drag.handle.kind, drag.handle.row.shape, drag.handle.name, point));
+    else if (drag.handle)
+      this.draft.set(drag.handle.key, reshaped(drag.handle.kind, drag.handle.row.shape, drag.handle.name, point));
     else if (drag.moving) {
       const [dx, dy] = [point.x - drag.from.x, point.y - drag.from.y];
       if (Math.hypot(dx * this.rect.width, dy * this.rect.height) < 2 && !this.draft.size) return;
@@ -257,12 +334,8 @@ export class Stage {
       if (tool && !isTiny(tool.kind, this.#drawn(tool.kind), this.rect)) this.#create(tool.kind, this.points);
       else this.points = [];
     } else if (drag?.marquee) {
-      const { x, y, width, height } = drag.marquee;
-      const inside = this.hooks.rows().filter(([, row]) => {
-        const bounds = boundsOf(this.hooks.kindOf(row), row.shape ?? {});
-        return bounds.x >= x && bounds.y >= y && bounds.x + bounds.width <= x + width && bounds.y + bounds.height <= y + height;
-      });
-      this.hooks.select([...new Set([...drag.kept, ...inside.map(([key]) => key)])]);
+      const inside = this.bounds.inside(this.hooks.rows(), drag.marquee);
+      this.hooks.select([...new Set([...drag.kept, ...inside])]);
     } else if (this.draft.size) this.hooks.reshaped(new Map(this.draft));
     this.draft.clear();
     this.#hoverAt(this.#at(event));
@@ -283,7 +356,13 @@ export class Stage {
 
   /** The points of a polygon without the one at the pointer and without repetitions. */
   #distinct() {
-    return this.points.slice(0, -1).filter((each, index, all) => !index || Math.hypot((each.x - all[index - 1].x) * this.rect.width, (each.y - all[index - 1].y) * this.rect.height) > 2);
+    return this.points
+      .slice(0, -1)
+      .filter(
+        (each, index, all) =>
+          !index ||
+          Math.hypot((each.x - all[index - 1].x) * this.rect.width, (each.y - all[index - 1].y) * this.rect.height) > 2,
+      );
   }
 
   #drawn(/** @type {Kind} */ kind) {
@@ -294,7 +373,7 @@ export class Stage {
     const tool = this.hooks.tool();
     const handle = point && !tool ? this.#handle(point) : null;
     const key = point && !tool ? this.hit(point) : null;
-    this.root.style.cursor = tool ? "crosshair" : handle ? (CURSORS[/** @type {keyof typeof CURSORS} */ (handle.name)] ?? "move") : key ? "pointer" : "default";
+    this.root.style.cursor = tool ? "crosshair" : handle ? cursorOf(handle) : key ? "pointer" : "default";
     if (key === this.hover) return;
     this.hover = key;
     this.invalidate();

@@ -4,7 +4,7 @@
 // Changes and deletions carry `If-Match` with the time of the row they are based on: what somebody else changed since
 // answers 409 and becomes a conflict, which the person settles.
 
-import { baseOf } from "./document.js";
+import { baseOf, keyOf } from "./document.js";
 import { settled } from "./keep.js";
 
 /** The field and the rule that an error names. @param {any} error @returns {string} */
@@ -21,6 +21,7 @@ const ruleOf = ({ message, details }) => details || message;
 const PAUSE_MS = 1200;
 const RETRY_MS = [2000, 5000, 15000];
 const BATCH = 200;
+const PAGE = 5000;
 const LANES = 4;
 const WORD = { localization: "Localization", state: "State" };
 
@@ -47,6 +48,10 @@ export class Sync extends EventTarget {
     this.refused = new Map();
     /** @type {Set<string>} creations without an answer */
     this.uncertain = new Set();
+    /** How far the annotations are read. */
+    this.reading = { isRead: false, read: 0, total: 0 };
+    /** @type {any} what was kept on this device, until all is read */
+    this.kept = undefined;
     this.isAutomatic = true;
     this.failures = 0;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -56,16 +61,25 @@ export class Sync extends EventTarget {
     this.watch = new AbortController();
   }
 
-  /** Load the media's annotations, take up what was kept here, and begin to save changes. */
-  async start() {
+  /**
+   * Load the media's annotations, those of a frame first, take up what was kept here, and begin to save changes. What
+   * is changed meanwhile is kept at once and saved when all is read.
+   * @param {number} [frame]
+   */
+  async start(frame = 0) {
     await finishing.get(this.media);
-    await this.load();
-    const kept = await this.keeper.load().catch(() => undefined);
-    if (kept) this.doc.restore(kept, this.user);
+    this.kept = await this.keeper.load().catch(() => undefined);
     const { signal } = this.watch;
     this.doc.addEventListener("change", () => this.#changed(), { signal });
+    await this.load(frame);
+    if (this.kept) this.doc.restore(this.kept, this.user);
+    this.kept = undefined;
     addEventListener("online", () => this.#schedule(0), { signal });
-    addEventListener("beforeunload", (event) => this.doc.unsaved.size && this.keeper.writing && event.preventDefault(), { signal });
+    addEventListener(
+      "beforeunload",
+      (event) => this.doc.unsaved.size && this.keeper.writing && event.preventDefault(),
+      { signal },
+    );
     this.#changed();
   }
 
@@ -78,29 +92,57 @@ export class Sync extends EventTarget {
   finish() {
     this.stop();
     if (!this.isAutomatic || !this.#open().length) return;
-    const saving = this.save().then(() => this.stop()).finally(() => { if (finishing.get(this.media) === saving) finishing.delete(this.media); settled.value += 1; });
+    const saving = this.save()
+      .then(() => this.stop())
+      .finally(() => {
+        if (finishing.get(this.media) === saving) finishing.delete(this.media);
+        settled.value += 1;
+      });
     finishing.set(this.media, saving);
   }
 
-  /** Read the annotations of the media again. */
-  async load() {
+  /** Read the annotations of the media. @param {number} [first] the frame whose localizations are read first */
+  async load(first) {
+    const before = new Set(this.doc.base.keys());
+    this.#read({ isRead: before.size > 0, read: 0, total: 0 });
     const query = { media_id: this.media, merge: 0 };
-    const localizations = await this.#all("Localizations", query);
-    const states = await this.#all("States", query);
-    const bases = localizations.map((item) => baseOf("localization", item));
-    const keys = new Map(bases.map(({ id, row }) => [id, `${row.kind}/${row.version}/${row.elemental}`]));
-    for (const item of states) bases.push(baseOf("state", item, (id) => keys.get(id) ?? `id:${id}`));
-    const there = new Set(bases.map(({ row }) => `${row.kind}/${row.version}/${row.elemental}`));
-    const gone = [...this.doc.base.keys()].filter((key) => !there.has(key) && !this.doc.unsaved.has(key));
-    this.doc.forget(gone);
-    this.doc.load(bases);
+    if (first !== undefined) await this.loadFrame(first);
+    const counted = this.request("GET", `LocalizationCount/${this.project}`, { query }).catch(() => 0);
+    counted.then((total) => this.#read({ ...this.reading, total }));
+    const there = new Set();
+    const take = (/** @type {import("./document.js").Base[]} */ bases) => {
+      for (const { row } of bases) there.add(keyOf(row));
+      this.doc.load(bases);
+    };
+    for await (const items of this.#pages("Localizations", query)) {
+      take(items.map((/** @type {any} */ item) => baseOf("localization", item)));
+      this.#read({ ...this.reading, read: this.reading.read + items.length });
+    }
+    for await (const items of this.#pages("States", query))
+      take(items.map((/** @type {any} */ item) => baseOf("state", item, this.#keyOf)));
+    this.doc.forget([...before].filter((key) => !there.has(key) && !this.doc.unsaved.has(key)));
+    this.#read({ ...this.reading, isRead: true });
+  }
+
+  /** Read the localizations of one frame. @param {number} frame */
+  async loadFrame(frame) {
+    const query = { media_id: this.media, merge: 0, frame };
+    const items = await this.request("GET", `Localizations/${this.project}`, { query });
+    this.doc.load(items.map((/** @type {any} */ item) => baseOf("localization", item)));
+  }
+
+  #read(/** @type {Sync["reading"]} */ reading) {
+    this.reading = reading;
+    this.dispatchEvent(new Event("reading"));
   }
 
   /** Save everything now; a call during a save waits for it and saves what is left. */
   async save() {
     clearTimeout(this.timer);
     while (this.running) await this.running;
-    this.running = this.#run().finally(() => { this.running = null; });
+    this.running = this.#run().finally(() => {
+      this.running = null;
+    });
     await this.running;
   }
 
@@ -110,22 +152,32 @@ export class Sync extends EventTarget {
     this.#schedule(0);
   }
 
-  async #all(/** @type {string} */ path, /** @type {any} */ query) {
-    const items = [];
-    for (;;) {
-      const page = await this.request("GET", `${path}/${this.project}`, { query: { ...query, stop: 2000, after: items.length ? items[items.length - 1].id : undefined } });
-      items.push(...page);
-      if (page.length < 2000) return items;
+  /** The pages of a list, in order. @param {string} path @param {any} query */
+  async *#pages(path, query) {
+    for (let after; ; ) {
+      const page = await this.request("GET", `${path}/${this.project}`, { query: { ...query, stop: PAGE, after } });
+      yield page;
+      if (page.length < PAGE) return;
+      after = page[page.length - 1].id;
     }
   }
 
   #keep() {
-    return this.keeper.save(() => ({ ...this.doc.pending(), project: this.project }));
+    return this.keeper.save(() => {
+      const pending = this.doc.pending();
+      // what was kept before is not in the document until all is read
+      const keys = new Set(pending.changes.map(({ key }) => key));
+      const earlier = (this.kept?.changes ?? []).filter((/** @type {any} */ { key }) => !keys.has(key));
+      return { ...pending, changes: [...earlier, ...pending.changes], project: this.project };
+    });
   }
 
   #changed() {
-    this.#keep().catch(() => this.#tell("failed", "This browser cannot keep unsaved changes over a reload."));
-    for (const [key, { row }] of this.refused) if (this.doc.rows.get(key) !== row && (row || this.doc.rows.has(key))) this.refused.delete(key);
+    if (this.reading.isRead || this.doc.unsaved.size)
+      this.#keep().catch(() => this.#tell("failed", "This browser cannot keep unsaved changes over a reload."));
+    if (!this.reading.isRead) return;
+    for (const [key, { row }] of this.refused)
+      if (this.doc.rows.get(key) !== row && (row || this.doc.rows.has(key))) this.refused.delete(key);
     if (this.running) return;
     const left = this.#open();
     if (this.doc.conflicts.size) this.#tell("conflict");
@@ -161,7 +213,15 @@ export class Sync extends EventTarget {
       await this.#each("state", (row) => !row);
       await this.#each("localization", (row) => !row);
       this.failures = 0;
-      this.#tell(this.doc.conflicts.size ? "conflict" : this.refused.size ? "failed" : this.doc.unsaved.size ? "unsaved" : "saved");
+      this.#tell(
+        this.doc.conflicts.size
+          ? "conflict"
+          : this.refused.size
+            ? "failed"
+            : this.doc.unsaved.size
+              ? "unsaved"
+              : "saved",
+      );
       if (this.#open().length) this.#schedule(this.isAutomatic ? PAUSE_MS : 60_000);
     } catch (error) {
       const { status } = /** @type {any} */ (error);
@@ -181,16 +241,21 @@ export class Sync extends EventTarget {
     for (const kind of /** @type {const} */ (["localization", "state"])) {
       const wanted = keys.filter((key) => key.startsWith(`${kind}/`)).map((key) => key.split("/")[2]);
       if (!wanted.length) continue;
-      const items = await this.request("PUT", `${WORD[kind]}s/${this.project}`, { body: { elemental_ids: wanted }, query: { merge: 0 } });
-      this.#adopt(kind, items.filter((/** @type {any} */ item) => keys.includes(`${kind}/${item.version}/${item.elemental_id}`)));
+      const items = await this.request("PUT", `${WORD[kind]}s/${this.project}`, {
+        body: { elemental_ids: wanted },
+        query: { merge: 0 },
+      });
+      this.#adopt(
+        kind,
+        items.filter((/** @type {any} */ item) => keys.includes(`${kind}/${item.version}/${item.elemental_id}`)),
+      );
     }
     this.uncertain.clear();
   }
 
   #adopt(/** @type {"localization" | "state"} */ kind, /** @type {any[]} */ items) {
-    const ids = new Map([...this.doc.base].map(([key, { id }]) => [id, key]));
     for (const item of items) {
-      const base = baseOf(kind, item, (id) => ids.get(id) ?? `id:${id}`);
+      const base = baseOf(kind, item, this.#keyOf);
       const key = `${kind}/${item.version}/${item.elemental_id}`;
       this.doc.created(key, base);
     }
@@ -198,13 +263,20 @@ export class Sync extends EventTarget {
 
   async #create(/** @type {"localization" | "state"} */ kind) {
     for (;;) {
-      const keys = this.#keys(kind).filter((key) => this.doc.rows.has(key) && !this.doc.base.has(key)).slice(0, BATCH);
+      const keys = this.#keys(kind)
+        .filter((key) => this.doc.rows.has(key) && !this.doc.base.has(key))
+        .slice(0, BATCH);
       if (!keys.length) return;
       const rows = keys.map((key) => /** @type {Row} */ (this.doc.rows.get(key)));
       try {
         keys.forEach((key) => this.uncertain.add(key));
-        const { id } = await this.request("POST", `${WORD[kind]}s/${this.project}`, { body: rows.map((row) => this.#spec(row)) });
-        this.#adopt(kind, await this.request("PUT", `${WORD[kind]}s/${this.project}`, { body: { ids: id }, query: { merge: 0 } }));
+        const { id } = await this.request("POST", `${WORD[kind]}s/${this.project}`, {
+          body: rows.map((row) => this.#spec(row)),
+        });
+        this.#adopt(
+          kind,
+          await this.request("PUT", `${WORD[kind]}s/${this.project}`, { body: { ids: id }, query: { merge: 0 } }),
+        );
         keys.forEach((key) => this.uncertain.delete(key));
       } catch (error) {
         const rule = ruleOf(error);
@@ -212,13 +284,16 @@ export class Sync extends EventTarget {
         keys.forEach((key) => this.uncertain.delete(key));
         const at = /^\[(\d+)\]\.?/.exec(rule);
         const bad = at ? [keys[Number(at[1])]] : keys;
-        for (const key of bad) this.refused.set(key, { row: this.doc.rows.get(key) ?? null, message: rule.replace(/^\[\d+\]\.?/, "") });
+        for (const key of bad)
+          this.refused.set(key, { row: this.doc.rows.get(key) ?? null, message: rule.replace(/^\[\d+\]\.?/, "") });
       }
     }
   }
 
   #spec(/** @type {Row} */ row) {
-    const attributes = Object.fromEntries(Object.entries(row.attributes).filter(([, value]) => value !== null && value !== undefined));
+    const attributes = Object.fromEntries(
+      Object.entries(row.attributes).filter(([, value]) => value !== null && value !== undefined),
+    );
     const common = { type: row.type, version: row.version, elemental_id: row.elemental, attributes };
     const frame = row.frame === null ? {} : { frame: row.frame };
     if (row.kind === "localization") return { ...common, ...row.shape, media_id: this.media, frame: row.frame ?? 0 };
@@ -226,7 +301,9 @@ export class Sync extends EventTarget {
   }
 
   #ids(/** @type {string[]} */ keys) {
-    return keys.map((key) => (key.startsWith("id:") ? Number(key.slice(3)) : this.doc.base.get(key)?.id)).filter((id) => id !== undefined);
+    return keys
+      .map((key) => (key.startsWith("id:") ? Number(key.slice(3)) : this.doc.base.get(key)?.id))
+      .filter((id) => id !== undefined);
   }
 
   /** Change or delete rows, a few at a time. */
@@ -251,7 +328,7 @@ export class Sync extends EventTarget {
         return;
       }
       const said = await this.request("PATCH", path, { headers, body: this.#patch(base.row, row) });
-      this.doc.saved(key, baseOf(kind, said.object, this.#keyById()));
+      this.doc.saved(key, baseOf(kind, said.object, this.#keyOf));
     } catch (error) {
       const { status } = /** @type {any} */ (error);
       if (status === 409 || status === 404) await this.#conflict(kind, key, base.id);
@@ -260,17 +337,16 @@ export class Sync extends EventTarget {
     }
   }
 
-  #keyById() {
-    const ids = new Map([...this.doc.base].map(([key, { id }]) => [id, key]));
-    return (/** @type {number} */ id) => ids.get(id) ?? `id:${id}`;
-  }
+  /** The key of a member of a state. @param {number} id */
+  #keyOf = (id) => this.doc.keyById("localization", id);
 
   /** The members that differ. @returns {Record<string, unknown>} */
   #patch(/** @type {Row} */ before, /** @type {Row} */ after) {
     /** @type {Record<string, any>} */
     const body = { ...(JSON.stringify(before.shape) === JSON.stringify(after.shape) ? {} : after.shape) };
     if (before.frame !== after.frame && after.frame !== null) body.frame = after.frame;
-    const isOther = (/** @type {string} */ name) => JSON.stringify(before.attributes[name] ?? null) !== JSON.stringify(after.attributes[name] ?? null);
+    const isOther = (/** @type {string} */ name) =>
+      JSON.stringify(before.attributes[name] ?? null) !== JSON.stringify(after.attributes[name] ?? null);
     const names = [...new Set([...Object.keys(before.attributes), ...Object.keys(after.attributes)])].filter(isOther);
     const isNull = (/** @type {string} */ name) => (after.attributes[name] ?? null) === null;
     const given = names.filter((name) => !isNull(name));
@@ -286,11 +362,16 @@ export class Sync extends EventTarget {
 
   async #conflict(/** @type {"localization" | "state"} */ kind, /** @type {string} */ key, /** @type {number} */ id) {
     const elemental = key.split("/")[2];
-    const items = await this.request("PUT", `${WORD[kind]}s/${this.project}`, { body: { elemental_ids: [elemental] }, query: { merge: 0 } });
-    const item = items.find((/** @type {any} */ each) => `${kind}/${each.version}/${each.elemental_id}` === key || each.id === id);
+    const items = await this.request("PUT", `${WORD[kind]}s/${this.project}`, {
+      body: { elemental_ids: [elemental] },
+      query: { merge: 0 },
+    });
+    const item = items.find(
+      (/** @type {any} */ each) => `${kind}/${each.version}/${each.elemental_id}` === key || each.id === id,
+    );
     const mine = this.doc.rows.get(key) ?? null;
     if (!item && !mine) return this.doc.saved(key, null);
-    const theirs = item ? baseOf(kind, item, this.#keyById()) : null;
+    const theirs = item ? baseOf(kind, item, this.#keyOf) : null;
     this.doc.conflict({ key, mine, theirs });
   }
 }

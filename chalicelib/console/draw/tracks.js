@@ -1,6 +1,10 @@
-// What one can do to tracks, as edits of the document: states whose members are one object over time.
+// What one can do to tracks, as edits of the document: states whose localizations are the keyframes of one object.
+//
+// Between two keyframes the shape is computed (`interpolation.js`), unless the track's type says that it is not. A keyframe
+// without a place begins a gap: the object is outside of the picture until the next keyframe.
 
-import { between } from "./geometry.js";
+import { hasPlace } from "./geometry.js";
+import { blend } from "./interpolation.js";
 import { keyOf } from "./document.js";
 
 /**
@@ -8,39 +12,101 @@ import { keyOf } from "./document.js";
  * @typedef {import("./document.js").Edit} Edit
  * @typedef {import("./document.js").AnnotationDocument} AnnotationDocument
  * @typedef {(row: Row) => import("./geometry.js").Kind} KindOf
+ * @typedef {[string, Row]} Member
+ * @typedef {{at: Member | null, before: Member | null, after: Member | null}} Place the keyframe on a frame, before, behind
  */
 
 const fresh = () => crypto.randomUUID();
+const frameOf = (/** @type {Member | undefined} */ member) => member?.[1].frame ?? 0;
 
-/** The localizations of a track that are shown, by frame. @param {AnnotationDocument} doc @param {string} key @returns {[string, Row][]} */
-export function membersOf(doc, key) {
-  const found = /** @type {[string, Row][]} */ ((doc.rows.get(key)?.members ?? []).map((each) => [each, doc.rows.get(each)]).filter(([, row]) => row));
-  return found.sort(([, one], [, two]) => (one.frame ?? 0) - (two.frame ?? 0));
+/** Where a frame lies in a track. @param {AnnotationDocument} doc @param {string} track @param {number} frame @returns {Place} */
+export function placeIn(doc, track, frame) {
+  const path = doc.path(track);
+  const next = indexFrom(path, frame);
+  const at = path[next] && frameOf(path[next]) === frame ? path[next] : null;
+  let after = next;
+  while (path[after] && frameOf(path[after]) === frame) after += 1;
+  return { at, before: path[next - 1] ?? null, after: path[after] ?? null };
 }
 
-/** Runs of consecutive frames, each [first, last]. @param {AnnotationDocument} doc @param {string} key */
-export function segmentsOf(doc, key) {
+/** The index of the first member on a frame or behind it. */
+function indexFrom(/** @type {Member[]} */ path, /** @type {number} */ frame) {
+  let [low, high] = [0, path.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (frameOf(path[middle]) < frame) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** @type {WeakMap<Row, {after: Row, at: ReturnType<typeof blend>}>} what was matched, by the row before the gap */
+const blends = new WeakMap();
+
+/** The row between two keyframes; null where nothing is seen. @param {Row} one @param {Row} two @param {number} frame @param {KindOf} kindOf @returns {Row | null} */
+function between(one, two, frame, kindOf) {
+  const kind = kindOf(one);
+  if (!hasPlace(one.shape) || !hasPlace(two.shape) || kind !== kindOf(two)) return null;
+  let known = blends.get(one);
+  if (known?.after !== two) {
+    known = { after: two, at: blend(kind, one.shape ?? {}, two.shape ?? {}) };
+    blends.set(one, known);
+  }
+  const [from, to] = [one.frame ?? 0, two.frame ?? 0];
+  return { ...one, frame, shape: known.at((frame - from) / (to - from)) };
+}
+
+/** What a track has on a frame between its keyframes; null on a keyframe, in a gap, before and behind the track. @param {AnnotationDocument} doc @param {string} track @param {number} frame @param {KindOf} kindOf */
+export function computedAt(doc, track, frame, kindOf) {
+  const path = doc.path(track);
+  if (path.length < 2 || frame <= frameOf(path[0]) || frame >= frameOf(path[path.length - 1])) return null;
+  const next = indexFrom(path, frame);
+  const [one, two] = [path[next - 1], path[next]];
+  const isTwice = (/** @type {Member | undefined} */ a, /** @type {Member} */ b) => a && frameOf(a) === frameOf(b);
+  if (frameOf(two) === frame || isTwice(path[next - 2], one) || isTwice(path[next + 1], two)) return null;
+  return between(one[1], two[1], frame, kindOf);
+}
+
+/** The frames on which a track is seen, as runs [first, last]. @param {AnnotationDocument} doc @param {string} track @param {boolean} isFilled whether it is interpolated */
+export function runsOf(doc, track, isFilled) {
   /** @type {[number, number][]} */
   const runs = [];
-  for (const [, row] of membersOf(doc, key)) {
-    const last = runs[runs.length - 1];
+  let isOpen = false;
+  for (const [, row] of doc.path(track)) {
     const frame = row.frame ?? 0;
-    if (last && frame <= last[1] + 1) last[1] = frame;
-    else runs.push([frame, frame]);
+    const last = runs[runs.length - 1];
+    if (!hasPlace(row.shape)) isOpen = false;
+    else if (last && isOpen && (isFilled || frame <= last[1] + 1)) last[1] = frame;
+    else {
+      runs.push([frame, frame]);
+      isOpen = true;
+    }
   }
   return runs;
 }
 
-/** A copy of a localization on another frame. @param {Row} row @param {number} frame @returns {[string, Row]} */
+/** A copy of a localization on another frame. @param {Row} row @param {number} frame @returns {Member} */
 export function copyTo(row, frame) {
   const copy = { ...row, frame, elemental: fresh() };
   return [keyOf(copy), copy];
 }
 
-/** @param {AnnotationDocument} doc @param {string} track @param {string[]} keys @returns {Edit[]} */
-export function joined(doc, track, keys) {
+/**
+ * Keyframes put into a track, in place of gaps that begin on their frames.
+ * @param {AnnotationDocument} doc @param {string} track @param {Member[]} keyframes @returns {Edit[]}
+ */
+export function keyed(doc, track, keyframes) {
   const row = doc.rows.get(track);
-  return row ? [[track, { ...row, members: [...new Set([...(row.members ?? []), ...keys])] }]] : [];
+  if (!row) return [];
+  const frames = new Set(keyframes.map(frameOf));
+  const gaps = doc.path(track).filter((each) => frames.has(frameOf(each)) && !hasPlace(each[1].shape));
+  const gone = new Set(gaps.map(([key]) => key));
+  const members = [...(row.members ?? []).filter((key) => !gone.has(key)), ...keyframes.map(([key]) => key)];
+  return [
+    ...keyframes,
+    ...gaps.map(([key]) => /** @type {Edit} */ ([key, null])),
+    [track, { ...row, members: [...new Set(members)] }],
+  ];
 }
 
 /** @param {number} type @param {number} version @param {string[]} keys @param {Record<string, any>} attributes @returns {Edit} */
@@ -51,64 +117,97 @@ export function newTrack(type, version, keys, attributes) {
 }
 
 /**
- * Copies of the member nearest to a frame on all frames up to it; in either direction.
- * @param {AnnotationDocument} doc @param {string} track @param {number} frame @returns {Edit[]}
+ * The last keyframe before a frame, or the first one behind it, again on that frame; on all frames up to it where the
+ * track is not interpolated.
+ * @param {AnnotationDocument} doc @param {string} track @param {number} frame @param {boolean} isFilled @returns {Edit[]}
  */
-export function extended(doc, track, frame) {
-  const members = membersOf(doc, track);
-  if (!members.length) return [];
-  const [first, last] = [members[0][1], members[members.length - 1][1]];
+export function extended(doc, track, frame, isFilled) {
+  const path = doc.path(track).filter(([, row]) => hasPlace(row.shape));
+  if (!path.length) return [];
+  const [first, last] = [path[0][1], path[path.length - 1][1]];
   const [from, to] = [first.frame ?? 0, last.frame ?? 0];
-  /** @type {Edit[]} */
+  /** @type {Member[]} */
   const made = [];
-  for (let each = to + 1; each <= frame; each++) made.push(copyTo(last, each));
-  for (let each = frame; each < from; each++) made.push(copyTo(first, each));
-  return made.length ? [...made, ...joined(doc, track, made.map(([key]) => key))] : [];
-}
-
-/**
- * Shapes on the frames between members: each number changes linearly. Polygons are not filled.
- * @param {AnnotationDocument} doc @param {string} track @param {KindOf} kindOf @returns {Edit[]}
- */
-export function filled(doc, track, kindOf) {
-  const members = membersOf(doc, track);
-  /** @type {Edit[]} */
-  const made = [];
-  members.forEach(([, row], index) => {
-    const next = members[index + 1]?.[1];
-    if (!next || next.type !== row.type) return;
-    const [from, to] = [row.frame ?? 0, next.frame ?? 0];
-    for (let frame = from + 1; frame < to; frame++) {
-      const shape = between(kindOf(row), row.shape ?? {}, next.shape ?? {}, (frame - from) / (to - from));
-      if (!shape) return;
-      const [key, copy] = copyTo(row, frame);
-      made.push([key, { ...copy, shape }]);
-    }
-  });
-  return made.length ? [...made, ...joined(doc, track, made.map(([key]) => key))] : [];
+  if (isFilled) {
+    if (frame > to) made.push(copyTo(last, frame));
+    else if (frame < from) made.push(copyTo(first, frame));
+  } else {
+    for (let each = to + 1; each <= frame; each++) made.push(copyTo(last, each));
+    for (let each = frame; each < from; each++) made.push(copyTo(first, each));
+  }
+  return made.length ? keyed(doc, track, made) : [];
 }
 
 /** One track of several: the first one stays. @param {AnnotationDocument} doc @param {string} into @param {string[]} others @returns {Edit[]} */
-export const merged = (doc, into, others) => [...joined(doc, into, others.flatMap((key) => doc.rows.get(key)?.members ?? [])), ...others.map((key) => /** @type {Edit} */ ([key, null]))];
+export function merged(doc, into, others) {
+  const row = doc.rows.get(into);
+  if (!row) return [];
+  const members = [...(row.members ?? []), ...others.flatMap((key) => doc.rows.get(key)?.members ?? [])];
+  return [
+    [into, { ...row, members: [...new Set(members)] }],
+    ...others.map((key) => /** @type {Edit} */ ([key, null])),
+  ];
+}
 
-/** Two tracks of one: the second begins at a frame. @param {AnnotationDocument} doc @param {string} track @param {number} frame @returns {Edit[]} */
-export function split(doc, track, frame) {
+/** What is seen on a frame between keyframes as a keyframe; none where there is one, or nothing. @param {AnnotationDocument} doc @param {string} track @param {number} frame @param {KindOf | null} kindOf null: the track is not interpolated @returns {Member[]} */
+function seenAsKey(doc, track, frame, kindOf) {
+  const row = kindOf && computedAt(doc, track, frame, kindOf);
+  return row ? [copyTo(row, frame)] : [];
+}
+
+/** Two tracks of one: the second begins at a frame. @param {AnnotationDocument} doc @param {string} track @param {number} frame @param {KindOf | null} kindOf @returns {Edit[]} */
+export function split(doc, track, frame, kindOf) {
   const row = doc.rows.get(track);
-  const later = membersOf(doc, track).filter(([, member]) => (member.frame ?? 0) >= frame).map(([key]) => key);
+  const later = doc.path(track).filter((each) => frameOf(each) >= frame);
   if (!row || !later.length || later.length === row.members?.length) return [];
-  return [[track, { ...row, members: row.members?.filter((key) => !later.includes(key)) }], newTrack(row.type, row.version, later, row.attributes)];
+  const [end, begin] = [seenAsKey(doc, track, frame - 1, kindOf), seenAsKey(doc, track, frame, kindOf)];
+  const moved = new Set(later.map(([key]) => key));
+  const kept = [...(row.members ?? []).filter((key) => !moved.has(key)), ...end.map(([key]) => key)];
+  const keys = [...begin.map(([key]) => key), ...moved];
+  return [...end, ...begin, [track, { ...row, members: kept }], newTrack(row.type, row.version, keys, row.attributes)];
 }
 
 /**
  * Cut off all before a frame, or all behind it. Localizations in no other track are deleted.
- * @param {AnnotationDocument} doc @param {string} track @param {number} frame @param {"start" | "end"} end @returns {Edit[]}
+ * @param {AnnotationDocument} doc @param {string} track @param {number} frame @param {"start" | "end"} end @param {KindOf | null} kindOf @returns {Edit[]}
  */
-export function trimmed(doc, track, frame, end) {
+export function trimmed(doc, track, frame, end, kindOf) {
   const row = doc.rows.get(track);
-  const out = membersOf(doc, track).filter(([, member]) => (end === "start" ? (member.frame ?? 0) < frame : (member.frame ?? 0) > frame)).map(([key]) => key);
+  const out = doc
+    .path(track)
+    .filter((each) => (end === "start" ? frameOf(each) < frame : frameOf(each) > frame))
+    .map(([key]) => key);
   if (!row || !out.length) return [];
+  const edge = seenAsKey(doc, track, frame, kindOf);
   const gone = out.filter((key) => doc.tracksOf(key).every((each) => each === track));
-  return [[track, { ...row, members: row.members?.filter((key) => !out.includes(key)) }], ...gone.map((key) => /** @type {Edit} */ ([key, null]))];
+  const members = (row.members ?? []).filter((key) => !out.includes(key));
+  return [
+    ...edge,
+    [track, { ...row, members: [...members, ...edge.map(([key]) => key)] }],
+    ...gone.map((key) => /** @type {Edit} */ ([key, null])),
+  ];
+}
+
+/**
+ * A gap from a frame to the next keyframe: what is seen before the frame stays as it is seen.
+ * @param {AnnotationDocument} doc @param {string} track @param {number} frame @param {KindOf} kindOf @returns {Edit[]}
+ */
+export function gap(doc, track, frame, kindOf) {
+  const row = doc.rows.get(track);
+  if (!row) return [];
+  const { at, before, after } = placeIn(doc, track, frame);
+  const isSeenBefore = before && hasPlace(before[1].shape);
+  const edge = seenAsKey(doc, track, frame - 1, kindOf);
+  /** @type {Member[]} */
+  const marker = [];
+  if (isSeenBefore && after) marker.push(copyTo({ ...before[1], shape: {} }, frame));
+  const members = (row.members ?? []).filter((key) => key !== at?.[0]);
+  return [
+    ...edge,
+    ...marker,
+    ...(at && doc.tracksOf(at[0]).length === 1 ? [/** @type {Edit} */ ([at[0], null])] : []),
+    [track, { ...row, members: [...members, ...[...edge, ...marker].map(([key]) => key)] }],
+  ];
 }
 
 /** Deletion of annotations, and of deleted localizations from their tracks. @param {AnnotationDocument} doc @param {string[]} keys @returns {Edit[]} */
@@ -124,7 +223,7 @@ export function removed(doc, keys) {
   return edits;
 }
 
-/** A localization of the present layer in place of one of a layer below. @param {Row} row @param {number} version @returns {[string, Row]} */
+/** A localization of the present layer in place of one of a layer below. @param {Row} row @param {number} version @returns {Member} */
 export function lifted(row, version) {
   const copy = { ...row, version };
   return [keyOf(copy), copy];

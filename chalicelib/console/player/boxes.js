@@ -47,7 +47,11 @@ export function* boxes(view, start, stop) {
 }
 
 /** The first box of a type below a box, by a path such as `mdia/minf/stbl`. */
-function find(/** @type {DataView} */ view, /** @type {{body: number, stop: number}} */ within, /** @type {string} */ path) {
+function find(
+  /** @type {DataView} */ view,
+  /** @type {{body: number, stop: number}} */ within,
+  /** @type {string} */ path,
+) {
   let found = within;
   for (const type of path.split("/")) {
     const next = [...boxes(view, found.body, found.stop)].find((box) => box.type === type);
@@ -180,7 +184,11 @@ function readTraf(
   const size = take(16, header.defaults.size);
   const usual = take(32, header.defaults.flags);
   const tfdt = find(view, traf, "tfdt");
-  let clock = !tfdt ? 0 : view.getUint8(tfdt.body) ? Number(view.getBigUint64(tfdt.body + 4)) : view.getUint32(tfdt.body + 4);
+  let clock = !tfdt
+    ? 0
+    : view.getUint8(tfdt.body)
+      ? Number(view.getBigUint64(tfdt.body + 4))
+      : view.getUint32(tfdt.body + 4);
   let place = moof;
   for (const trun of boxes(view, traf.body, traf.stop)) {
     if (trun.type !== "trun") continue;

@@ -22,7 +22,7 @@ import { ElementSource, ImageSource, ServiceSource } from "./sources.js";
  * @property {(frame: number, quality?: number) => Promise<Blob>} fetchFrame GetFrame
  */
 
-export const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4, 8];
+export const SPEEDS = [0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8];
 export const WAYS = ["codecs", "video", "service"];
 
 export class Player extends EventTarget {
@@ -103,6 +103,25 @@ export class Player extends EventTarget {
     } catch (error) {
       if (/** @type {Error} */ (error).name !== "AbortError" && source === this.source) await this.#fall(error);
     }
+  }
+
+  /** The picture of a frame, which is not shown. @param {number} frame @returns {Promise<ImageBitmap>} */
+  picture(frame) {
+    return this.source ? this.source.frame(frame) : Promise.reject(new Error("nothing is open"));
+  }
+
+  /** Of how many lines the best file is that is there; fewer than the media's while it is transcoded. */
+  get lines() {
+    return this.qualities[0] ?? this.media?.height ?? 0;
+  }
+
+  /** Take over files that were added since the media was opened. Whether there were any. */
+  async refresh() {
+    const before = this.lines;
+    this.media = await this.access.reload();
+    if (this.lines <= before) return false;
+    await this.setQuality(this.quality);
+    return true;
   }
 
   /** @param {number} count */
@@ -247,8 +266,12 @@ export class Player extends EventTarget {
 
   /** The file to play: the smallest that fills the canvas, or the one nearest to the quality asked for. */
   #choose() {
-    const height = this.quality ?? (this.canvas.parentElement?.clientHeight ?? this.canvas.clientHeight) * (globalThis.devicePixelRatio || 1) * 0.9;
-    const files = [...(this.media?.media_files?.streaming ?? [])].sort((one, two) => one.resolution[0] - two.resolution[0]);
+    const height =
+      this.quality ??
+      (this.canvas.parentElement?.clientHeight ?? this.canvas.clientHeight) * (globalThis.devicePixelRatio || 1) * 0.9;
+    const files = [...(this.media?.media_files?.streaming ?? [])].sort(
+      (one, two) => one.resolution[0] - two.resolution[0],
+    );
     const enough = files.filter((file) => file.resolution[0] >= height);
     return [...enough, ...files.filter((file) => file.resolution[0] < height).reverse()];
   }
@@ -263,8 +286,15 @@ export class Player extends EventTarget {
     const attempts = [];
     if (image) attempts.push(() => ImageSource.open(image.path));
     for (const way of image ? ["service"] : ways) {
-      if (way === "service") attempts.push(async () => new ServiceSource(this.access.fetchFrame, this.frames, this.quality ?? undefined));
-      else for (const file of files) attempts.push(way === "codecs" ? () => FragmentSource.open(file, () => this.#renew(file)) : () => ElementSource.open(file, this.fps, this.frames));
+      if (way === "service")
+        attempts.push(async () => new ServiceSource(this.access.fetchFrame, this.frames, this.quality ?? undefined));
+      else
+        for (const file of files)
+          attempts.push(
+            way === "codecs"
+              ? () => FragmentSource.open(file, () => this.#renew(file))
+              : () => ElementSource.open(file, this.fps, this.frames),
+          );
     }
     for (const attempt of attempts)
       try {

@@ -37,7 +37,12 @@ export function spansOf(info) {
   segments.forEach((moof, index) => {
     const mdat = segments[index + 1];
     if (moof.name !== "moof" || !mdat || moof.frame_start === undefined) return;
-    spans.push({ first: moof.frame_start, count: moof.frame_samples ?? 0, start: moof.offset, stop: mdat.offset + mdat.size });
+    spans.push({
+      first: moof.frame_start,
+      count: moof.frame_samples ?? 0,
+      start: moof.offset,
+      stop: mdat.offset + mdat.size,
+    });
   });
   if (!spans.length) throw new Error("the segment file lists no fragment");
   if (spans[0].first > 0 && spans.length > 1) {

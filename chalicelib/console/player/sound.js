@@ -4,10 +4,21 @@ import { signal } from "../lib.js";
 const KEY = "limn.sound";
 /** Beyond this the sound is set to the picture again, in seconds. */
 const DRIFT = 0.12;
-const SLOWEST = 0.25, FASTEST = 4;
+const SLOWEST = 0.25,
+  FASTEST = 4;
 
 /** Whether sound is heard; kept in this browser. */
 export const isOn = signal(localStorage.getItem(KEY) !== "off");
+
+const VOLUME_KEY = "limn.volume";
+/** How loud, from 0 to 1; kept in this browser. */
+export const volume = signal(Math.min(1, Math.max(0, Number(localStorage.getItem(VOLUME_KEY) ?? 1) || 0)));
+
+/** @param {number} value */
+export function setVolume(value) {
+  volume.value = value;
+  localStorage.setItem(VOLUME_KEY, String(value));
+}
 
 export class Sound {
   /**
@@ -22,7 +33,8 @@ export class Sound {
     const follow = () => this.#follow();
     this.stop = new AbortController();
     for (const name of ["frame", "state"]) player.addEventListener(name, follow, { signal: this.stop.signal });
-    this.unsubscribe = isOn.subscribe(follow);
+    const stops = [isOn.subscribe(follow), volume.subscribe((loud) => Object.assign(element, { volume: loud }))];
+    this.unsubscribe = () => stops.forEach((stop) => stop());
   }
 
   toggle() {
@@ -41,7 +53,8 @@ export class Sound {
   /** Play, pause and set the element as the player is. */
   #follow() {
     const { player, element } = this;
-    const isHeard = isOn.peek() && player.direction > 0 && !player.isStalled && player.speed >= SLOWEST && player.speed <= FASTEST;
+    const isHeard =
+      isOn.peek() && player.direction > 0 && !player.isStalled && player.speed >= SLOWEST && player.speed <= FASTEST;
     if (!isHeard) {
       if (!element.paused) element.pause();
       return;

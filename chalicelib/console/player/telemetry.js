@@ -8,18 +8,33 @@ const TIME = /^(time|times|seconds?|timestamp|date|datetime|utc|t)$/i;
 export function cells(text) {
   /** @type {string[][]} */
   const rows = [];
-  let row = /** @type {string[]} */ ([]), cell = "", isQuoted = false;
-  const end = () => { row.push(cell); cell = ""; };
+  let row = /** @type {string[]} */ ([]),
+    cell = "",
+    isQuoted = false;
+  const end = () => {
+    row.push(cell);
+    cell = "";
+  };
   for (let at = text.charCodeAt(0) === 0xfeff ? 1 : 0; at < text.length; at++) {
     const sign = text[at];
     if (isQuoted) {
       if (sign !== '"') cell += sign;
-      else if (text[at + 1] === '"') { cell += sign; at += 1; } else isQuoted = false;
+      else if (text[at + 1] === '"') {
+        cell += sign;
+        at += 1;
+      } else isQuoted = false;
     } else if (sign === '"') isQuoted = true;
     else if (sign === ",") end();
-    else if (sign === "\n") { end(); rows.push(row); row = []; } else if (sign !== "\r") cell += sign;
+    else if (sign === "\n") {
+      end();
+      rows.push(row);
+      row = [];
+    } else if (sign !== "\r") cell += sign;
   }
-  if (cell || row.length) { end(); rows.push(row); }
+  if (cell || row.length) {
+    end();
+    rows.push(row);
+  }
   return rows.filter((each) => each.some((one) => one.trim()));
 }
 
@@ -30,24 +45,36 @@ export function cells(text) {
  */
 export function columnsOf(text, starts) {
   const [names = [], ...rows] = cells(text);
-  const named = names.findIndex((name) => TIME.test(name.trim())), place = named < 0 ? 0 : named;
+  const named = names.findIndex((name) => TIME.test(name.trim())),
+    place = named < 0 ? 0 : named;
   const isSeconds = rows.every((row) => Number.isFinite(Number(row[place] || "x")));
   const moments = rows.map((row) => (isSeconds ? Number(row[place]) : instant(row[place] ?? "")));
   if (!rows.length || moments.some(Number.isNaN)) return [];
   const order = moments.map((_, index) => index).sort((one, two) => moments[one] - moments[two]);
   const [first, last] = [moments[order[0]], moments[order[order.length - 1]]];
-  const start = isSeconds ? 0 : starts.map(instant).find((each) => each >= first - 86400 && each <= last) ?? first;
+  const start = isSeconds ? 0 : (starts.map(instant).find((each) => each >= first - 86400 && each <= last) ?? first);
   return names.flatMap((name, index) => {
     if (index === place) return [];
     const given = order.filter((each) => (rows[each][index] ?? "").trim());
-    const values = given.map((each) => rows[each][index].trim()), numbers = values.map(Number);
-    return values.length ? [{ name: name.trim(), times: given.map((each) => moments[each] - start), values, numbers: numbers.every(Number.isFinite) ? numbers : null }] : [];
+    const values = given.map((each) => rows[each][index].trim()),
+      numbers = values.map(Number);
+    return values.length
+      ? [
+          {
+            name: name.trim(),
+            times: given.map((each) => moments[each] - start),
+            values,
+            numbers: numbers.every(Number.isFinite) ? numbers : null,
+          },
+        ]
+      : [];
   });
 }
 
 /** The value at a time or the last before it; "" before the first. @param {Column} column @param {number} time */
 export function valueAt({ times, values }, time) {
-  let low = 0, high = times.length;
+  let low = 0,
+    high = times.length;
   while (low < high) {
     const middle = (low + high) >> 1;
     if (times[middle] <= time + 1e-9) low = middle + 1;
@@ -57,4 +84,7 @@ export function valueAt({ times, values }, time) {
 }
 
 /** Seconds since 1970; an instant without a zone is in UTC, as the service reads it. @param {string} text */
-const instant = (text) => Date.parse(/\d\d:\d\d/.test(text) && !/(Z|[+-]\d\d:?\d\d)\s*$/i.test(text) ? `${text.trim().replace(" ", "T")}Z` : text) / 1000;
+const instant = (text) =>
+  Date.parse(
+    /\d\d:\d\d/.test(text) && !/(Z|[+-]\d\d:?\d\d)\s*$/i.test(text) ? `${text.trim().replace(" ", "T")}Z` : text,
+  ) / 1000;

@@ -14,7 +14,8 @@ export function parseValue(type, given) {
   if (value === "") return type.dtype === "string" ? "" : null;
   if (type.dtype === "int" || type.dtype === "float") {
     const number = Number(value);
-    if (!Number.isFinite(number) || (type.dtype === "int" && !Number.isInteger(number))) throw new Error(type.dtype === "int" ? text.wantsInteger : text.wantsNumber);
+    if (!Number.isFinite(number) || (type.dtype === "int" && !Number.isInteger(number)))
+      throw new Error(type.dtype === "int" ? text.wantsInteger : text.wantsNumber);
     if (typeof type.minimum === "number" && number < type.minimum) throw new Error(text.atLeast(type.minimum));
     if (typeof type.maximum === "number" && number > type.maximum) throw new Error(text.atMost(type.maximum));
     return number;
@@ -30,7 +31,8 @@ export function parseValue(type, given) {
     if (numbers.some((number) => !Number.isFinite(number))) throw new Error(text.wantsNumbers);
     if (type.dtype === "geopos") {
       const [latitude, longitude] = numbers;
-      if (numbers.length !== 2 || Math.abs(latitude) > 90 || Math.abs(longitude) > 180) throw new Error(text.wantsPlace);
+      if (numbers.length !== 2 || Math.abs(latitude) > 90 || Math.abs(longitude) > 180)
+        throw new Error(text.wantsPlace);
       return [longitude, latitude];
     }
     if (type.size && numbers.length !== type.size) throw new Error(text.wantsCount(type.size));
@@ -45,13 +47,16 @@ export function inputText(type, value) {
   if (type.dtype === "geopos" && Array.isArray(value)) return `${value[1]}, ${value[0]}`;
   if (type.dtype === "datetime") {
     const instant = new Date(value);
-    return Number.isNaN(instant.getTime()) ? String(value) : new Date(instant.getTime() - instant.getTimezoneOffset() * 60000).toISOString().slice(0, 19);
+    return Number.isNaN(instant.getTime())
+      ? String(value)
+      : new Date(instant.getTime() - instant.getTimezoneOffset() * 60000).toISOString().slice(0, 19);
   }
   return Array.isArray(value) ? value.join(", ") : String(value);
 }
 
 /** Definitions in the order in which they are shown. @param {any[]} types @returns {any[]} */
-export const ordered = (types) => [...(types ?? [])].filter((type) => type.visible !== false).sort((a, b) => (a.order ?? 0) - (b.order ?? 0));
+export const ordered = (types) =>
+  [...(types ?? [])].filter((type) => type.visible !== false).sort((a, b) => (a.order ?? 0) - (b.order ?? 0));
 
 /**
  * One input. `onChange` gets a valid value; texts and numbers are taken when the field is left or on Enter.
@@ -69,10 +74,14 @@ export function AttributeInput({ type, value, onChange, disabled, error, placeho
   }
   if (type.dtype === "enum") {
     const labels = type.labels ?? [];
-    const options = (type.choices ?? []).map((/** @type {string} */ choice, /** @type {number} */ index) => [choice, labels[index] ?? choice]);
+    const options = (type.choices ?? []).map((/** @type {string} */ choice, /** @type {number} */ index) => [
+      choice,
+      labels[index] ?? choice,
+    ]);
     return html`<${Select} label=${label} hint=${hint} value=${value ?? ""} disabled=${disabled} options=${[["", "–"], ...options]} onChange=${(/** @type {string} */ given) => onChange(given === "" ? null : given)} />`;
   }
-  if (type.dtype === "geopos") return html`<${PositionInput} type=${type} value=${value} onChange=${onChange} disabled=${disabled} error=${error} placeholder=${placeholder} />`;
+  if (type.dtype === "geopos")
+    return html`<${PositionInput} type=${type} value=${value} onChange=${onChange} disabled=${disabled} error=${error} placeholder=${placeholder} />`;
   const take = () => {
     if (draft === null) return;
     try {
@@ -80,17 +89,31 @@ export function AttributeInput({ type, value, onChange, disabled, error, placeho
       setWrong("");
       setDraft(null);
       onChange(next);
-    } catch (failure) { setWrong(/** @type {Error} */ (failure).message); }
+    } catch (failure) {
+      setWrong(/** @type {Error} */ (failure).message);
+    }
   };
   const shared = {
-    label, hint, error: wrong || error, disabled, placeholder,
-    value: draft ?? inputText(type, value), onInput: setDraft, onBlur: take,
-    onKeyDown: (/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter" && !event.shiftKey) { event.preventDefault(); take(); } },
+    label,
+    hint,
+    error: wrong || error,
+    disabled,
+    placeholder,
+    value: draft ?? inputText(type, value),
+    onInput: setDraft,
+    onBlur: take,
+    onKeyDown: (/** @type {KeyboardEvent} */ event) => {
+      if (event.key === "Enter" && !event.shiftKey) {
+        event.preventDefault();
+        take();
+      }
+    },
   };
   if (type.dtype === "datetime") return html`<${TextField} ...${shared} type="datetime-local" step="1" />`;
   if (type.dtype === "int" || type.dtype === "float") return html`<${TextField} ...${shared} inputmode="decimal" />`;
   const path = type.dtype === "string" ? suggestionPath(type) : "";
-  if (path) return html`<${TextField} ...${shared} list=${id} autocomplete="off" /><${Suggestions} id=${id} path=${path} type=${type} draft=${draft} />`;
+  if (path)
+    return html`<${TextField} ...${shared} list=${id} autocomplete="off" /><${Suggestions} id=${id} path=${path} type=${type} draft=${draft} />`;
   return html`<${TextField} ...${shared} rows=${type.style?.includes("long_string") ? 3 : undefined} />`;
 }
 
@@ -98,6 +121,9 @@ export function AttributeInput({ type, value, onChange, disabled, error, placeho
  * All inputs of a type. Values that a definition does not know are shown as text.
  * @param {{types: any[], values: Record<string, any>, onChange: (name: string, value: any) => void, disabled?: boolean, errors?: Record<string, string>}} props
  */
-export const AttributeForm = ({ types, values, onChange, disabled, errors }) => html`<div class="column attribute-form">${ordered(types).map((type) => type.dtype === "blob"
-  ? html`<${Field} key=${type.name} label=${type.name}>${() => html`<span class="muted">${text.binary}</span>`}<//>`
-  : html`<${AttributeInput} key=${type.name} type=${type} value=${values?.[type.name]} disabled=${disabled} error=${errors?.[type.name]} onChange=${(/** @type {any} */ value) => onChange(type.name, value)} />`)}</div>`;
+export const AttributeForm = ({ types, values, onChange, disabled, errors }) =>
+  html`<div class="column attribute-form">${ordered(types).map((type) =>
+    type.dtype === "blob"
+      ? html`<${Field} key=${type.name} label=${type.name}>${() => html`<span class="muted">${text.binary}</span>`}<//>`
+      : html`<${AttributeInput} key=${type.name} type=${type} value=${values?.[type.name]} disabled=${disabled} error=${errors?.[type.name]} onChange=${(/** @type {any} */ value) => onChange(type.name, value)} />`,
+  )}</div>`;

@@ -11,10 +11,24 @@ export const useId = () => useMemo(() => `i${++numbers}`, []);
  *   pressed?: boolean, disabled?: boolean, onClick?: (event: any) => void, type?: string, class?: string, children?: any}} props
  *   `title` names a button without text; `href` makes it a link
  */
-export function Button({ kind, icon, title, small, busy, href, pressed, disabled, type = "button", children, class: more, ...rest }) {
+export function Button({
+  kind,
+  icon,
+  title,
+  small,
+  busy,
+  href,
+  pressed,
+  disabled,
+  type = "button",
+  children,
+  class: more,
+  ...rest
+}) {
   const named = classes("button", kind, small && "small", icon && !children && "icon", more);
   const inner = html`${busy ? html`<span class="spinner" />` : icon && html`<${Icon} name=${icon} />`}${children}`;
-  if (href) return html`<a class=${named} href=${href} title=${title} aria-label=${children ? undefined : title} ...${rest}>${inner}</a>`;
+  if (href)
+    return html`<a class=${named} href=${href} title=${title} aria-label=${children ? undefined : title} ...${rest}>${inner}</a>`;
   return html`<button class=${named} type=${type} title=${title} aria-label=${children ? undefined : title} aria-pressed=${pressed}
     disabled=${disabled || busy} ...${rest}>${inner}</button>`;
 }
@@ -45,7 +59,9 @@ export function TextField({ label, value, onInput, hint, error, type = "text", r
  *   hint?: any, small?: boolean} & Record<string, any>} props without `label`, `name` is what screen readers say
  */
 export function Select({ label, name, value, options, onChange, hint, small, ...rest }) {
-  const select = (/** @type {string | undefined} */ id) => html`<select class=${classes("input", small && "small")} id=${id} aria-label=${label ? undefined : name} value=${String(value ?? "")}
+  const select = (
+    /** @type {string | undefined} */ id,
+  ) => html`<select class=${classes("input", small && "small")} id=${id} aria-label=${label ? undefined : name} value=${String(value ?? "")}
     onChange=${(/** @type {any} */ e) => onChange(e.currentTarget.value)} ...${rest}>
     ${options.map((option) => {
       const [given, text] = Array.isArray(option) ? option : [option, option];
@@ -55,16 +71,29 @@ export function Select({ label, name, value, options, onChange, hint, small, ...
 }
 
 /** @param {{label: any, checked: boolean, onChange: (checked: boolean) => void, disabled?: boolean}} props */
-export const Checkbox = ({ label, checked, onChange, ...rest }) => html`<label class="check"><input type="checkbox" checked=${checked}
+export const Checkbox = ({
+  label,
+  checked,
+  onChange,
+  ...rest
+}) => html`<label class="check"><input type="checkbox" checked=${checked}
   onChange=${(/** @type {any} */ e) => onChange(e.currentTarget.checked)} ...${rest} /><span>${label}</span></label>`;
 
 /** Two to five alternatives beside each other. @param {{name: string, value: any, options: Array<[any, any]>, onChange: (value: any) => void}} props */
-export const Segmented = ({ name, value, options, onChange }) => html`<div class="segmented" role="group" aria-label=${name}>
+export const Segmented = ({
+  name,
+  value,
+  options,
+  onChange,
+}) => html`<div class="segmented" role="group" aria-label=${name}>
   ${options.map(([given, text]) => html`<button key=${given} type="button" aria-pressed=${given === value} onClick=${() => onChange(given)}>${text}</button>`)}</div>`;
 
 /** A color swatch. The color is set by script: the page's policy refuses style attributes in markup. @param {{color: string}} props */
 export const Dot = ({ color }) => html`<span class="dot" style=${{ "--dot": color }} aria-hidden="true" />`;
 
 /** @param {{value: number, name: string}} props `value` from 0 to 1 */
-export const Progress = ({ value, name }) => html`<div class="bar-of" role="progressbar" aria-label=${name} aria-valuemin="0" aria-valuemax="100"
+export const Progress = ({
+  value,
+  name,
+}) => html`<div class="bar-of" role="progressbar" aria-label=${name} aria-valuemin="0" aria-valuemax="100"
   aria-valuenow=${Math.round(value * 100)}><span style=${{ width: `${Math.min(100, value * 100)}%` }} /></div>`;

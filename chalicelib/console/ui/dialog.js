@@ -15,7 +15,11 @@ export function Dialog({ title, onClose, wide, footer, onSubmit, children }) {
     event.preventDefault();
     if (isSending.current) return;
     isSending.current = true;
-    try { await onSubmit?.(); } finally { isSending.current = false; }
+    try {
+      await onSubmit?.();
+    } finally {
+      isSending.current = false;
+    }
   };
   useEffect(() => {
     const before = /** @type {HTMLElement | null} */ (document.activeElement);
@@ -25,8 +29,13 @@ export function Dialog({ title, onClose, wide, footer, onSubmit, children }) {
   const inner = html`<header><h2 id=${id}>${title}</h2><${Button} kind="quiet" icon="close" title=${text.close} onClick=${onClose} /></header>
     <div class="body">${children}</div>${footer && html`<footer>${footer}</footer>`}`;
   return html`<dialog ref=${element} class=${classes("dialog", wide && "wide")} aria-labelledby=${id}
-    onCancel=${(/** @type {Event} */ e) => { e.preventDefault(); onClose(); }} onKeyDown=${(/** @type {Event} */ e) => e.stopPropagation()}
-    onMouseDown=${(/** @type {any} */ e) => { if (e.target === element.current && !onSubmit) onClose(); }}>
+    onCancel=${(/** @type {Event} */ e) => {
+      e.preventDefault();
+      onClose();
+    }} onKeyDown=${(/** @type {Event} */ e) => e.stopPropagation()}
+    onMouseDown=${(/** @type {any} */ e) => {
+      if (e.target === element.current && !onSubmit) onClose();
+    }}>
     ${onSubmit ? html`<form class="dialog-form" onSubmit=${submit}>${inner}</form>` : inner}</dialog>`;
 }
 
@@ -36,10 +45,16 @@ const asked = signal(/** @type {any} */ (null));
  * Ask for a confirmation. @param {{title: string, message?: any, action: string, danger?: boolean, type?: string}} question
  *   `type` is a text that has to be typed first @returns {Promise<boolean>}
  */
-export const confirm = (question) => new Promise((resolve) => { asked.value = { ...question, resolve }; });
+export const confirm = (question) =>
+  new Promise((resolve) => {
+    asked.value = { ...question, resolve };
+  });
 
 /** Ask for a text. @param {{title: string, label: string, value?: string, action: string}} question @returns {Promise<string | null>} */
-export const prompt = (question) => new Promise((resolve) => { asked.value = { ...question, value: question.value ?? "", resolve }; });
+export const prompt = (question) =>
+  new Promise((resolve) => {
+    asked.value = { ...question, value: question.value ?? "", resolve };
+  });
 
 /** Shows what `confirm` and `prompt` ask; stands once in the frame. */
 export function Questions() {
@@ -50,7 +65,10 @@ export function Questions() {
 /** @param {{question: any}} props */
 function Question({ question }) {
   const [given, setGiven] = useState(question.value ?? "");
-  const answer = (/** @type {any} */ value) => { asked.value = null; question.resolve(value); };
+  const answer = (/** @type {any} */ value) => {
+    asked.value = null;
+    question.resolve(value);
+  };
   const isText = question.label !== undefined;
   const blocked = isText ? !given.trim() : Boolean(question.type) && given !== question.type;
   return html`<${Dialog} title=${question.title} onClose=${() => answer(isText ? null : false)} onSubmit=${() => !blocked && answer(isText ? given.trim() : true)}

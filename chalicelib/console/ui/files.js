@@ -16,7 +16,11 @@ export async function sendFile(project, content, report) {
   const info = await get(`UploadInfo/${project}`, { num_parts: parts });
   const tags = [];
   for (const [index, url] of info.urls.entries()) {
-    const answer = await fetch(url, { method: "PUT", body: content.slice(index * PART, (index + 1) * PART), credentials: "omit" });
+    const answer = await fetch(url, {
+      method: "PUT",
+      body: content.slice(index * PART, (index + 1) * PART),
+      credentials: "omit",
+    });
     if (!answer.ok) throw new Error(`The object store answered ${answer.status}.`);
     tags.push({ ETag: answer.headers.get("ETag") ?? "none", PartNumber: index + 1 });
     report((index + 1) / parts);

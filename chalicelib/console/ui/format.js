@@ -12,14 +12,17 @@ export function bytes(size) {
 
 /** @param {number} seconds */
 export function duration(seconds) {
-  const whole = Math.round(seconds), hours = Math.floor(whole / 3600), minutes = Math.floor((whole % 3600) / 60);
+  const whole = Math.round(seconds),
+    hours = Math.floor(whole / 3600),
+    minutes = Math.floor((whole % 3600) / 60);
   const two = (/** @type {number} */ value) => String(value).padStart(2, "0");
   return hours ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
 }
 
 /** The time code of a frame: hours, minutes, seconds and frame within the second. @param {number} frame @param {number} fps */
 export function timecode(frame, fps) {
-  const rate = Math.max(1, Math.round(fps)), whole = Math.floor(frame / fps + 1e-9);
+  const rate = Math.max(1, Math.round(fps)),
+    whole = Math.floor(frame / fps + 1e-9);
   const rest = Math.round(frame - Math.ceil(whole * fps - 1e-9));
   const two = (/** @type {number} */ value) => String(value).padStart(2, "0");
   return `${two(Math.floor(whole / 3600))}:${two(Math.floor((whole % 3600) / 60))}:${two(whole % 60)}:${two(Math.min(rest, rate - 1))}`;
@@ -35,7 +38,13 @@ export const date = (iso) => (iso ? absolute.format(new Date(iso)) : "");
 export function ago(iso) {
   if (!iso) return "";
   const seconds = (Date.parse(iso) - Date.now()) / 1000;
-  for (const [unit, size] of /** @type {const} */ ([["year", 31536000], ["month", 2592000], ["day", 86400], ["hour", 3600], ["minute", 60]])) {
+  for (const [unit, size] of /** @type {const} */ ([
+    ["year", 31536000],
+    ["month", 2592000],
+    ["day", 86400],
+    ["hour", 3600],
+    ["minute", 60],
+  ])) {
     if (Math.abs(seconds) >= size) return relative.format(Math.round(seconds / size), unit);
   }
   return "just now";

@@ -8,9 +8,17 @@ import { text } from "../strings.js";
 import { Menu } from "./menu.js";
 import { useAsync } from "./states.js";
 import { Icon, Mark } from "./icons.js";
+import { toastError } from "./toast.js";
 
 const TABS = /** @type {const} */ ([
-  ["media", "", "video"], ["crops", "/crops", "crop"], ["review", "/review", "check"], ["upload", "/upload", "upload"], ["transfers", "/transfers", "download"], ["jobs", "/jobs", "jobs"], ["statistics", "/statistics", "plot"], ["manage", "/manage", "gear"],
+  ["media", "", "video"],
+  ["crops", "/crops", "crop"],
+  ["review", "/review", "check"],
+  ["upload", "/upload", "upload"],
+  ["transfers", "/transfers", "download"],
+  ["jobs", "/jobs", "jobs"],
+  ["statistics", "/statistics", "plot"],
+  ["manage", "/manage", "gear"],
 ]);
 
 const CALM_MS = 1500;
@@ -24,13 +32,23 @@ export function Frame({ children }) {
     const tab = view?.tab ? text.tabs[/** @type {keyof typeof text.tabs} */ (view.tab)] : "";
     document.title = [tab, open?.name, "Limn"].filter(Boolean).join(" · ");
   }, [view, open?.name]);
-  useEffect(() => { main.current?.scrollTo?.(0, 0); }, [path]);
-  return html`<div class="frame"><a class="skip" href="#main" onClick=${(/** @type {Event} */ e) => { e.preventDefault(); main.current?.focus(); }}>${text.skip}</a>
+  useEffect(() => {
+    main.current?.scrollTo?.(0, 0);
+  }, [path]);
+  return html`<div class="frame"><a class="skip" href="#main" onClick=${(/** @type {Event} */ e) => {
+    e.preventDefault();
+    main.current?.focus();
+  }}>${text.skip}</a>
     <header class="bar">
       <a class="wordmark" href=${link("/")} aria-label=${text.home}><${Mark} /><span>Limn</span></a>
-      ${open && html`<a class="crumb" title=${open.name} href=${link(`/projects/${open.id}`)}><span class="cut">${open.name}</span></a>
-        <nav aria-label=${text.project}>${TABS.filter(([name]) => visible(name)).map(([name, rest, icon]) => html`<a key=${name} href=${link(`/projects/${open.id}${rest}`)}
-          aria-current=${view?.tab === name ? "page" : undefined}><${Icon} name=${icon} />${text.tabs[name]}</a>`)}</nav>`}
+      ${
+        open &&
+        html`<a class="crumb" title=${open.name} href=${link(`/projects/${open.id}`)}><span class="cut">${open.name}</span></a>
+        <nav aria-label=${text.project}>${TABS.filter(([name]) => visible(name)).map(
+          ([name, rest, icon]) => html`<a key=${name} href=${link(`/projects/${open.id}${rest}`)}
+          aria-current=${view?.tab === name ? "page" : undefined}><${Icon} name=${icon} />${text.tabs[name]}</a>`,
+        )}</nav>`
+      }
       <span class="grow" />
       <${Unsaved} media=${Number(params.media)} />
       ${!online.value && html`<span class="offline" role="status">${text.offline}</span>`}
@@ -40,30 +58,54 @@ export function Frame({ children }) {
 }
 
 /** @param {string} name */
-const visible = (name) => (name === "upload" ? may("Can Transfer") : name === "transfers" || name === "jobs" || name === "statistics" ? may("View Only") : true);
+const visible = (name) =>
+  name === "upload"
+    ? may("Can Transfer")
+    : name === "transfers" || name === "jobs" || name === "statistics"
+      ? may("View Only")
+      : true;
 
 /** Where changes wait that could not be saved before their view was left. @param {{media: number}} props the media that is shown */
 function Unsaved({ media }) {
-  const isOnline = online.value, who = user.value?.id;
-  const kept = useAsync(async (signal) => {
-    await new Promise((resolve) => setTimeout(resolve, CALM_MS)); // saves that succeed are not worth a word
-    return who && !signal.aborted ? keptMedia(who) : [];
-  }, [media, isOnline, who, route.value.path, settled.value]);
+  const isOnline = online.value,
+    who = user.value?.id;
+  const kept = useAsync(
+    async (signal) => {
+      await new Promise((resolve) => setTimeout(resolve, CALM_MS)); // saves that succeed are not worth a word
+      return who && !signal.aborted ? keptMedia(who) : [];
+    },
+    [media, isOnline, who, route.value.path, settled.value],
+  );
   const [first, ...more] = (kept.value ?? []).filter((each) => each.media !== media);
-  return first && html`<a class="chip warn" href=${link(`/projects/${first.project}/media/${first.media}`)}>${text.unsavedMedia(more.length + 1)}</a>`;
+  return (
+    first &&
+    html`<a class="chip warn" href=${link(`/projects/${first.project}/media/${first.media}`)}>${text.unsavedMedia(more.length + 1)}</a>`
+  );
 }
 
 function UserMenu() {
   const who = user.value;
   if (!who) return null;
-  const initials = `${who.first_name?.[0] ?? ""}${who.last_name?.[0] ?? ""}`.toUpperCase() || who.username[0]?.toUpperCase();
-  const choose = (/** @type {string} */ value, /** @type {string} */ label, /** @type {string} */ icon) => ({ label, icon, checked: theme.value === value, run: () => { theme.value = value; } });
-  return html`<${Menu} class="avatar" aria-label=${text.account(who.username)} title=${text.account(who.username)} label=${initials} items=${() => [
+  const initials =
+    `${who.first_name?.[0] ?? ""}${who.last_name?.[0] ?? ""}`.toUpperCase() || who.username[0]?.toUpperCase();
+  const choose = (/** @type {string} */ value, /** @type {string} */ label, /** @type {string} */ icon) => ({
+    label,
+    icon,
+    checked: theme.value === value,
+    run: () => {
+      theme.value = value;
+    },
+  });
+  return html`<${Menu} class="avatar" aria-label=${text.account(who.username)} title=${text.account(who.username)} label=${html`<span aria-hidden="true">${initials}</span>`} items=${() => [
     { title: `${who.first_name ?? ""} ${who.last_name ?? ""}`.trim() || who.username },
     { label: text.profile, icon: "person", href: link("/profile") },
     { label: text.apiDocs, icon: "help", href: "docs" },
-    "line", { title: text.theme },
-    choose("light", text.light, "sun"), choose("dark", text.dark, "moon"), choose("system", text.system, "gear"),
-    "line", { label: text.signOut, icon: "back", run: signOut },
+    "line",
+    { title: text.theme },
+    choose("light", text.light, "sun"),
+    choose("dark", text.dark, "moon"),
+    choose("system", text.system, "gear"),
+    "line",
+    { label: text.signOut, icon: "back", run: () => signOut().catch(toastError) },
   ]} />`;
 }

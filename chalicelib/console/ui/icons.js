@@ -8,7 +8,8 @@ const SHAPES = {
   applet: "M4 5h16v14H4zM4 9h16M7 7h.01M9.5 7h.01",
   back: "M14.5 5.5 8 12l6.5 6.5",
   box: "M4.5 6.5h15v11h-15z",
-  bucket: "M4 6c0-1.4 3.6-2.5 8-2.5S20 4.6 20 6s-3.6 2.5-8 2.5S4 7.4 4 6zM4 6l1.8 12.3C6.2 19.6 8.8 20.5 12 20.5s5.8-.9 6.2-2.2L20 6",
+  bucket:
+    "M4 6c0-1.4 3.6-2.5 8-2.5S20 4.6 20 6s-3.6 2.5-8 2.5S4 7.4 4 6zM4 6l1.8 12.3C6.2 19.6 8.8 20.5 12 20.5s5.8-.9 6.2-2.2L20 6",
   check: "M5 12.5 10 17.5 19.5 7",
   clock: "M12 3.5a8.5 8.5 0 1 0 0 17 8.5 8.5 0 0 0 0-17zM12 7.5V12l3 2",
   close: "M6 6l12 12M18 6 6 18",
@@ -20,6 +21,7 @@ const SHAPES = {
   down: "M6 9.5l6 6 6-6",
   download: "M12 4v11M7 10.5l5 5 5-5M4.5 20h15",
   edit: "M4 20l1-4.5L16.5 4 20 7.5 8.5 19z",
+  expand: "M14 4h6v6M20 4l-6.5 6.5M10 20H4v-6M4 20l6.5-6.5",
   eye: "M2.5 12S6 5.5 12 5.5 21.5 12 21.5 12 18 18.5 12 18.5 2.5 12 2.5 12zM12 9.2a2.8 2.8 0 1 0 0 5.6 2.8 2.8 0 0 0 0-5.6z",
   filter: "M4 5h16l-6.3 7.5V19l-3.4-2v-4.5z",
   flag: "M6 21V4M6 4.5h12l-2.5 4 2.5 4H6",
@@ -29,25 +31,29 @@ const SHAPES = {
   fullscreen: "M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5",
   gear: "M12 8.8a3.2 3.2 0 1 0 0 6.4 3.2 3.2 0 0 0 0-6.4zM19.4 14l1.6 1.2-2 3.4-1.9-.7a7.5 7.5 0 0 1-2 1.2L14.8 21h-4l-.4-1.9a7.5 7.5 0 0 1-2-1.2l-1.9.7-2-3.4L6 14a7.6 7.6 0 0 1 0-3.5L4.5 9.2l2-3.4 1.9.7a7.5 7.5 0 0 1 2-1.2L10.8 3.5h4l.4 1.8a7.5 7.5 0 0 1 2 1.2l1.9-.7 2 3.4-1.6 1.3c.2 1.2.2 2.3-.1 3.5z",
   grid: "M4 4h7v7H4zM13 4h7v7h-7zM4 13h7v7H4zM13 13h7v7h-7z",
+  hidden:
+    "M3 3l18 18M9.9 6c.7-.3 1.4-.5 2.1-.5 6 0 9.500 6.500 9.500 6.500s-1.100 2-3.100 3.800M6 7.800C3.800 9.600 2.500 12 2.500 12s3.500 6.500 9.500 6.500c1.700 0 3.200-.5 4.500-1.200",
   help: "M12 3.5a8.5 8.5 0 1 0 0 17 8.5 8.5 0 0 0 0-17zM9.5 9.7c.2-1.5 1.2-2.3 2.6-2.3 1.5 0 2.5.9 2.5 2.2 0 2-2.5 2.1-2.5 3.9M12 16.5v.2",
   history: "M4 12a8 8 0 1 1 2.5 5.8M4 12V7M4 12h4.5M12 8v4.2l3 1.8",
   image: "M4 5h16v14H4zM4 16l4.5-4.5 4 4L15 13l5 5M15.5 9h.01",
   import: "M12 15V4M7 9l5-5 5 5M4.5 20h15",
   jobs: "M13 3 5 13.5h6L10 21l9-11.5h-6z",
   key: "M8.5 11.5a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM11.5 13 20 4.5M16.5 8l2.5 2.5",
+  keyframe: "M12 4l7 8-7 8-7-8zM12 9v6M9 12h6",
   layers: "M12 4 3 8.5l9 4.5 9-4.5zM3 12.5l9 4.5 9-4.5M3 16.5 12 21l9-4.5",
   line: "M5 19 19 5",
   link: "M10 14a4 4 0 0 0 5.7 0l3-3A4 4 0 0 0 13 5.3l-1 1M14 10a4 4 0 0 0-5.7 0l-3 3a4 4 0 0 0 5.7 5.7l1-1",
   list: "M8.5 6h12M8.5 12h12M8.5 18h12M4 6h.01M4 12h.01M4 18h.01",
   lock: "M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 0 1 7 0v3",
   mail: "M3.5 6h17v12h-17zM3.5 7l8.5 6.5L20.5 7",
-  merge: "M6 4v4c0 4 6 3.5 6 8v4M18 4v4c0 4-6 3.5-6 8",
+  merge: "M4 6h4l5 6h7M4 18h4l5-6M16.5 8.5 20 12l-3.5 3.5",
   moon: "M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.5 10.5z",
   more: "M6 12h.01M12 12h.01M18 12h.01",
   next: "M9.5 5.5 16 12l-6.5 6.5",
   pan: "M12 3v18M3 12h18M9 6l3-3 3 3M9 18l3 3 3-3M6 9l-3 3 3 3M18 9l3 3-3 3",
   pause: "M8 5v14M16 5v14",
-  people: "M9 11.5a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM2.5 19.5c.5-3.5 3-5.5 6.5-5.5s6 2 6.5 5.5M16 4.8a3.5 3.5 0 0 1 0 6.5M18 14.5c2 .8 3.2 2.5 3.5 5",
+  people:
+    "M9 11.5a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM2.5 19.5c.5-3.5 3-5.5 6.5-5.5s6 2 6.5 5.5M16 4.8a3.5 3.5 0 0 1 0 6.5M18 14.5c2 .8 3.2 2.5 3.5 5",
   person: "M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM4.5 20.5c.7-4 3.5-6 7.5-6s6.8 2 7.5 6",
   plot: "M4 4v16h16M8 16v-5M12.5 16V7M17 16v-7",
   play: "M7 4.5 19.5 12 7 19.5z",
@@ -59,7 +65,7 @@ const SHAPES = {
   sort: "M7 5v14M7 19l-3-3M7 19l3-3M13 6h8M13 12h6M13 18h4",
   sound: "M4 9.5v5h3.5L12 19V5L7.5 9.5zM15.5 9a4 4 0 0 1 0 6M18 6.5a8 8 0 0 1 0 11",
   sound_off: "M4 9.5v5h3.5L12 19V5L7.5 9.5zM16 9.5l5 5M21 9.5l-5 5",
-  split: "M12 20v-5c0-4-6-3.5-6-8V4M12 15c0-4 6-3.5 6-8V4",
+  split: "M3.5 12H9M15 12h5.5M12 4v3M12 10.5v3M12 17v3M6.5 9 9 12l-2.5 3M17.5 9 15 12l2.5 3",
   star: "M12 3.5l2.6 5.5 6 .8-4.4 4.2 1.1 6L12 17l-5.3 3 1.1-6L3.4 9.8l6-.8z",
   stop: "M6 6h12v12H6z",
   sun: "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2.5v2M12 19.5v2M2.5 12h2M19.5 12h2M5.3 5.3l1.4 1.4M17.3 17.3l1.4 1.4M5.3 18.7l1.4-1.4M17.3 6.7l1.4-1.4",
@@ -76,7 +82,9 @@ const SHAPES = {
 };
 
 /** An icon that says nothing to screen readers. @param {{name: string}} props */
-export const Icon = ({ name }) => html`<svg class="icon-shape" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><path d=${SHAPES[name] ?? SHAPES.help} /></svg>`;
+export const Icon = ({ name }) =>
+  html`<svg class="icon-shape" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><path d=${SHAPES[name] ?? SHAPES.help} /></svg>`;
 
 /** The mark of Limn. */
-export const Mark = () => html`<svg viewBox="0 0 24 24" aria-hidden="true"><rect width="24" height="24" rx="6" fill="#2a4bc0" /><path d="M7.5 5.5v10.2c0 1.7 1 2.8 2.8 2.8h6.2" fill="none" stroke="#fff" stroke-width="2.4" stroke-linecap="round" /><circle cx="15.6" cy="8.6" r="2.6" fill="#ff8a5c" /></svg>`;
+export const Mark = () =>
+  html`<svg viewBox="0 0 24 24" aria-hidden="true"><rect width="24" height="24" rx="6" fill="#2a4bc0" /><path d="M7.5 5.5v10.2c0 1.7 1 2.8 2.8 2.8h6.2" fill="none" stroke="#fff" stroke-width="2.4" stroke-linecap="round" /><circle cx="15.6" cy="8.6" r="2.6" fill="#ff8a5c" /></svg>`;

@@ -22,13 +22,22 @@ export class LeafTree {
   async read(parent, signal) {
     const query = { type: this.type, ancestor: parent?.path, sort_by: ["$depth", "$name"] };
     /** @type {Leaf[]} */
-    let found = (await get(`Leaves/${this.project}`, { ...query, stop: MOST }, { signal })).filter((/** @type {Leaf} */ each) => each.id !== parent?.id);
+    let found = (await get(`Leaves/${this.project}`, { ...query, stop: MOST }, { signal })).filter(
+      (/** @type {Leaf} */ each) => each.id !== parent?.id,
+    );
     const isWhole = found.length < MOST - 1;
     const first = parent ? parent.depth + 1 : 0;
     let last = found.length ? found[found.length - 1].depth : first;
     if (!isWhole && last === first) {
       found = [];
-      await pages(`Leaves/${this.project}`, { ...query, depth: first }, (items) => { found.push(...items); }, { size: MOST, signal });
+      await pages(
+        `Leaves/${this.project}`,
+        { ...query, depth: first },
+        (items) => {
+          found.push(...items);
+        },
+        { size: MOST, signal },
+      );
     } else if (!isWhole) {
       found = found.filter((each) => each.depth < last);
       last -= 1;
@@ -47,7 +56,8 @@ export class LeafTree {
     /** @type {Array<{leaf: Leaf, level: number, at: number, of: number} | {more: number, parent: number | null, level: number}>} */
     const rows = [];
     const walk = (/** @type {number | null} */ parent, /** @type {number} */ level) => {
-      const all = this.children.get(parent) ?? [], count = most.get(parent) ?? usual;
+      const all = this.children.get(parent) ?? [],
+        count = most.get(parent) ?? usual;
       all.slice(0, count).forEach((leaf, index) => {
         rows.push({ leaf, level, at: index + 1, of: all.length });
         if (open.has(leaf.id)) walk(leaf.id, level + 1);
@@ -60,13 +70,17 @@ export class LeafTree {
 
   /** Whether a leaf is another one or lies below it. @param {Leaf} leaf @param {Leaf} other */
   isWithin(leaf, other) {
-    for (let at = /** @type {Leaf | undefined} */ (leaf); at; at = this.leaves.get(/** @type {any} */ (at.parent))) if (at.id === other.id) return true;
+    for (let at = /** @type {Leaf | undefined} */ (leaf); at; at = this.leaves.get(/** @type {any} */ (at.parent)))
+      if (at.id === other.id) return true;
     return leaf.path === other.path || leaf.path.startsWith(`${other.path}.`);
   }
 
   #forget(/** @type {number | null} */ id) {
     const children = this.children.get(id) ?? [];
     this.children.delete(id);
-    for (const each of children) { this.#forget(each.id); this.leaves.delete(each.id); }
+    for (const each of children) {
+      this.#forget(each.id);
+      this.leaves.delete(each.id);
+    }
   }
 }

@@ -15,7 +15,8 @@ export function Menu({ label, title, icon, kind, small, items, ...rest }) {
   const focusButton = () => /** @type {HTMLElement | null} */ (host.current?.querySelector("button"))?.focus();
   useLayoutEffect(() => {
     if (!open || !host.current || !list.current) return;
-    const button = host.current.getBoundingClientRect(), menu = list.current;
+    const button = host.current.getBoundingClientRect(),
+      menu = list.current;
     const box = menu.getBoundingClientRect();
     const below = button.bottom + 4 + box.height <= innerHeight;
     menu.style.left = `${Math.max(8, Math.min(button.left, innerWidth - box.width - 8))}px`;
@@ -24,23 +25,47 @@ export function Menu({ label, title, icon, kind, small, items, ...rest }) {
   }, [open]);
   useEffect(() => {
     if (!open) return undefined;
-    const away = (/** @type {any} */ e) => { if (!host.current?.contains(e.target)) setOpen(false); };
+    const away = (/** @type {any} */ e) => {
+      if (!host.current?.contains(e.target)) setOpen(false);
+    };
     document.addEventListener("pointerdown", away, true);
     return () => document.removeEventListener("pointerdown", away, true);
   }, [open]);
   const onKeyDown = (/** @type {KeyboardEvent} */ e) => {
     if (!open) return;
     e.stopPropagation();
-    if (e.key === "Escape" || e.key === "Tab") { setOpen(false); focusButton(); return; }
+    if (e.key === "Escape" || e.key === "Tab") {
+      setOpen(false);
+      focusButton();
+      return;
+    }
     const all = /** @type {HTMLElement[]} */ ([...(list.current?.querySelectorAll("[role^=menuitem]") ?? [])]);
     const at = all.indexOf(/** @type {HTMLElement} */ (document.activeElement));
-    const moves = /** @type {Record<string, number>} */ ({ ArrowDown: at + 1, ArrowUp: at - 1 + all.length, Home: 0, End: all.length - 1 });
-    if (e.key in moves && all.length) { e.preventDefault(); all[moves[e.key] % all.length].focus(); }
+    const moves = /** @type {Record<string, number>} */ ({
+      ArrowDown: at + 1,
+      ArrowUp: at - 1 + all.length,
+      Home: 0,
+      End: all.length - 1,
+    });
+    if (e.key in moves && all.length) {
+      e.preventDefault();
+      all[moves[e.key] % all.length].focus();
+    }
   };
   const shown = open ? (typeof items === "function" ? items() : items) : [];
   return html`<span class="menu-host" ref=${host} onKeyDown=${onKeyDown}>
     <${Button} icon=${icon} kind=${kind} small=${small} title=${title} aria-haspopup="menu" aria-expanded=${open} onClick=${() => setOpen(!open)} ...${rest}>${label}<//>
-    ${open && html`<div class="menu" role="menu" aria-label=${title ?? label} ref=${list}>${shown.filter(Boolean).map((item, index) => renderItem(item, index, () => { setOpen(false); focusButton(); }))}</div>`}</span>`;
+    ${
+      open &&
+      html`<div class="menu" role="menu" aria-label=${title ?? label} ref=${list}>${shown
+        .filter(Boolean)
+        .map((item, index) =>
+          renderItem(item, index, () => {
+            setOpen(false);
+            focusButton();
+          }),
+        )}</div>`
+    }</span>`;
 }
 
 /** @param {any} item @param {number} index @param {() => void} close */
@@ -52,5 +77,8 @@ function renderItem(item, index, close) {
   const more = { role, key: index, tabIndex: -1, class: item.danger ? "danger" : "", "aria-checked": item.checked };
   return item.href
     ? html`<a ...${more} href=${item.href} onClick=${close}>${inner}</a>`
-    : html`<button type="button" ...${more} onClick=${() => { close(); item.run?.(); }}>${inner}</button>`;
+    : html`<button type="button" ...${more} onClick=${() => {
+        close();
+        item.run?.();
+      }}>${inner}</button>`;
 }

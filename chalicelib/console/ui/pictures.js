@@ -18,7 +18,16 @@ export function picture(path, query, signal) {
   const found = kept.get(key);
   if (found) return Promise.resolve(found);
   return new Promise((done, failed) => {
-    waiting.push({ path, query, signal, done: (url) => { keep(key, url); done(url); }, failed });
+    waiting.push({
+      path,
+      query,
+      signal,
+      done: (url) => {
+        keep(key, url);
+        done(url);
+      },
+      failed,
+    });
     next();
   });
 }
@@ -26,9 +35,17 @@ export function picture(path, query, signal) {
 function next() {
   while (running < AT_ONCE && waiting.length) {
     const wish = /** @type {any} */ (waiting.pop());
-    if (wish.signal.aborted) { wish.failed(wish.signal.reason); continue; }
+    if (wish.signal.aborted) {
+      wish.failed(wish.signal.reason);
+      continue;
+    }
     running++;
-    blob(wish.path, wish.query, wish.signal).then((content) => wish.done(URL.createObjectURL(content)), wish.failed).finally(() => { running--; next(); });
+    blob(wish.path, wish.query, wish.signal)
+      .then((content) => wish.done(URL.createObjectURL(content)), wish.failed)
+      .finally(() => {
+        running--;
+        next();
+      });
   }
 }
 
@@ -51,7 +68,9 @@ export function Picture({ path, query = {}, alt = "" }) {
     const abort = new AbortController();
     setFailed(false);
     setUrl("");
-    picture(path, query, abort.signal).then(setUrl, () => { if (!abort.signal.aborted) setFailed(true); });
+    picture(path, query, abort.signal).then(setUrl, () => {
+      if (!abort.signal.aborted) setFailed(true);
+    });
     return () => abort.abort();
   }, [path, key]);
   if (failed) return html`<${Icon} name="image" />`;

@@ -3,7 +3,8 @@ import { html, useEffect, useRef, useState } from "../lib.js";
 import { text } from "../strings.js";
 import { Button, TextField } from "./controls.js";
 
-const WIDTH = 360, HEIGHT = 180;
+const WIDTH = 360,
+  HEIGHT = 180;
 const STEPS = [30, 10, 5, 1, 0.5, 0.1, 0.05, 0.01];
 const CLOSEST = 1024;
 const DIGITS = 5;
@@ -15,7 +16,8 @@ const within = (value, least, most) => Math.min(most, Math.max(least, value));
 const rounded = (value) => Number(value.toFixed(DIGITS));
 
 /** Degrees with the hemisphere, such as 46.95° N. @param {number} value @param {string} positive @param {string} negative */
-const degrees = (value, positive, negative) => `${rounded(Math.abs(value))}°${value === 0 ? "" : ` ${value > 0 ? positive : negative}`}`;
+const degrees = (value, positive, negative) =>
+  `${rounded(Math.abs(value))}°${value === 0 ? "" : ` ${value > 0 ? positive : negative}`}`;
 
 /** A place as people read it. @param {[number, number]} place longitude and latitude, as stored */
 export const placeText = ([longitude, latitude]) => `${degrees(latitude, "N", "S")}, ${degrees(longitude, "E", "W")}`;
@@ -29,19 +31,42 @@ export function PositionInput({ type, value, onChange, disabled, error, placehol
   const [draft, setDraft] = useState({ latitude: String(latitude), longitude: String(longitude) });
   const [wrong, setWrong] = useState("");
   const [isOpen, setOpen] = useState(false);
-  useEffect(() => { setDraft({ latitude: String(latitude), longitude: String(longitude) }); setWrong(""); }, [latitude, longitude]);
+  useEffect(() => {
+    setDraft({ latitude: String(latitude), longitude: String(longitude) });
+    setWrong("");
+  }, [latitude, longitude]);
   const take = () => {
     const given = [draft.longitude.trim(), draft.latitude.trim()];
-    if (given[0] === String(longitude) && given[1] === String(latitude)) { setWrong(""); return; }
-    if (!given[0] && !given[1]) { setWrong(""); onChange(null); return; }
+    if (given[0] === String(longitude) && given[1] === String(latitude)) {
+      setWrong("");
+      return;
+    }
+    if (!given[0] && !given[1]) {
+      setWrong("");
+      onChange(null);
+      return;
+    }
     if (!given[0] || !given[1]) return; // the other number is still to come
     const [x, y] = given.map(Number);
-    if (!(Math.abs(y) <= 90) || !(Math.abs(x) <= 180)) { setWrong(text.wantsPlace); return; }
+    if (!(Math.abs(y) <= 90) || !(Math.abs(x) <= 180)) {
+      setWrong(text.wantsPlace);
+      return;
+    }
     setWrong("");
     onChange([x, y]);
   };
-  const field = (/** @type {"latitude" | "longitude"} */ name, /** @type {string} */ label) => html`<${TextField} label=${`${type.name}${type.required ? " *" : ""}: ${label}`} inputmode="decimal" autocomplete="off" disabled=${disabled} placeholder=${placeholder}
-    value=${draft[name]} onInput=${(/** @type {string} */ given) => setDraft({ ...draft, [name]: given })} onBlur=${take} onKeyDown=${(/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter") { event.preventDefault(); take(); } }} />`;
+  const field = (
+    /** @type {"latitude" | "longitude"} */ name,
+    /** @type {string} */ label,
+  ) => html`<${TextField} label=${`${type.name}${type.required ? " *" : ""}: ${label}`} inputmode="decimal" autocomplete="off" disabled=${disabled} placeholder=${placeholder}
+    value=${draft[name]} onInput=${(/** @type {string} */ given) => setDraft({ ...draft, [name]: given })} onBlur=${take} onKeyDown=${(
+      /** @type {KeyboardEvent} */ event,
+    ) => {
+      if (event.key === "Enter") {
+        event.preventDefault();
+        take();
+      }
+    }} />`;
   return html`<fieldset class="position"><legend class="visually-hidden">${type.name}</legend><div class="position-fields">${field("latitude", text.latitude)}${field("longitude", text.longitude)}
       <${Button} icon="grid" title=${text.mapOf(type.name)} aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)} /></div>
     ${type.description && html`<div class="hint">${type.description}</div>`}${(wrong || error) && html`<div class="error" role="alert">${wrong || error}</div>`}
@@ -53,21 +78,39 @@ function Map_({ name, place, onChange }) {
   const [zoom, setZoom] = useState(1);
   const [centre, setCentre] = useState(/** @type {[number, number]} */ (place ?? [0, 0]));
   const picture = useRef(/** @type {SVGSVGElement | null} */ (null));
-  useEffect(() => { if (place) setCentre(place); }, [place?.[0], place?.[1]]);
-  const wide = WIDTH / zoom, high = HEIGHT / zoom;
-  const west = within(centre[0] - wide / 2, -180, 180 - wide), south = within(centre[1] - high / 2, -90, 90 - high);
+  useEffect(() => {
+    if (place) setCentre(place);
+  }, [place?.[0], place?.[1]]);
+  const wide = WIDTH / zoom,
+    high = HEIGHT / zoom;
+  const west = within(centre[0] - wide / 2, -180, 180 - wide),
+    south = within(centre[1] - high / 2, -90, 90 - high);
   const step = STEPS.find((each) => wide / each >= 6) ?? STEPS[STEPS.length - 1];
-  const lines = (/** @type {number} */ from, /** @type {number} */ length) => Array.from({ length: Math.floor((from + length) / step) - Math.ceil(from / step) + 1 }, (_, index) => rounded((Math.ceil(from / step) + index) * step));
-  const x = (/** @type {number} */ longitude) => (longitude - west) * zoom, y = (/** @type {number} */ latitude) => (south + high - latitude) * zoom;
-  const choose = (/** @type {number} */ longitude, /** @type {number} */ latitude) => onChange?.([rounded(within(longitude, -180, 180)), rounded(within(latitude, -90, 90))]);
+  const lines = (/** @type {number} */ from, /** @type {number} */ length) =>
+    Array.from({ length: Math.floor((from + length) / step) - Math.ceil(from / step) + 1 }, (_, index) =>
+      rounded((Math.ceil(from / step) + index) * step),
+    );
+  const x = (/** @type {number} */ longitude) => (longitude - west) * zoom,
+    y = (/** @type {number} */ latitude) => (south + high - latitude) * zoom;
+  const choose = (/** @type {number} */ longitude, /** @type {number} */ latitude) =>
+    onChange?.([rounded(within(longitude, -180, 180)), rounded(within(latitude, -90, 90))]);
   const click = (/** @type {MouseEvent} */ event) => {
     const box = /** @type {SVGSVGElement} */ (picture.current).getBoundingClientRect();
-    choose(west + ((event.clientX - box.left) / box.width) * wide, south + (1 - (event.clientY - box.top) / box.height) * high);
+    choose(
+      west + ((event.clientX - box.left) / box.width) * wide,
+      south + (1 - (event.clientY - box.top) / box.height) * high,
+    );
   };
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
-    const moves = /** @type {Record<string, [number, number]>} */ ({ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] });
+    const moves = /** @type {Record<string, [number, number]>} */ ({
+      ArrowLeft: [-1, 0],
+      ArrowRight: [1, 0],
+      ArrowUp: [0, 1],
+      ArrowDown: [0, -1],
+    });
     const zooms = /** @type {Record<string, number>} */ ({ "+": 2, "=": 2, "-": 0.5 });
-    if (event.key in moves) choose(centre[0] + (moves[event.key][0] * wide) / 90, centre[1] + (moves[event.key][1] * wide) / 90);
+    if (event.key in moves)
+      choose(centre[0] + (moves[event.key][0] * wide) / 90, centre[1] + (moves[event.key][1] * wide) / 90);
     else if (event.key in zooms) setZoom(within(zoom * zooms[event.key], 1, CLOSEST));
     else return;
     event.preventDefault();

@@ -18,20 +18,37 @@ import { explain, toast, toastError } from "./toast.js";
  * @param {{title: string, members: Member[], values?: Record<string, any>, isNew?: boolean, action?: string, onSave: (values: Record<string, any>) => Promise<any>, onClose: () => void, wide?: boolean, first?: any, children?: any}} props
  *   `first` stands above the members, `children` below them
  */
-export function RecordDialog({ title, members, values = {}, isNew = true, action, onSave, onClose, wide, first, children }) {
+export function RecordDialog({
+  title,
+  members,
+  values = {},
+  isNew = true,
+  action,
+  onSave,
+  onClose,
+  wide,
+  first,
+  children,
+}) {
   const [given, setGiven] = useState(/** @type {Record<string, any>} */ ({ ...values }));
   const [failure, setFailure] = useState("");
   const [busy, setBusy] = useState(false);
-  const shown = members.filter((each) => (!each.only || each.only === (isNew ? "create" : "change")) && (!each.when || each.when(given)));
+  const shown = members.filter(
+    (each) => (!each.only || each.only === (isNew ? "create" : "change")) && (!each.when || each.when(given)),
+  );
   const submit = async () => {
     setBusy(true);
     setFailure("");
     try {
       await onSave(collect(shown, given, values, isNew));
       onClose();
-    } catch (reason) { setFailure(explain(reason)); setBusy(false); }
+    } catch (reason) {
+      setFailure(explain(reason));
+      setBusy(false);
+    }
   };
-  const set = (/** @type {string} */ name) => (/** @type {any} */ value) => setGiven((before) => ({ ...before, [name]: value }));
+  const set = (/** @type {string} */ name) => (/** @type {any} */ value) =>
+    setGiven((before) => ({ ...before, [name]: value }));
   return html`<${Dialog} title=${title} wide=${wide} onClose=${onClose} onSubmit=${submit} footer=${html`<${Button} onClick=${onClose}>${text.cancel}<//><${Button} kind="primary" type="submit" busy=${busy}>${action ?? (isNew ? text.create : text.save)}<//>`}>
     ${failure && html`<div class="note bad" role="alert">${failure}</div>`}${first}${shown.map((each, index) => html`<${Input} key=${each.name} member=${each} value=${given[each.name]} onChange=${set(each.name)} first=${index === 0} />`)}${children}<//>`;
 }
@@ -40,17 +57,30 @@ export function RecordDialog({ title, members, values = {}, isNew = true, action
 function Input({ member, value, onChange, first }) {
   const { label, hint, required } = member;
   const own = { label, hint, required, autofocus: first };
-  if (member.kind === "select") return html`<${Select} label=${label} hint=${hint} value=${value} options=${member.options ?? []} onChange=${onChange} />`;
-  if (member.kind === "check") return html`<${Checkbox} label=${label} checked=${Boolean(value)} onChange=${onChange} />`;
+  if (member.kind === "select")
+    return html`<${Select} label=${label} hint=${hint} value=${value} options=${member.options ?? []} onChange=${onChange} />`;
+  if (member.kind === "check")
+    return html`<${Checkbox} label=${label} checked=${Boolean(value)} onChange=${onChange} />`;
   if (member.kind === "choices") {
     const chosen = new Set(value ?? []);
-    return html`<fieldset class="choices"><legend class="label">${label}</legend>${(member.options ?? []).map((option) => {
-      const [given, name] = Array.isArray(option) ? option : [option, option];
-      return html`<${Checkbox} key=${given} label=${name} checked=${chosen.has(given)} onChange=${(/** @type {boolean} */ on) => { const next = new Set(chosen); if (on) next.add(given); else next.delete(given); onChange([...next]); }} />`;
-    })}</fieldset>`;
+    return html`<fieldset class="choices"><legend class="label">${label}</legend>${(member.options ?? []).map(
+      (option) => {
+        const [given, name] = Array.isArray(option) ? option : [option, option];
+        return html`<${Checkbox} key=${given} label=${name} checked=${chosen.has(given)} onChange=${(
+          /** @type {boolean} */ on,
+        ) => {
+          const next = new Set(chosen);
+          if (on) next.add(given);
+          else next.delete(given);
+          onChange([...next]);
+        }} />`;
+      },
+    )}</fieldset>`;
   }
-  if (member.kind === "lines") return html`<${TextField} ...${own} rows=${4} value=${Array.isArray(value) ? value.join("\n") : value ?? ""} onInput=${onChange} />`;
-  if (member.kind === "color") return html`<${TextField} ...${own} type="color" value=${value ?? "#3aa0ff"} onInput=${onChange} />`;
+  if (member.kind === "lines")
+    return html`<${TextField} ...${own} rows=${4} value=${Array.isArray(value) ? value.join("\n") : (value ?? "")} onInput=${onChange} />`;
+  if (member.kind === "color")
+    return html`<${TextField} ...${own} type="color" value=${value ?? "#3aa0ff"} onInput=${onChange} />`;
   return html`<${TextField} ...${own} rows=${member.kind === "long" ? 3 : undefined} type=${member.kind === "password" ? "password" : "text"} autocomplete=${member.kind === "password" ? "new-password" : "off"}
     inputmode=${member.kind === "number" ? "decimal" : undefined} value=${value ?? ""} onInput=${onChange} />`;
 }
@@ -61,13 +91,26 @@ function collect(members, given, before, isNew) {
   const found = {};
   for (const { name, kind, options } of members) {
     let value = given[name];
-    if (kind === "lines" && typeof value === "string") value = value.split("\n").map((each) => each.trim()).filter(Boolean);
+    if (kind === "lines" && typeof value === "string")
+      value = value
+        .split("\n")
+        .map((each) => each.trim())
+        .filter(Boolean);
     else if (kind === "number" && typeof value === "string" && value.trim()) value = Number(value);
     else if (kind === "select" && value === "" && before[name] !== undefined) value = null;
-    else if (kind === "select" && typeof value === "string") value = (options ?? []).map((each) => (Array.isArray(each) ? each[0] : each)).find((each) => String(each) === value) ?? value;
+    else if (kind === "select" && typeof value === "string")
+      value =
+        (options ?? []).map((each) => (Array.isArray(each) ? each[0] : each)).find((each) => String(each) === value) ??
+        value;
     else if (typeof value === "string") value = value.trim();
     const isEmpty = value === undefined || value === "" || value === null || (Array.isArray(value) && !value.length);
-    if (isNew ? !isEmpty : JSON.stringify(value) !== JSON.stringify(before[name]) && !(isEmpty && (before[name] === undefined || before[name] === null))) found[name] = value;
+    if (
+      isNew
+        ? !isEmpty
+        : JSON.stringify(value) !== JSON.stringify(before[name]) &&
+          !(isEmpty && (before[name] === undefined || before[name] === null))
+    )
+      found[name] = value;
   }
   return found;
 }
@@ -77,14 +120,43 @@ function collect(members, given, before, isNew) {
  * @param {{title: string, lead?: any, items: any[], columns: Array<{name: string, render: (item: any) => any, end?: boolean}>, nameOf: (item: any) => string, icon?: string, empty?: string,
  *   onCreate?: () => void, createLabel?: string, onChange?: (item: any) => void, onRemove?: (item: any) => Promise<any>, removeMessage?: any, more?: (item: any) => any[], isLocked?: (item: any) => boolean, isPage?: boolean}} props `isPage`: the title is that of the page
  */
-export function RecordTable({ title, lead, items, columns, nameOf, icon, empty, onCreate, createLabel, onChange, onRemove, removeMessage, more, isLocked, isPage }) {
+export function RecordTable({
+  title,
+  lead,
+  items,
+  columns,
+  nameOf,
+  icon,
+  empty,
+  onCreate,
+  createLabel,
+  onChange,
+  onRemove,
+  removeMessage,
+  more,
+  isLocked,
+  isPage,
+}) {
   const remove = async (/** @type {any} */ item) => {
-    if (!(await confirm({ title: text.deleteNamed(nameOf(item)), message: removeMessage, action: text.delete, danger: true }))) return;
+    if (
+      !(await confirm({
+        title: text.deleteNamed(nameOf(item)),
+        message: removeMessage,
+        action: text.delete,
+        danger: true,
+      }))
+    )
+      return;
     Promise.resolve(onRemove?.(item)).then(() => toast(text.deleted, { kind: "good" }), toastError);
   };
-  const create = onCreate && html`<${Button} kind="primary" icon="add" onClick=${onCreate}>${createLabel ?? text.create}<//>`;
+  const create =
+    onCreate && html`<${Button} kind="primary" icon="add" onClick=${onCreate}>${createLabel ?? text.create}<//>`;
   const hasActions = Boolean(onChange || onRemove || more);
   return html`<section class="column"><div class="row"><div class="grow">${isPage ? html`<h1 class="title">${title}</h1>` : html`<h2>${title}</h2>`}${lead && html`<p class="muted">${lead}</p>`}</div>${items.length > 0 && create}</div>
-    ${items.length === 0 ? html`<${Empty} icon=${icon} title=${empty ?? text.nothingYet} action=${create} />` : html`<div class="card table-card"><table class="table"><thead><tr>${columns.map((each) => html`<th key=${each.name} class=${each.end ? "end" : ""} scope="col">${each.name}</th>`)}${hasActions && html`<th><span class="visually-hidden">${text.actions}</span></th>`}</tr></thead>
-      <tbody>${items.map((item) => html`<tr key=${item.id ?? nameOf(item)}>${columns.map((each) => html`<td key=${each.name} class=${each.end ? "end number" : ""}>${each.render(item)}</td>`)}${hasActions && html`<td class="end">${!isLocked?.(item) && html`<${Menu} small kind="quiet" icon="more" title=${text.actionsOf(nameOf(item))} items=${[...(more?.(item) ?? []), onChange && { label: text.edit, icon: "edit", run: () => onChange(item) }, onRemove && { label: text.delete, icon: "trash", danger: true, run: () => remove(item) }]} />`}</td>`}</tr>`)}</tbody></table></div>`}</section>`;
+    ${
+      items.length === 0
+        ? html`<${Empty} icon=${icon} title=${empty ?? text.nothingYet} action=${create} />`
+        : html`<div class="card table-card"><table class="table"><thead><tr>${columns.map((each) => html`<th key=${each.name} class=${each.end ? "end" : ""} scope="col">${each.name}</th>`)}${hasActions && html`<th><span class="visually-hidden">${text.actions}</span></th>`}</tr></thead>
+      <tbody>${items.map((item) => html`<tr key=${item.id ?? nameOf(item)}>${columns.map((each) => html`<td key=${each.name} class=${each.end ? "end number" : ""}>${each.render(item)}</td>`)}${hasActions && html`<td class="end">${!isLocked?.(item) && html`<${Menu} small kind="quiet" icon="more" title=${text.actionsOf(nameOf(item))} items=${[...(more?.(item) ?? []), onChange && { label: text.edit, icon: "edit", run: () => onChange(item) }, onRemove && { label: text.delete, icon: "trash", danger: true, run: () => remove(item) }]} />`}</td>`}</tr>`)}</tbody></table></div>`
+    }</section>`;
 }

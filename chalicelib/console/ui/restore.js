@@ -24,5 +24,9 @@ export function toastDeleted(project, kind, ids, onRestored) {
     toast(words.restored(restored), { kind: "good" });
     onRestored();
   };
-  toast(text.deleted, { kind: "good", seconds: 12, ...(ids.length <= MOST && { action: words.undo, run: () => undo().catch(toastError) }) });
+  toast(text.deleted, {
+    kind: "good",
+    seconds: 12,
+    ...(ids.length <= MOST && { action: words.undo, run: () => undo().catch(toastError) }),
+  });
 }

@@ -6,14 +6,23 @@ import { Icon } from "./icons.js";
 import { explain } from "./toast.js";
 
 /** @param {{label?: string}} props */
-export const Loading = ({ label = text.loading }) => html`<div class="loading" role="status"><span class="spinner" />${label}</div>`;
+export const Loading = ({ label = text.loading }) =>
+  html`<div class="loading" role="status"><span class="spinner" />${label}</div>`;
 
 /** @param {{icon?: string, title: string, children?: any, action?: any}} props */
-export const Empty = ({ icon = "folder", title, children, action }) => html`<div class="empty"><${Icon} name=${icon} /><h2>${title}</h2>
+export const Empty = ({
+  icon = "folder",
+  title,
+  children,
+  action,
+}) => html`<div class="empty"><${Icon} name=${icon} /><h2>${title}</h2>
   ${children && html`<p>${children}</p>`}${action}</div>`;
 
 /** @param {{failure: any, again?: () => void}} props */
-export const Failure = ({ failure, again }) => html`<div class="empty" role="alert"><${Icon} name="alert" /><h2>${text.failed}</h2><p>${explain(failure)}</p>
+export const Failure = ({
+  failure,
+  again,
+}) => html`<div class="empty" role="alert"><${Icon} name="alert" /><h2>${text.failed}</h2><p>${explain(failure)}</p>
   ${again && html`<${Button} icon="reload" onClick=${again}>${text.again}<//>`}</div>`;
 
 /**
@@ -30,8 +39,12 @@ export function useAsync(read, inputs) {
     const abort = new AbortController();
     setState((/** @type {any} */ before) => ({ ...before, busy: true }));
     latest.current(abort.signal).then(
-      (value) => { if (!abort.signal.aborted) setState({ value, busy: false }); },
-      (failure) => { if (!abort.signal.aborted) setState((/** @type {any} */ before) => ({ ...before, failure, busy: false })); },
+      (value) => {
+        if (!abort.signal.aborted) setState({ value, busy: false });
+      },
+      (failure) => {
+        if (!abort.signal.aborted) setState((/** @type {any} */ before) => ({ ...before, failure, busy: false }));
+      },
     );
     return () => abort.abort();
   }, [...inputs, turn]);
@@ -40,7 +53,8 @@ export function useAsync(read, inputs) {
 
 /** Show a read: waiting, failed, or what `children` makes of the value, with a note where it could not be read again. @param {{of: any, children: (value: any) => any}} props */
 export function Await({ of, children }) {
-  if (of.value !== undefined && of.failure) return html`<div class="note bad row" role="alert"><span class="grow">${text.notAgain(explain(of.failure))}</span><${Button} small icon="reload" busy=${of.busy} onClick=${of.again}>${text.again}<//></div>${children(of.value)}`;
+  if (of.value !== undefined && of.failure)
+    return html`<div class="note bad row" role="alert"><span class="grow">${text.notAgain(explain(of.failure))}</span><${Button} small icon="reload" busy=${of.busy} onClick=${of.again}>${text.again}<//></div>${children(of.value)}`;
   if (of.value !== undefined) return children(of.value);
   return of.failure ? html`<${Failure} failure=${of.failure} again=${of.again} />` : html`<${Loading} />`;
 }

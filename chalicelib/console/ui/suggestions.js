@@ -26,7 +26,10 @@ export function Suggestions({ id, path, type, draft }) {
       const query = { query: type.autocomplete.match_any ? `*${draft}` : draft, min_level: type.autocomplete.minLevel };
       get(path, query, { signal: stop.signal }).then(setFound, () => undefined);
     }, PAUSE_MS);
-    return () => { clearTimeout(timer); stop.abort(); };
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
   }, [path, draft]);
   return html`<datalist id=${id}>${found.slice(0, 50).map((/** @type {any} */ { value, group, data }) => html`<option key=${`${group}/${value}`} value=${value}>${[group, data?.alias].filter(Boolean).join(", ")}</option>`)}</datalist>`;
 }

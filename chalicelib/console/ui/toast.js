@@ -1,10 +1,26 @@
-// Short messages at the lower edge; errors stay until they are closed.
-import { html, signal, useLayoutEffect, useRef } from "../lib.js";
+// Short messages at the lower edge, or at the upper edge of a picture that is worked on; errors stay until they are
+// closed or their project is left.
+import { effect, html, signal, useLayoutEffect, useRef } from "../lib.js";
+import { route } from "../router.js";
 import { text } from "../strings.js";
 import { Button } from "./controls.js";
 
-const shown = signal(/** @type {Array<{id: number, message: string, kind: string, action?: string, run?: () => void}>} */ ([]));
+const MOST = 2;
+const MARGIN = 12;
+
+/**
+ * @typedef {{id: number, message: string, kind: string, action?: string, run?: () => void, times: number, project: string, timer?: number}} Toast
+ *   `times` says how often it was given; `project` is the open one then
+ */
+const shown = signal(/** @type {Toast[]} */ ([]));
 let numbers = 0;
+const place = () => route.peek().params.project ?? "";
+
+effect(() => {
+  const here = route.value.params.project ?? "";
+  const stay = shown.peek().filter((each) => each.project === here || (!each.project && each.kind !== "bad"));
+  if (stay.length < shown.peek().length) shown.value = stay;
+});
 
 /**
  * Show a message. @param {string} message @param {{kind?: "good"|"bad"|"info", action?: string, run?: () => void, seconds?: number}} [options]
@@ -12,8 +28,14 @@ let numbers = 0;
  */
 export function toast(message, { kind = "info", action, run, seconds = kind === "bad" ? 0 : 6 } = {}) {
   const id = ++numbers;
-  shown.value = [...shown.value.slice(-4), { id, message, kind, action, run }];
-  if (seconds) setTimeout(() => close(id), seconds * 1000);
+  const same = shown.value.find((each) => each.message === message && each.kind === kind);
+  clearTimeout(same?.timer);
+  const timer = seconds ? setTimeout(() => close(id), seconds * 1000) : undefined;
+  const made = { id, message, kind, action, run, times: (same?.times ?? 0) + 1, project: place(), timer };
+  const all = [...shown.value.filter((each) => each !== same), made];
+  // the oldest goes, an error last
+  const gone = all.length > MOST && (all.slice(0, -1).find((each) => each.kind !== "bad") ?? all[0]);
+  shown.value = all.filter((each) => each !== gone);
 }
 
 /** Show a failure as a message. @param {any} failure */
@@ -23,12 +45,15 @@ export const toastError = (failure) => {
 
 /** The sentences of an error: what failed, then the field and the rule. @param {any} failure */
 export function explain(failure) {
-  const message = String(failure?.message ?? failure), details = failure?.details ?? "";
+  const message = String(failure?.message ?? failure),
+    details = failure?.details ?? "";
   return details ? `${message}${/[.:!?]$/.test(message) ? "" : ":"} ${details}` : message;
 }
 
 /** @param {number} id */
-const close = (id) => { shown.value = shown.value.filter((each) => each.id !== id); };
+const close = (id) => {
+  shown.value = shown.value.filter((each) => each.id !== id);
+};
 
 /** The messages; stands once in the frame. As a popover they lie above dialogs. */
 export function Toasts() {
@@ -37,9 +62,25 @@ export function Toasts() {
   useLayoutEffect(() => {
     list.current?.hidePopover?.();
     if (all.length) list.current?.showPopover?.();
+    putBeside(/** @type {HTMLElement} */ (list.current));
   }, [all]);
-  return html`<div class="toasts" role="status" aria-live="polite" popover="manual" ref=${list}>${all.map((each) => html`
-  <div class=${`toast ${each.kind}`} key=${each.id}><p>${each.message}</p>
-    ${each.action && html`<${Button} small onClick=${() => { close(each.id); each.run?.(); }}>${each.action}<//>`}
-    <${Button} small kind="quiet" icon="close" title=${text.close} onClick=${() => close(each.id)} /></div>`)}</div>`;
+  return html`<div class="toasts" role="status" aria-live="polite" popover="manual" ref=${list}>${all.map(
+    (each) => html`
+  <div class=${`toast ${each.kind}`} key=${each.id}><p>${each.message}${each.times > 1 && html` <span class="chip number">${text.times(each.times)}</span>`}</p>
+    ${
+      each.action &&
+      html`<${Button} small onClick=${() => {
+        close(each.id);
+        each.run?.();
+      }}>${each.action}<//>`
+    }
+    <${Button} small kind="quiet" icon="close" title=${text.close} onClick=${() => close(each.id)} /></div>`,
+  )}</div>`;
+}
+
+/** Where a picture is worked on, within its upper edge: nothing of panel, tools and transport is covered. @param {HTMLElement} list */
+function putBeside(list) {
+  const stage = document.querySelector(".stage")?.getBoundingClientRect();
+  list.style.inset = stage ? `${stage.top + MARGIN}px auto auto ${stage.left + MARGIN}px` : "";
+  list.style.maxWidth = stage ? `${stage.width - 2 * MARGIN}px` : "";
 }

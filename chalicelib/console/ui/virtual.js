@@ -23,7 +23,12 @@ export function VirtualGrid({ count, minWidth, ratio, extra, gap = 14, name, onR
   const wanted = useRef(-1);
   useLayoutEffect(() => {
     const element = /** @type {HTMLElement} */ (outer.current);
-    const measure = () => setBox({ width: inner.current?.clientWidth ?? 0, height: element.clientHeight, scale: parseFloat(getComputedStyle(document.documentElement).fontSize) / USUAL_PX });
+    const measure = () =>
+      setBox({
+        width: inner.current?.clientWidth ?? 0,
+        height: element.clientHeight,
+        scale: parseFloat(getComputedStyle(document.documentElement).fontSize) / USUAL_PX,
+      });
     const observer = new ResizeObserver(measure);
     observer.observe(element);
     measure();
@@ -32,7 +37,10 @@ export function VirtualGrid({ count, minWidth, ratio, extra, gap = 14, name, onR
   useEffect(() => {
     const place = `${route.peek().path} ${scrollKey}`;
     outer.current?.scrollTo(0, places.get(place) ?? 0);
-    return () => { places.delete(place); places.set(place, latest.current); };
+    return () => {
+      places.delete(place);
+      places.set(place, latest.current);
+    };
   }, [scrollKey, Boolean(count && box.width)]);
   const latest = useRef(0);
   latest.current = top;
@@ -43,18 +51,37 @@ export function VirtualGrid({ count, minWidth, ratio, extra, gap = 14, name, onR
   const offset = inner.current?.offsetTop ?? 0;
   const firstRow = Math.max(0, Math.floor((top - offset) / pitch) - OVERSCAN);
   const endRow = Math.min(rows, Math.ceil((top - offset + box.height) / pitch) + OVERSCAN);
-  const first = firstRow * columns, end = Math.max(first, Math.min(count, endRow * columns));
-  useEffect(() => { if (box.width && end > first) onRange?.(first, end); }, [first, end, box.width, onRange]);
-  const focus = (/** @type {number} */ index) => /** @type {HTMLElement | null} */ (inner.current?.querySelector(`[data-index="${index}"] a, [data-index="${index}"] button`))?.focus();
-  useLayoutEffect(() => { if (wanted.current >= 0) { focus(wanted.current); wanted.current = -1; } });
+  const first = firstRow * columns,
+    end = Math.max(first, Math.min(count, endRow * columns));
+  useEffect(() => {
+    if (box.width && end > first) onRange?.(first, end);
+  }, [first, end, box.width, onRange]);
+  const focus = (/** @type {number} */ index) =>
+    /** @type {HTMLElement | null} */ (
+      inner.current?.querySelector(`[data-index="${index}"] a, [data-index="${index}"] button`)
+    )?.focus();
+  useLayoutEffect(() => {
+    if (wanted.current >= 0) {
+      focus(wanted.current);
+      wanted.current = -1;
+    }
+  });
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
     const cell = /** @type {HTMLElement | null} */ (/** @type {HTMLElement} */ (event.target).closest("[data-index]"));
     const at = Number(cell?.dataset.index ?? -1);
-    const moves = /** @type {Record<string, number>} */ ({ ArrowRight: at + 1, ArrowLeft: at - 1, ArrowDown: at + columns, ArrowUp: at - columns, Home: 0, End: count - 1 });
+    const moves = /** @type {Record<string, number>} */ ({
+      ArrowRight: at + 1,
+      ArrowLeft: at - 1,
+      ArrowDown: at + columns,
+      ArrowUp: at - columns,
+      Home: 0,
+      End: count - 1,
+    });
     if (at < 0 || !(event.key in moves) || event.altKey || event.ctrlKey) return;
     event.preventDefault();
     const target = Math.max(0, Math.min(count - 1, moves[event.key]));
-    const y = Math.floor(target / columns) * pitch + offset, element = /** @type {HTMLElement} */ (outer.current);
+    const y = Math.floor(target / columns) * pitch + offset,
+      element = /** @type {HTMLElement} */ (outer.current);
     wanted.current = target;
     if (y < element.scrollTop) element.scrollTop = y - gap;
     else if (y + pitch > element.scrollTop + box.height) element.scrollTop = y + pitch - box.height;
@@ -64,7 +91,8 @@ export function VirtualGrid({ count, minWidth, ratio, extra, gap = 14, name, onR
   const cells = [];
   if (box.width) {
     for (let index = first; index < end; index++) {
-      const x = (index % columns) * (width + gap), y = Math.floor(index / columns) * pitch;
+      const x = (index % columns) * (width + gap),
+        y = Math.floor(index / columns) * pitch;
       cells.push(html`<div class="virtual-cell" role="listitem" key=${index} data-index=${index} aria-setsize=${count} aria-posinset=${index + 1}
         style=${{ width: `${width}px`, height: `${pitch - gap}px`, transform: `translate(${x}px, ${y}px)` }}>${render(index)}</div>`);
     }
@@ -85,22 +113,37 @@ export function usePages(read, inputs, size = 100) {
   latest.current = read;
   const state = useMemo(() => ({ pages: new Map(), abort: new AbortController() }), inputs);
   useEffect(() => () => state.abort.abort(), [state]);
-  return useMemo(() => ({
-    item: (/** @type {number} */ index) => { const page = state.pages.get(Math.floor(index / size)); return Array.isArray(page) ? page[index % size] : undefined; },
-    need: (/** @type {number} */ first, /** @type {number} */ end) => {
-      for (let page = Math.floor(first / size); page * size < end; page++) {
-        if (state.pages.has(page)) continue;
-        state.pages.set(page, null);
-        latest.current(page * size, (page + 1) * size, state.abort.signal).then(
-          (items) => { state.pages.set(page, items); redraw((turn) => turn + 1); },
-          (failure) => { state.pages.delete(page); if (!state.abort.signal.aborted) toastError(failure); },
-        );
-      }
-    },
-    drop: () => { state.pages.clear(); redraw((turn) => turn + 1); },
-    update: (/** @type {(item: any) => any} */ change) => {
-      for (const [page, items] of state.pages) if (items) state.pages.set(page, items.map(change));
-      redraw((turn) => turn + 1);
-    },
-  }), [state]);
+  return useMemo(
+    () => ({
+      item: (/** @type {number} */ index) => {
+        const page = state.pages.get(Math.floor(index / size));
+        return Array.isArray(page) ? page[index % size] : undefined;
+      },
+      need: (/** @type {number} */ first, /** @type {number} */ end) => {
+        for (let page = Math.floor(first / size); page * size < end; page++) {
+          if (state.pages.has(page)) continue;
+          state.pages.set(page, null);
+          latest.current(page * size, (page + 1) * size, state.abort.signal).then(
+            (items) => {
+              state.pages.set(page, items);
+              redraw((turn) => turn + 1);
+            },
+            (failure) => {
+              state.pages.delete(page);
+              if (!state.abort.signal.aborted) toastError(failure);
+            },
+          );
+        }
+      },
+      drop: () => {
+        state.pages.clear();
+        redraw((turn) => turn + 1);
+      },
+      update: (/** @type {(item: any) => any} */ change) => {
+        for (const [page, items] of state.pages) if (items) state.pages.set(page, items.map(change));
+        redraw((turn) => turn + 1);
+      },
+    }),
+    [state],
+  );
 }

@@ -1,17 +1,21 @@
 // Watch a media and annotate it: the picture with shapes over it, tools at its left, details at its right.
 import { get } from "../client.js";
-import { classes, html, useEffect, useMemo, useRef, useState } from "../lib.js";
-import { link, navigate, setQuery } from "../router.js";
+import { classes, effect, html, useComputed, useEffect, useMemo, useRef, useState } from "../lib.js";
+import { link, navigate, route, setQuery } from "../router.js";
 import { user } from "../store.js";
 import { annotate as words } from "../strings_annotate.js";
 import { Button, Dot } from "../ui/controls.js";
-import { Dialog } from "../ui/dialog.js";
+import { chosenKeys } from "../ui/key_map.js";
 import { useKeys } from "../ui/keys.js";
+import { useSettled } from "../ui/settled.js";
 import { Await, Empty, Loading, useAsync } from "../ui/states.js";
 import { explain, toast } from "../ui/toast.js";
+import { AttributeMode } from "../draw/attribute_mode.js";
 import { commandsOf, keysOf } from "../draw/commands.js";
 import { Conflicts } from "../draw/conflicts.js";
 import { Panel } from "../draw/panel.js";
+import { style } from "../draw/display.js";
+import { labelAttribute } from "../draw/labels.js";
 import { isReviewable } from "../draw/review.js";
 import { Session } from "../draw/session.js";
 import { Stage } from "../draw/stage.js";
@@ -19,11 +23,12 @@ import { WAYS } from "../player/player.js";
 import { Timeline } from "../player/timeline.js";
 import { Transport } from "../player/transport.js";
 import { contextOf, Head, useNeighbours } from "./annotate_head.js";
+import { Help } from "./annotate_keys.js";
 
 const ICONS = /** @type {Record<string, string>} */ ({ box: "box", line: "line", dot: "dot", poly: "polygon" });
 const DAY = 86400;
-const KEY_NAMES = /** @type {Record<string, string>} */ ({ " ": "Space", "Ctrl+Z": "Ctrl Shift z" });
-const ARROWS = /** @type {Record<string, string>} */ ({ ArrowLeft: "←", ArrowRight: "→" });
+/** @type {[string, import("../draw/document.js").Row][]} */
+const NOTHING = [];
 
 /** @param {{params: any, query: any}} props */
 export default function Annotate({ params, query }) {
@@ -40,49 +45,114 @@ export default function Annotate({ params, query }) {
 
 /** @param {{media: any, params: any, query: any}} props */
 function Workplace({ media, params, query }) {
-  const session = useMemo(() => new Session(media, { version: Number(query.version) || undefined, user: user.value }), [media]);
-  const [dialog, setDialog] = useState(/** @type {"help" | "conflicts" | null} */ (null));
+  const session = useMemo(
+    () => new Session(media, { version: Number(query.version) || undefined, user: user.value }),
+    [media],
+  );
+  const [dialog, setDialog] = useState(/** @type {"help" | "conflicts" | "attributes" | null} */ (null));
   const root = useRef(/** @type {HTMLElement | null} */ (null));
   const picture = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   const overlay = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  const looked = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  const hands = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   const speaker = useRef(/** @type {HTMLAudioElement | null} */ (null));
   const field = useRef(/** @type {HTMLInputElement | null} */ (null));
   const context = contextOf(query);
   const neighbours = useNeighbours(media.id, context);
-  const openMedia = (/** @type {number | undefined} */ id) => (id ? navigate(`/projects/${params.project}/media/${id}`, { ...context, version: query.version }) : toast(words.noNeighbour, { seconds: 3 }));
+  const openMedia = (/** @type {number | undefined} */ id) =>
+    id
+      ? navigate(`/projects/${params.project}/media/${id}`, { ...context, version: query.version })
+      : toast(words.noNeighbour, { seconds: 3 });
   const latest = useRef(neighbours);
   latest.current = neighbours;
-  const commands = useMemo(() => commandsOf(session, {
-    open: (which) => openMedia(latest.current[which]),
-    help: () => setDialog("help"),
-    goTo: () => field.current?.focus(),
-    toast: (text) => toast(text, { seconds: 3 }),
-    decide: (decision) => {
-      const isMeant = session.mayEdit && session.chosen().some((/** @type {any} */ [, row]) => isReviewable(session.typeOf(row)));
-      if (isMeant && !session.setAttribute("Review", decision, words.steps.review)) toast(words.layerLocked, { seconds: 5 });
-    },
-  }), [session]);
+  const commands = useMemo(
+    () =>
+      commandsOf(session, {
+        open: (which) => openMedia(latest.current[which]),
+        help: () => setDialog("help"),
+        attributes: () => session.mayEdit && setDialog("attributes"),
+        goTo: () => field.current?.focus(),
+        toast: (text) => toast(text, { seconds: 3 }),
+        decide: (decision) => {
+          const isMeant =
+            session.mayEdit && session.chosen().some((/** @type {any} */ [, row]) => isReviewable(session.typeOf(row)));
+          if (isMeant && !session.hand.setAttribute("Review", decision, words.steps.review))
+            toast(words.layerLocked, { seconds: 5 });
+        },
+      }),
+    [session],
+  );
   const run = (/** @type {string} */ id) => commands.find((/** @type {any} */ command) => command.id === id)?.run();
-  useKeys(keysOf(session, commands));
+  useKeys(keysOf(session, commands, chosenKeys.value));
   useEffect(() => {
-    if (!root.current || !picture.current || !overlay.current) return undefined;
-    session.stage = stageOf(session, root.current, picture.current, overlay.current);
-    const ways = query.player ? String(query.player).split(",").filter((way) => WAYS.includes(way)) : undefined;
-    session.start(picture.current, speaker.current, Number(query.frame) || 0, ways)
-      .then(() => { if (query.select) session.select([...session.doc.base].filter(([key, base]) => base.id === Number(query.select) && key.startsWith(query.of === "track" ? "state/" : "localization/")).map(([key]) => key)); })
-      .catch((/** @type {any} */ failure) => { session.failure.value = failure; });
+    if (!root.current || !picture.current || !overlay.current || !hands.current) return undefined;
+    session.stage = stageOf(
+      session,
+      root.current,
+      [picture.current, /** @type {HTMLCanvasElement} */ (looked.current)],
+      overlay.current,
+      hands.current,
+    );
+    const ways = query.player
+      ? String(query.player)
+          .split(",")
+          .filter((way) => WAYS.includes(way))
+      : undefined;
+    session
+      .start(
+        picture.current,
+        /** @type {HTMLCanvasElement} */ (looked.current),
+        speaker.current,
+        Number(query.frame) || 0,
+        ways,
+      )
+      .then(() => {
+        if (query.select)
+          session.select(
+            [...session.doc.base]
+              .filter(
+                ([key, base]) =>
+                  base.id === Number(query.select) && key.startsWith(query.of === "track" ? "state/" : "localization/"),
+              )
+              .map(([key]) => key),
+          );
+      })
+      .catch((/** @type {any} */ failure) => {
+        session.failure.value = failure;
+      });
     return () => session.stop();
   }, [session]);
   useEffect(() => {
     /** @type {any} */
     let timer;
+    const { path } = route.peek();
     const stop = session.frame.subscribe((/** @type {number} */ frame) => {
       clearTimeout(timer);
       if (!session.isShown.peek()) return; // until the picture is there, the address says which it will be
-      timer = setTimeout(() => { written.current = frame; setQuery({ frame: frame || "" }); }, 400);
+      timer = setTimeout(() => {
+        const now = route.peek();
+        // a link that was followed meanwhile keeps its frame
+        if (now.path !== path || (Number(now.query.frame) || 0) !== written.current) return;
+        written.current = frame;
+        setQuery({ frame: frame || "" });
+      }, 400);
     });
-    return () => { clearTimeout(timer); stop(); };
+    return () => {
+      clearTimeout(timer);
+      stop();
+    };
   }, [session]);
+  // the frame is written into the page without making its components anew: they need not change with each frame
+  useEffect(
+    () =>
+      effect(() => {
+        const frame = session.frame.value;
+        if (session.isShown.value) /** @type {HTMLElement} */ (root.current).dataset.frame = String(frame);
+      }),
+    [session],
+  );
+  const count = useSettled(useComputed(() => [session.frame.value, session.onFrame.value.length]));
+  useEffect(() => root.current?.setAttribute("aria-label", words.stage(media.name, count[0], count[1])), [count]);
   // a link to another frame of the same media was followed
   const written = useRef(Number(query.frame) || 0);
   useEffect(() => {
@@ -90,72 +160,105 @@ function Workplace({ media, params, query }) {
     if (wanted !== written.current) session.player?.seek(wanted);
     written.current = wanted;
   }, [query.frame]);
-  const address = () => new URL(link(`/projects/${params.project}/media/${media.id}`, { frame: session.frame.peek(), version: query.version }), location.href).href;
+  const address = () =>
+    new URL(
+      link(`/projects/${params.project}/media/${media.id}`, { frame: session.frame.peek(), version: query.version }),
+      location.href,
+    ).href;
   return html`<div class="annotate">
     <${Head} session=${session} media=${media} back=${link(`/projects/${params.project}`, context)} neighbours=${neighbours} run=${run} onConflicts=${() => setDialog("conflicts")} />
     <${Tools} session=${session} run=${run} />
     <div class="stage-column">
-      <div class=${classes("stage", session.tool.value && "draws")} ref=${root} tabindex="0" role="application" data-frame=${session.isShown.value ? session.frame.value : undefined} aria-label=${words.stage(media.name, session.frame.value, session.onFrame.value.length)}>
-        <canvas class="picture" ref=${picture} width="16" height="9" /><canvas class="shapes" ref=${overlay} /><audio ref=${speaker} preload="auto" />
+      <div class=${classes("stage", session.tool.value && "draws")} aria-label=${media.name} ref=${root} tabindex="0" role="application">
+        <canvas class="picture" ref=${picture} width="16" height="9" /><canvas class="looked" ref=${looked} hidden /><canvas class="shapes" ref=${overlay} /><canvas class="shapes" ref=${hands} /><audio ref=${speaker} preload="auto" />
         ${session.failure.value && html`<p class="note bad stage-note" role="alert">${explain(session.failure.value)}</p>`}
         <${Hint} session=${session} /><${Spoken} session=${session} />
       </div>
       <${Timeline} session=${session} /><${Transport} session=${session} field=${field} onLink=${address} />
     </div>
     <${Panel} session=${session} run=${run} />
+    ${dialog === "attributes" && html`<${AttributeMode} session=${session} onEnd=${() => setDialog(null)} />`}
     ${dialog === "help" && html`<${Help} commands=${commands} onClose=${() => setDialog(null)} />`}
     ${dialog === "conflicts" && html`<${Conflicts} session=${session} onClose=${() => setDialog(null)} />`}
   </div>`;
 }
 
-/** @param {Session} session @param {HTMLElement} root @param {HTMLCanvasElement} picture @param {HTMLCanvasElement} overlay */
-const stageOf = (session, root, picture, overlay) => new Stage(root, picture, overlay, {
-  rows: () => (session.isHidden.peek() ? [] : session.rowsOn(session.frame.peek())),
-  kindOf: session.kindOf,
-  colorOf: (key, row) => session.colorOf(key, row),
-  labelOf: (_key, row) => session.labelOf(row),
-  isEditable: session.isEditable,
-  selected: () => session.selected.peek(),
-  select: (keys) => session.select(keys),
-  tool: () => { const type = session.tool.peek(); return type && { id: type.id, kind: type.dtype, color: colorOf(session, type) }; },
-  created: (shape) => session.create(shape),
-  reshaped: (shapes) => session.reshape(shapes),
-});
+/** @param {Session} session @param {HTMLElement} root @param {HTMLCanvasElement[]} pictures @param {HTMLCanvasElement} overlay @param {HTMLCanvasElement} hands */
+const stageOf = (session, root, pictures, overlay, hands) =>
+  new Stage(root, pictures, overlay, hands, {
+    rows: () => (session.isHidden.peek() ? NOTHING : session.shown.peek()),
+    kindOf: session.kindOf,
+    colorOf: (key, row) => session.colorOf(key, row),
+    labelOf: (_key, row) => session.labelOf(row),
+    isEditable: session.isEditable,
+    isComputed: (key) => key.startsWith("~"),
+    selected: () => session.selected.peek(),
+    select: (keys) => session.select(keys),
+    tool: () => {
+      const type = session.tool.peek();
+      return type && { id: type.id, kind: type.dtype, color: colorOf(session, type) };
+    },
+    style: () => style.peek(),
+    created: (shape) => session.hand.create(shape),
+    reshaped: (shapes) => session.hand.reshape(shapes),
+  });
 
 /** The color of new shapes of a type. @param {Session} session @param {any} type */
-const colorOf = (session, type) => session.colorOf("", /** @type {any} */ ({ kind: "localization", type: type.id, attributes: {} }));
+const colorOf = (session, type) =>
+  session.colorOf("", /** @type {any} */ ({ kind: "localization", type: type.id, attributes: {} }));
 
 /** @param {{session: Session, run: (id: string) => void}} props */
 function Tools({ session, run }) {
   const tool = session.tool.value;
-  const view = (/** @type {string} */ id, /** @type {string} */ icon, /** @type {string} */ title) => html`<${Button} kind="quiet" icon=${icon} title=${title} onClick=${() => run(id)} />`;
+  const view = (/** @type {string} */ id, /** @type {string} */ icon, /** @type {string} */ title) =>
+    html`<${Button} kind="quiet" icon=${icon} title=${title} onClick=${() => run(id)} />`;
   return html`<nav class="tools" aria-label=${words.tools}>
     <${Button} kind="quiet" icon="cursor" title=${`${words.select} (v)`} pressed=${!tool} onClick=${() => session.take(null)} />
-    ${session.mayEdit && session.drawable.map((/** @type {any} */ type, /** @type {number} */ index) => html`<${Button} key=${type.id} kind="quiet" class="tool" icon=${ICONS[type.dtype]} title=${`${type.name}${index < 9 ? ` (${index + 1})` : ""}`} pressed=${tool?.id === type.id} onClick=${() => session.take(type)}>
-      <span class="tool-name cut">${type.name}</span><span class="row tool-foot"><${Dot} color=${colorOf(session, type)} />${index < 9 && html`<span class="key" aria-hidden="true">${index + 1}</span>`}</span><//>`)}
+    ${
+      session.mayEdit &&
+      session.drawable.map(
+        (
+          /** @type {any} */ type,
+          /** @type {number} */ index,
+        ) => html`<${Button} key=${type.id} kind="quiet" class="tool" icon=${ICONS[type.dtype]} title=${`${type.name}${index < 9 ? ` (${index + 1})` : ""}`} pressed=${tool?.id === type.id} onClick=${() => session.take(type)}>
+      <span class="tool-name cut">${type.name}</span><span class="row tool-foot"><${Dot} color=${colorOf(session, type)} />${index < 9 && html`<span class="key" aria-hidden="true">${index + 1}</span>`}</span><//>`,
+      )
+    }
     <span class="grow" />
     <${Button} kind="quiet" icon="eye" title=${session.isHidden.value ? words.show : words.hide} pressed=${session.isHidden.value} onClick=${() => run("hide")} />
-    ${view("zoomIn", "zoom_in", words.zoomIn)}${view("zoomOut", "zoom_out", words.zoomOut)}${view("zoomReset", "fullscreen", words.zoomReset)}</nav>`;
+    ${view("fullscreen", "expand", words.fullscreen)}${view("zoomIn", "zoom_in", words.zoomIn)}${view("zoomOut", "zoom_out", words.zoomOut)}${view("zoomReset", "fullscreen", words.zoomReset)}</nav>`;
 }
 
 /** Says what is selected to those who do not see it. @param {{session: Session}} props */
 function Spoken({ session }) {
   session.selected.value;
   const chosen = session.chosen();
-  const text = chosen.length === 1 ? words.isSelected(session.labelOf(chosen[0][1])) : chosen.length ? words.selectedCount(chosen.length) : "";
+  const text =
+    chosen.length === 1
+      ? words.isSelected(session.labelOf(chosen[0][1]))
+      : chosen.length
+        ? words.selectedCount(chosen.length)
+        : "";
   return html`<p class="visually-hidden" role="status">${text}</p>`;
 }
 
 /** @param {{session: Session}} props */
 function Hint({ session }) {
   const tool = session.tool.value;
+  const armed = session.trackSet.armed.value;
   const text = session.isMoving.value ? words.moveMode : tool ? words.drawHint(tool.name, tool.dtype) : "";
-  return text && html`<p class="stage-hint" role="status">${text}</p>`;
+  return html`${armed && html`<p class="stage-hint armed" role="status">${words.drawsInto(session.trackSet.nameOf(armed))}</p>`}
+    ${text && html`<p class="stage-hint" role="status">${text}<${ValueKeys} session=${session} /></p>`}`;
 }
 
-/** The name of a key for people. @param {string} key */
-const keyText = (key) => KEY_NAMES[key] ?? key.replace(/Arrow\w+/, (arrow) => ARROWS[arrow]).replaceAll(/(?<=.)\+(?=.)/g, " ");
-
-/** @param {{commands: import("../draw/commands.js").Command[], onClose: () => void}} props */
-const Help = ({ commands, onClose }) => html`<${Dialog} wide title=${words.shortcuts} onClose=${onClose}><div class="keys" tabindex="0" role="group" aria-label=${words.shortcuts}>${Object.entries(words.keyGroups).map(([group, title]) => html`<section key=${group}><h3>${title}</h3><dl>
-  ${commands.filter((command) => command.group === group).map((command) => html`<div key=${command.id}><dt>${command.keys.map((key) => html`<span class="key" key=${key}>${keyText(key)}</span> `)}</dt><dd>${command.label}</dd></div>`)}</dl></section>`)}</div><//>`;
+/** The keys of the values of what is drawn. @param {{session: Session}} props */
+function ValueKeys({ session }) {
+  const { labels } = session;
+  const attribute = labelAttribute(session.tool.value);
+  const chosen = labels.next.value.get(session.tool.value?.id)?.[attribute?.name] ?? attribute?.default;
+  if (!attribute) return null;
+  return labels.values.map(
+    (value, index) =>
+      html` <span class=${classes("key", value === chosen && "chosen")} key=${value}>Alt ${index + 1}</span> ${value}`,
+  );
+}

@@ -35,23 +35,49 @@ export default function Crops({ query }) {
   const search = allOf(query.search ?? "", facetString(chosen));
   const filter = { type: type?.id, search, version: query.version };
   const inputs = [open.id, type?.id, search, query.version, query.sort, turn];
-  const count = useAsync((signal) => (type ? get(`LocalizationCount/${open.id}`, filter, { signal }) : Promise.resolve(0)), inputs);
-  const { item, need, update } = usePages((start, stop, signal) => get(`Localizations/${open.id}`, { ...filter, sort_by: query.sort || "-$id", start, stop }, { signal }), inputs, 200);
+  const count = useAsync(
+    (signal) => (type ? get(`LocalizationCount/${open.id}`, filter, { signal }) : Promise.resolve(0)),
+    inputs,
+  );
+  const { item, need, update } = usePages(
+    (start, stop, signal) =>
+      get(`Localizations/${open.id}`, { ...filter, sort_by: query.sort || "-$id", start, stop }, { signal }),
+    inputs,
+    200,
+  );
   const selection = useSelection(item);
   const fields = useMemo(() => fieldsOf(type ? [type] : [], "localization"), [type]);
   const facets = useMemo(() => facetsOf(type ? [type] : []), [type]);
   const again = useCallback(() => setTurn((before) => before + 1), []);
-  const toggle = (/** @type {string} */ name, /** @type {any} */ value) => setQuery({ facets: writeFacets(toggled(chosen, name, value)) });
-  useEffect(() => { selection.clear(); }, [type?.id, search, query.version]);
+  const toggle = (/** @type {string} */ name, /** @type {any} */ value) =>
+    setQuery({ facets: writeFacets(toggled(chosen, name, value)) });
+  useEffect(() => {
+    selection.clear();
+  }, [type?.id, search, query.version]);
   const first = ordered(type?.attribute_types).find((each) => each.dtype === "enum");
   const total = count.value ?? 0;
   const isWrong = count.failure?.status === 400;
 
   const change = (/** @type {Record<string, any>} */ attributes, /** @type {string[]} */ nulls = []) => {
     const ids = [...selection.ids];
-    return patch(`Localizations/${open.id}`, { ids, ...(Object.keys(attributes).length && { attributes }), ...(nulls.length && { null_attributes: nulls }) }, { type: type.id, count: ids.length }).then(() => {
+    return patch(
+      `Localizations/${open.id}`,
+      { ids, ...(Object.keys(attributes).length && { attributes }), ...(nulls.length && { null_attributes: nulls }) },
+      { type: type.id, count: ids.length },
+    ).then(() => {
       const picked = new Set(ids);
-      update((each) => (picked.has(each.id) ? { ...each, attributes: { ...each.attributes, ...attributes, ...Object.fromEntries(nulls.map((name) => [name, null])) } } : each));
+      update((each) =>
+        picked.has(each.id)
+          ? {
+              ...each,
+              attributes: {
+                ...each.attributes,
+                ...attributes,
+                ...Object.fromEntries(nulls.map((name) => [name, null])),
+              },
+            }
+          : each,
+      );
       toast(text.relabelled(ids.length), { kind: "good" });
       selection.clear();
       setTurn((before) => before + 1);
@@ -62,15 +88,30 @@ export default function Crops({ query }) {
       const found = await get(`Localizations/${open.id}`, { ...filter, fields: "id", start: 0, stop: MOST_AT_ONCE });
       selection.add(found.map((/** @type {any} */ each) => each.id));
       if (total > MOST_AT_ONCE) toast(text.firstOfMany(MOST_AT_ONCE));
-    } catch (failure) { toastError(failure); }
+    } catch (failure) {
+      toastError(failure);
+    }
   };
   const remove = async () => {
     const ids = [...selection.ids];
-    if (!(await confirm({ title: text.deleteCrops(ids.length), message: text.deleteCropsLead, action: text.delete, danger: true }))) return;
-    del(`Localizations/${open.id}`, { ids }, { count: ids.length }).then(() => { toastDeleted(open.id, "localization", ids, again); selection.clear(); again(); }, toastError);
+    if (
+      !(await confirm({
+        title: text.deleteCrops(ids.length),
+        message: text.deleteCropsLead,
+        action: text.delete,
+        danger: true,
+      }))
+    )
+      return;
+    del(`Localizations/${open.id}`, { ids }, { count: ids.length }).then(() => {
+      toastDeleted(open.id, "localization", ids, again);
+      selection.clear();
+      again();
+    }, toastError);
   };
 
-  if (!type) return html`<${Empty} icon="crop" title=${text.noLocalizationTypes} action=${may("Full Control") && html`<${Button} kind="primary" href=${link(`/projects/${open.id}/manage/types`)}>${text.tabs.manage}<//>`}>${text.noLocalizationTypesLead}<//>`;
+  if (!type)
+    return html`<${Empty} icon="crop" title=${text.noLocalizationTypes} action=${may("Full Control") && html`<${Button} kind="primary" href=${link(`/projects/${open.id}/manage/types`)}>${text.tabs.manage}<//>`}>${text.noLocalizationTypesLead}<//>`;
   return html`<div class="with-side"><aside class="side"><nav aria-label=${text.types}><h2>${text.types}</h2>${types.map((/** @type {any} */ each) => html`<a key=${each.id} class="item" href=${link(`/projects/${open.id}/crops`, { type: each.id })} aria-current=${each.id === type.id ? "page" : undefined}><${Dot} color=${colorOf(each)} /><span class="cut grow">${each.name}</span><span class="muted small">${text.shapes[/** @type {keyof typeof text.shapes} */ (each.dtype)]}</span></a>`)}</nav>
       ${open.versions.length > 1 && html`<h2>${text.version}</h2><${Select} small name=${text.version} value=${query.version ?? ""} options=${[["", text.allVersions], ...open.versions.map((/** @type {any} */ each) => [each.id, each.name])]} onChange=${(/** @type {string} */ version) => setQuery({ version })} />`}
       ${facets.length > 0 && html`<h2>${text.filters}</h2><${Facets} facets=${facets} chosen=${chosen} kind="localization" query=${{ type: type.id, version: query.version }} search=${query.search ?? ""} turn=${turn} onToggle=${toggle} />`}</aside>
@@ -78,14 +119,23 @@ export default function Crops({ query }) {
       <div class="gallery-bar"><${SearchBox} value=${query.search ?? ""} fields=${fields} placeholder=${text.searchCrops} error=${isWrong ? explain(count.failure) : ""} onSearch=${(/** @type {string} */ given) => setQuery({ search: given })} />
         <${Select} name=${text.sort} value=${query.sort ?? ""} options=${[["", text.sortNewest], ["$id", text.sortOldest], ["$frame", text.sortFrame], ["-$width", text.sortWidest], ...fields.filter((each) => !each.name.startsWith("_")).map((each) => [each.name, text.sortBy(each.name)])]} onChange=${(/** @type {string} */ sort) => setQuery({ sort })} />
         <${Menu} icon="more" kind="quiet" title=${text.moreActions} items=${[{ title: text.cardSize }, ...Object.keys(SIZES).map((name) => ({ label: text.sizes[/** @type {keyof typeof SIZES} */ (name)], checked: size === name, run: () => setSize(/** @type {any} */ (name)) })), "line", { label: text.selectAllCrops, icon: "check", run: selectAll }, { label: text.reload, icon: "reload", run: again }]} /></div>
-      ${selection.ids.size > 0 && html`<div class="bulk" role="region" aria-label=${text.selection}><strong class="number">${text.selected(selection.ids.size)}</strong>
+      ${
+        selection.ids.size > 0 &&
+        html`<div class="bulk" role="region" aria-label=${text.selection}><strong class="number">${text.selected(selection.ids.size)}</strong>
         ${may("Can Edit") && first && html`<${Menu} small icon="tag" label=${text.setTo(first.name)} items=${first.choices.map((/** @type {string} */ choice) => ({ label: choice, run: () => change({ [first.name]: choice }).catch(toastError) }))} />`}
         ${may("Can Edit") && html`<${Button} small icon="edit" onClick=${() => setEditing(true)}>${text.editAttributes}<//><${Button} small kind="danger" icon="trash" onClick=${remove}>${text.delete}<//>`}
-        <span class="grow" />${selection.ids.size < total && html`<${Button} small kind="quiet" onClick=${selectAll}>${text.selectAllOf(total)}<//>`}<${Button} small kind="quiet" icon="close" onClick=${selection.clear}>${text.clearSelection}<//></div>`}
-      ${count.failure && !isWrong ? html`<${Failure} failure=${count.failure} again=${count.again} />` : count.value === undefined && !isWrong ? html`<${Loading} />` : html`
+        <span class="grow" />${selection.ids.size < total && html`<${Button} small kind="quiet" onClick=${selectAll}>${text.selectAllOf(total)}<//>`}<${Button} small kind="quiet" icon="close" onClick=${selection.clear}>${text.clearSelection}<//></div>`
+      }
+      ${
+        count.failure && !isWrong
+          ? html`<${Failure} failure=${count.failure} again=${count.again} />`
+          : count.value === undefined && !isWrong
+            ? html`<${Loading} />`
+            : html`
         <${VirtualGrid} count=${isWrong ? 0 : total} minWidth=${SIZES[size]} ratio=${1} extra=${first ? 26 : 8} gap=${10} name=${text.tabs.crops} onRange=${need} scrollKey=${`${type.id} ${search} ${query.sort}`}
           head=${html`<div class="gallery-head"><p class="muted small number" role="status">${text.cropCount(total)}</p><${FacetChips} chosen=${chosen} onToggle=${toggle} onClear=${() => setQuery({ facets: "" })} /></div>${total === 0 && html`<${Empty} icon="crop" title=${text.noMatch}>${text.noCropsLead}<//>`}`}
-          render=${(/** @type {number} */ index) => html`<${Crop} crop=${item(index)} label=${first?.name} selected=${selection.ids.has(item(index)?.id)} onSelect=${(/** @type {any} */ event) => selection.toggle(index, event)} />`} />`}
+          render=${(/** @type {number} */ index) => html`<${Crop} crop=${item(index)} label=${first?.name} selected=${selection.ids.has(item(index)?.id)} onSelect=${(/** @type {any} */ event) => selection.toggle(index, event)} />`} />`
+      }
     </div>
     ${editing && html`<${EditCrops} type=${type} count=${selection.ids.size} onClose=${() => setEditing(false)} onSave=${(/** @type {any} */ attributes, /** @type {string[]} */ nulls) => change(attributes, nulls).then(() => setEditing(false))} />`}</div>`;
 }
@@ -105,7 +155,11 @@ function Crop({ crop, label, selected, onSelect }) {
 function EditCrops({ type, count, onClose, onSave }) {
   const [changed, setChanged] = useState(/** @type {Record<string, any>} */ ({}));
   const [failure, setFailure] = useState("");
-  const save = () => onSave(Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== null)), Object.keys(changed).filter((name) => changed[name] === null)).catch((reason) => setFailure(explain(reason)));
+  const save = () =>
+    onSave(
+      Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== null)),
+      Object.keys(changed).filter((name) => changed[name] === null),
+    ).catch((reason) => setFailure(explain(reason)));
   return html`<${Dialog} title=${text.editAttributesOf(number(count))} onClose=${onClose} onSubmit=${save}
     footer=${html`<${Button} onClick=${onClose}>${text.cancel}<//><${Button} kind="primary" type="submit" disabled=${!Object.keys(changed).length}>${text.save}<//>`}>
     ${failure && html`<div class="note bad" role="alert">${failure}</div>`}<p class="muted">${text.editManyLead}</p><${AttributeForm} types=${type.attribute_types} values=${changed} onChange=${(/** @type {string} */ name, /** @type {any} */ value) => setChanged({ ...changed, [name]: value })} /><//>`;

@@ -18,8 +18,30 @@ import { Sources } from "./manage_sources.js";
 import { Types } from "./manage_types.js";
 import { ProjectWebhooks } from "./manage_webhooks.js";
 
-const PAGES = /** @type {const} */ ([["", "gear"], ["types", "tag"], ["leaves", "tree"], ["members", "people"], ["versions", "layers"], ["algorithms", "jobs"], ["applets", "applet"], ["sources", "bucket"], ["webhooks", "link"], ["history", "history"]]);
-const COMPONENTS = /** @type {Record<string, any>} */ ({ "": General, types: Types, leaves: Leaves, members: Members, versions: Versions, algorithms: Algorithms, applets: Applets, sources: Sources, webhooks: ProjectWebhooks, history: History });
+const PAGES = /** @type {const} */ ([
+  ["", "gear"],
+  ["types", "tag"],
+  ["leaves", "tree"],
+  ["members", "people"],
+  ["versions", "layers"],
+  ["algorithms", "jobs"],
+  ["applets", "applet"],
+  ["sources", "bucket"],
+  ["webhooks", "link"],
+  ["history", "history"],
+]);
+const COMPONENTS = /** @type {Record<string, any>} */ ({
+  "": General,
+  types: Types,
+  leaves: Leaves,
+  members: Members,
+  versions: Versions,
+  algorithms: Algorithms,
+  applets: Applets,
+  sources: Sources,
+  webhooks: ProjectWebhooks,
+  history: History,
+});
 
 /** @param {{params: Record<string, string>, query: Record<string, string>}} props */
 export default function Manage({ params, query }) {
@@ -35,14 +57,41 @@ function General() {
   const open = /** @type {any} */ (project.value);
   const [editing, setEditing] = useState(false);
   // only administrators of the organization may read its buckets and choose one
-  const buckets = useAsync((signal) => (may("Full Control") ? get(`Buckets/${open.project.organization}`, {}, { signal }).catch(() => []) : Promise.resolve([])), [open.id]);
+  const buckets = useAsync(
+    (signal) =>
+      may("Full Control")
+        ? get(`Buckets/${open.project.organization}`, {}, { signal }).catch(() => [])
+        : Promise.resolve([]),
+    [open.id],
+  );
   const about = open.project;
-  const refresh = async () => { const found = await get(`Project/${open.id}`); project.value = { .../** @type {any} */ (project.value), name: found.name, project: found }; };
+  const refresh = async () => {
+    const found = await get(`Project/${open.id}`);
+    project.value = { .../** @type {any} */ (project.value), name: found.name, project: found };
+  };
   const save = (/** @type {any} */ values) => patch(`Project/${open.id}`, values).then(refresh);
   const remove = async () => {
-    if (await confirm({ title: text.deleteNamed(open.name), message: text.deleteProjectLead, action: text.delete, danger: true, type: open.name })) del(`Project/${open.id}`).then(() => { toast(text.deleted, { kind: "good" }); navigate("/"); }, toastError);
+    if (
+      await confirm({
+        title: text.deleteNamed(open.name),
+        message: text.deleteProjectLead,
+        action: text.delete,
+        danger: true,
+        type: open.name,
+      })
+    )
+      del(`Project/${open.id}`).then(() => {
+        toast(text.deleted, { kind: "good" });
+        navigate("/");
+      }, toastError);
   };
-  const facts = [[text.files_, number(about.num_files)], [text.size, bytes(about.size)], [text.length, duration(about.duration)], [text.created, date(about.created)], [text.yourLevel, open.permission]];
+  const facts = [
+    [text.files_, number(about.num_files)],
+    [text.size, bytes(about.size)],
+    [text.length, duration(about.duration)],
+    [text.created, date(about.created)],
+    [text.yourLevel, open.permission],
+  ];
   return html`<section class="column"><div class="row"><div class="grow"><h1>${open.name}</h1><p class="muted">${about.summary}</p></div>${may("Full Control") && html`<${Button} icon="edit" onClick=${() => setEditing(true)}>${text.edit}<//>`}</div>
     <dl class="card facts">${facts.map(([name, value]) => html`<div key=${name}><dt class="muted small">${name}</dt><dd class="number">${value}</dd></div>`)}</dl>
     ${may("Full Control") && html`<h2>${text.dangerZone}</h2><div class="card panel row"><p class="grow muted">${text.deleteProjectLead}</p><${Button} kind="danger" icon="trash" onClick=${remove}>${text.deleteProject}<//></div>`}
@@ -50,7 +99,15 @@ function General() {
 }
 
 /** Where the files of a project lie. @param {any[]} buckets of the organization @returns {import("../ui/records.js").Member[]} */
-const bucketMembers = (buckets) => (buckets.length ? /** @type {const} */ (["bucket", "upload_bucket", "backup_bucket"]).map((name) => ({ name, label: text.projectBuckets[name], kind: "select", options: [["", text.ownBucket], ...buckets.map((each) => /** @type {[any, string]} */ ([each.id, each.name]))] })) : []);
+const bucketMembers = (buckets) =>
+  buckets.length
+    ? /** @type {const} */ (["bucket", "upload_bucket", "backup_bucket"]).map((name) => ({
+        name,
+        label: text.projectBuckets[name],
+        kind: "select",
+        options: [["", text.ownBucket], ...buckets.map((each) => /** @type {[any, string]} */ ([each.id, each.name]))],
+      }))
+    : [];
 
 function Members() {
   const open = /** @type {any} */ (project.value);
@@ -61,15 +118,44 @@ function Members() {
     else {
       const found = await get("Users", values.who.includes("@") ? { email: values.who } : { username: values.who });
       if (!found.length) throw new Error(text.noUser(values.who));
-      await post(`Memberships/${open.id}`, { user: found[0].id, permission: values.permission ?? "View Only", default_version: values.default_version });
+      await post(`Memberships/${open.id}`, {
+        user: found[0].id,
+        permission: values.permission ?? "View Only",
+        default_version: values.default_version,
+      });
     }
     await reload("members");
   };
-  const members = [{ name: "who", label: text.userOrEmail, required: true, only: /** @type {const} */ ("create"), hint: text.userHint }, { name: "permission", label: text.level, kind: /** @type {const} */ ("select"), options: levels },
-    { name: "default_version", label: text.defaultVersion, kind: /** @type {const} */ ("select"), options: [["", "–"], ...open.versions.map((/** @type {any} */ each) => [each.id, each.name])] }];
+  const members = [
+    {
+      name: "who",
+      label: text.userOrEmail,
+      required: true,
+      only: /** @type {const} */ ("create"),
+      hint: text.userHint,
+    },
+    { name: "permission", label: text.level, kind: /** @type {const} */ ("select"), options: levels },
+    {
+      name: "default_version",
+      label: text.defaultVersion,
+      kind: /** @type {const} */ ("select"),
+      options: [["", "–"], ...open.versions.map((/** @type {any} */ each) => [each.id, each.name])],
+    },
+  ];
   return html`<${RecordTable} isPage title=${text.manage.members} lead=${text.membersLead} icon="people" items=${open.members} nameOf=${(/** @type {any} */ each) => each.username} onCreate=${may("Full Control") ? () => setEditing({ permission: "View Only" }) : undefined} createLabel=${text.addMember}
-      columns=${[{ name: text.name, render: (/** @type {any} */ each) => html`<div class="row"><span class="avatar small" aria-hidden="true">${(each.first_name?.[0] ?? each.username[0]).toUpperCase()}</span><div class="column tight"><strong>${`${each.first_name ?? ""} ${each.last_name ?? ""}`.trim() || each.username}</strong><span class="muted small">${each.email ?? each.username}</span></div></div>` }, { name: text.level, render: (/** @type {any} */ each) => html`<span class="chip">${each.permission}</span>` },
-        { name: text.defaultVersion, render: (/** @type {any} */ each) => open.versions.find((/** @type {any} */ version) => version.id === each.default_version)?.name ?? "" }]}
+      columns=${[
+        {
+          name: text.name,
+          render: (/** @type {any} */ each) =>
+            html`<div class="row"><span class="avatar small" aria-hidden="true">${(each.first_name?.[0] ?? each.username[0]).toUpperCase()}</span><div class="column tight"><strong>${`${each.first_name ?? ""} ${each.last_name ?? ""}`.trim() || each.username}</strong><span class="muted small">${each.email ?? each.username}</span></div></div>`,
+        },
+        { name: text.level, render: (/** @type {any} */ each) => html`<span class="chip">${each.permission}</span>` },
+        {
+          name: text.defaultVersion,
+          render: (/** @type {any} */ each) =>
+            open.versions.find((/** @type {any} */ version) => version.id === each.default_version)?.name ?? "",
+        },
+      ]}
       onChange=${may("Full Control") ? setEditing : undefined} onRemove=${may("Full Control") ? (/** @type {any} */ each) => del(`Membership/${each.id}`).then(() => reload("members")) : undefined} isLocked=${(/** @type {any} */ each) => each.user === user.value?.id} />
     ${editing && html`<${RecordDialog} title=${editing.id ? editing.username : text.addMember} isNew=${!editing.id} action=${editing.id ? text.save : text.add} values=${editing} members=${members} onSave=${save} onClose=${() => setEditing(null)} />`}`;
 }
@@ -77,8 +163,13 @@ function Members() {
 function Versions() {
   const open = /** @type {any} */ (project.value);
   const [editing, setEditing] = useState(/** @type {any} */ (null));
-  const save = (/** @type {any} */ values) => (editing.id ? patch(`Version/${editing.id}`, values) : post(`Versions/${open.id}`, values)).then(() => reload("versions"));
-  const others = open.versions.filter((/** @type {any} */ each) => each.id !== editing?.id).map((/** @type {any} */ each) => [each.id, each.name]);
+  const save = (/** @type {any} */ values) =>
+    (editing.id ? patch(`Version/${editing.id}`, values) : post(`Versions/${open.id}`, values)).then(() =>
+      reload("versions"),
+    );
+  const others = open.versions
+    .filter((/** @type {any} */ each) => each.id !== editing?.id)
+    .map((/** @type {any} */ each) => [each.id, each.name]);
   return html`<${RecordTable} isPage title=${text.manage.versions} lead=${text.versionsLead} icon="layers" items=${open.versions} nameOf=${(/** @type {any} */ each) => each.name} onCreate=${may("Can Edit") ? () => setEditing({}) : undefined}
       columns=${[{ name: text.name, render: (/** @type {any} */ each) => html`<strong>${each.name}</strong>` }, { name: text.description, render: (/** @type {any} */ each) => each.description }, { name: text.bases, render: (/** @type {any} */ each) => (each.bases ?? []).map((/** @type {number} */ id) => open.versions.find((/** @type {any} */ other) => other.id === id)?.name ?? id).join(", ") }]}
       onChange=${may("Can Edit") ? setEditing : undefined} onRemove=${may("Full Control") ? (/** @type {any} */ each) => del(`Version/${each.id}`).then(() => reload("versions")) : undefined} />
@@ -100,8 +191,27 @@ function Algorithms() {
     }
     found.again();
   };
-  const members = [{ name: "name", label: text.name, required: true }, { name: "description", label: text.description, kind: /** @type {const} */ ("long") }, { name: "files_per_job", label: text.filesPerJob, kind: /** @type {const} */ ("number"), hint: text.filesPerJobHint }, { name: "categories", label: text.categories, kind: /** @type {const} */ ("lines"), hint: text.onePerLine }];
-  return html`<${Await} of=${found}>${(/** @type {any[]} */ items) => html`<${RecordTable} isPage title=${text.manage.algorithms} lead=${text.algorithmsLead} icon="jobs" items=${items} nameOf=${(/** @type {any} */ each) => each.name} onCreate=${may("Full Control") ? () => { setFile(null); setEditing({}); } : undefined} createLabel=${text.registerAlgorithm}
+  const members = [
+    { name: "name", label: text.name, required: true },
+    { name: "description", label: text.description, kind: /** @type {const} */ ("long") },
+    {
+      name: "files_per_job",
+      label: text.filesPerJob,
+      kind: /** @type {const} */ ("number"),
+      hint: text.filesPerJobHint,
+    },
+    { name: "categories", label: text.categories, kind: /** @type {const} */ ("lines"), hint: text.onePerLine },
+  ];
+  return html`<${Await} of=${found}>${(
+    /** @type {any[]} */ items,
+  ) => html`<${RecordTable} isPage title=${text.manage.algorithms} lead=${text.algorithmsLead} icon="jobs" items=${items} nameOf=${(/** @type {any} */ each) => each.name} onCreate=${
+    may("Full Control")
+      ? () => {
+          setFile(null);
+          setEditing({});
+        }
+      : undefined
+  } createLabel=${text.registerAlgorithm}
       columns=${[{ name: text.name, render: (/** @type {any} */ each) => html`<strong>${each.name}</strong>` }, { name: text.description, render: (/** @type {any} */ each) => each.description }, { name: text.filesPerJob, end: true, render: (/** @type {any} */ each) => each.files_per_job }, { name: text.categories, render: (/** @type {any} */ each) => (each.categories ?? []).map((/** @type {string} */ name) => html`<span class="chip" key=${name}>${name}</span>`) }]}
       more=${(/** @type {any} */ each) => [may("Can Execute") && { label: text.launch, icon: "play", href: link(`/projects/${open.id}/jobs`, { launch: each.name }) }]}
       onChange=${may("Full Control") ? setEditing : undefined} onRemove=${may("Full Control") ? (/** @type {any} */ each) => del(`Algorithm/${each.id}`).then(found.again) : undefined} />`}<//>
@@ -122,13 +232,34 @@ function Applets() {
     await (editing.id ? patch(`Applet/${editing.id}`, values) : post(`Applets/${open.id}`, values));
     found.again();
   };
-  const members = [{ name: "name", label: text.name, required: true }, { name: "description", label: text.description, kind: /** @type {const} */ ("long") }, { name: "categories", label: text.categories, kind: /** @type {const} */ ("lines"), hint: text.onePerLine }];
-  return html`<${Await} of=${found}>${(/** @type {any[]} */ items) => html`<${RecordTable} isPage title=${text.manage.applets} lead=${text.appletsLead} icon="applet" items=${items} nameOf=${(/** @type {any} */ each) => each.name} onCreate=${may("Can Execute") ? () => { setFile(null); setEditing({}); } : undefined} createLabel=${text.registerApplet}
+  const members = [
+    { name: "name", label: text.name, required: true },
+    { name: "description", label: text.description, kind: /** @type {const} */ ("long") },
+    { name: "categories", label: text.categories, kind: /** @type {const} */ ("lines"), hint: text.onePerLine },
+  ];
+  return html`<${Await} of=${found}>${(
+    /** @type {any[]} */ items,
+  ) => html`<${RecordTable} isPage title=${text.manage.applets} lead=${text.appletsLead} icon="applet" items=${items} nameOf=${(/** @type {any} */ each) => each.name} onCreate=${
+    may("Can Execute")
+      ? () => {
+          setFile(null);
+          setEditing({});
+        }
+      : undefined
+  } createLabel=${text.registerApplet}
       columns=${[{ name: text.name, render: (/** @type {any} */ each) => html`<a href=${link(`/projects/${open.id}/applets/${each.id}`)}><strong>${each.name}</strong></a>` }, { name: text.description, render: (/** @type {any} */ each) => each.description }, { name: text.created, render: (/** @type {any} */ each) => date(each.created_datetime) }]}
       more=${(/** @type {any} */ each) => [{ label: text.openApplet, icon: "applet", href: link(`/projects/${open.id}/applets/${each.id}`) }]}
-      onChange=${may("Can Execute") ? (/** @type {any} */ each) => { setFile(null); setEditing(each); } : undefined} onRemove=${may("Can Execute") ? (/** @type {any} */ each) => del(`Applet/${each.id}`).then(found.again) : undefined} />`}<//>
+      onChange=${
+        may("Can Execute")
+          ? (/** @type {any} */ each) => {
+              setFile(null);
+              setEditing(each);
+            }
+          : undefined
+      } onRemove=${may("Can Execute") ? (/** @type {any} */ each) => del(`Applet/${each.id}`).then(found.again) : undefined} />`}<//>
     ${editing && html`<${RecordDialog} title=${editing.name ?? text.registerApplet} isNew=${!editing.id} values=${editing} members=${members} onSave=${save} onClose=${() => setEditing(null)}><${FileInput} label=${text.page} accept=".html,.htm" hint=${text.pageHint} onFile=${setFile} /><//>`}`;
 }
 
 /** @param {{label: string, accept: string, hint: string, onFile: (file: File | null) => void}} props */
-const FileInput = ({ label, accept, hint, onFile }) => html`<label class="field"><span class="label">${label}</span><input class="input file" type="file" accept=${accept} onChange=${(/** @type {any} */ e) => onFile(e.currentTarget.files[0] ?? null)} /><span class="hint">${hint}</span></label>`;
+const FileInput = ({ label, accept, hint, onFile }) =>
+  html`<label class="field"><span class="label">${label}</span><input class="input file" type="file" accept=${accept} onChange=${(/** @type {any} */ e) => onFile(e.currentTarget.files[0] ?? null)} /><span class="hint">${hint}</span></label>`;

@@ -28,8 +28,12 @@ async function newest(project_, filter, count, signal) {
   for (const span of SPANS) {
     const since = span === Infinity ? "1970-01-01T00:00:00Z" : new Date(Date.now() - span).toISOString();
     found = [];
-    for (let after = 0; ;) {
-      const answer = await request("GET", `ChangeLog/${project_}`, { query: { ...filter, since, after: after || "", stop: 2000 }, signal, as: "response" });
+    for (let after = 0; ; ) {
+      const answer = await request("GET", `ChangeLog/${project_}`, {
+        query: { ...filter, since, after: after || "", stop: 2000 },
+        signal,
+        as: "response",
+      });
       const page = await answer.json();
       found = [...found, ...page].slice(-count);
       if (!answer.headers.get("Link") || !page.length) break;
@@ -47,8 +51,13 @@ async function newest(project_, filter, count, signal) {
 async function deletions(project_, since, signal) {
   /** @type {Map<number, {kind: string, ids: number[], event: any}>} */
   const found = new Map();
-  for (let after = String(Math.max(0, since - 1)); after;) {
-    const page = await get(`Events/${project_}`, { after, kinds: DELETIONS.join(","), limit: 500 }, { signal }).catch((failure) => { if (failure.status === 410) return null; throw failure; });
+  for (let after = String(Math.max(0, since - 1)); after; ) {
+    const page = await get(`Events/${project_}`, { after, kinds: DELETIONS.join(","), limit: 500 }, { signal }).catch(
+      (failure) => {
+        if (failure.status === 410) return null;
+        throw failure;
+      },
+    );
     for (const event of page?.events ?? []) {
       const kind = event.subject?.split("/")[0] ?? event.type.split(".")[1];
       found.set(event.commit, { kind, ids: [...(found.get(event.commit)?.ids ?? []), ...event.data.ids], event });
@@ -64,8 +73,15 @@ async function deletions(project_, since, signal) {
  */
 async function kindsOf(project_, filter, entries, signal) {
   const since = new Date(Date.parse(entries[entries.length - 1]?.modified_datetime ?? 0) - 1).toISOString();
-  const read = async (/** @type {string} */ kind) => (await get(`ChangeLog/${project_}`, { ...filter, entity_type: kind, since, stop: 2000 }, { signal })).map((/** @type {any} */ each) => /** @type {[number, string]} */ ([each.id, kind]));
-  return new Map(entries.length && !filter.entity_type ? (await Promise.all(KINDS.map(read))).flat() : entries.map(({ id }) => [id, filter.entity_type]));
+  const read = async (/** @type {string} */ kind) =>
+    (await get(`ChangeLog/${project_}`, { ...filter, entity_type: kind, since, stop: 2000 }, { signal })).map(
+      (/** @type {any} */ each) => /** @type {[number, string]} */ ([each.id, kind]),
+    );
+  return new Map(
+    entries.length && !filter.entity_type
+      ? (await Promise.all(KINDS.map(read))).flat()
+      : entries.map(({ id }) => [id, filter.entity_type]),
+  );
 }
 
 /** @param {{query: Record<string, string>}} props */
@@ -74,34 +90,74 @@ export function History({ query }) {
   const who = query.user ?? String(user.value?.id ?? "");
   const [count, setCount] = useState(PAGE);
   const [chosen, setChosen] = useState(/** @type {Set<number>} */ (new Set()));
-  useEffect(() => { setCount(PAGE); setChosen(new Set()); }, [open.id, who, query.kind, query.entity]);
-  const found = useAsync(async (signal) => {
-    const filter = { user_id: who === ALL ? "" : who, entity_type: query.kind, entity_id: query.entity };
-    const entries = await newest(open.id, filter, count, signal);
-    const [gone, kinds] = await Promise.all([deletions(open.id, entries.length < count ? 1 : changeOf(entries[entries.length - 1]), signal), kindsOf(open.id, filter, entries, signal)]);
-    const told = entries.map((entry) => ({ ...entry, kind: kinds.get(entry.id), deletion: gone.get(changeOf(entry)) }));
-    if (query.kind || query.entity) return told;
-    for (const [commit, { kind, ids, event }] of gone) {
-      if (kind === "section" && (who === ALL || Number(who) === event.user)) told.push({ id: (commit + 1) * ENTRIES_OF_A_COMMIT - 1, project: open.id, user: event.user, modified_datetime: event.time, description_of_change: { old: [], new: [{ name: "_deleted", value: true }] }, deletion: { kind, ids } });
-    }
-    return told.sort((one, two) => two.id - one.id);
-  }, [open.id, who, query.kind, query.entity, count]);
-  const nameOf = (/** @type {number} */ id) => open.members.find((/** @type {any} */ each) => each.user === id)?.username ?? (id ? text.userNumber(id) : text.theService);
+  useEffect(() => {
+    setCount(PAGE);
+    setChosen(new Set());
+  }, [open.id, who, query.kind, query.entity]);
+  const found = useAsync(
+    async (signal) => {
+      const filter = { user_id: who === ALL ? "" : who, entity_type: query.kind, entity_id: query.entity };
+      const entries = await newest(open.id, filter, count, signal);
+      const [gone, kinds] = await Promise.all([
+        deletions(open.id, entries.length < count ? 1 : changeOf(entries[entries.length - 1]), signal),
+        kindsOf(open.id, filter, entries, signal),
+      ]);
+      const told = entries.map((entry) => ({
+        ...entry,
+        kind: kinds.get(entry.id),
+        deletion: gone.get(changeOf(entry)),
+      }));
+      if (query.kind || query.entity) return told;
+      for (const [commit, { kind, ids, event }] of gone) {
+        if (kind === "section" && (who === ALL || Number(who) === event.user))
+          told.push({
+            id: (commit + 1) * ENTRIES_OF_A_COMMIT - 1,
+            project: open.id,
+            user: event.user,
+            modified_datetime: event.time,
+            description_of_change: { old: [], new: [{ name: "_deleted", value: true }] },
+            deletion: { kind, ids },
+          });
+      }
+      return told.sort((one, two) => two.id - one.id);
+    },
+    [open.id, who, query.kind, query.entity, count],
+  );
+  const nameOf = (/** @type {number} */ id) =>
+    open.members.find((/** @type {any} */ each) => each.user === id)?.username ??
+    (id ? text.userNumber(id) : text.theService);
   const restore = async (/** @type {number[]} */ numbers) => {
     try {
-      for (let at = 0; at < numbers.length; at += AT_ONCE) toast(words.restored((await post(`Restore/${open.id}`, { changes: numbers.slice(at, at + AT_ONCE) })).restored), { kind: "good" });
-    } catch (failure) { toastError(failure); }
+      for (let at = 0; at < numbers.length; at += AT_ONCE)
+        toast(
+          words.restored((await post(`Restore/${open.id}`, { changes: numbers.slice(at, at + AT_ONCE) })).restored),
+          { kind: "good" },
+        );
+    } catch (failure) {
+      toastError(failure);
+    }
     setChosen(new Set());
     found.again();
   };
-  const toggle = (/** @type {number} */ number) => setChosen((before) => { const next = new Set(before); if (!next.delete(number)) next.add(number); return next; });
+  const toggle = (/** @type {number} */ number) =>
+    setChosen((before) => {
+      const next = new Set(before);
+      if (!next.delete(number)) next.add(number);
+      return next;
+    });
   return html`<section class="column"><div><h1 class="title">${text.manage.history}</h1><p class="muted">${text.historyLead}</p></div>
     <div class="history-filter"><${Select} label=${text.person} value=${who} options=${[[ALL, text.everyone], ...open.members.map((/** @type {any} */ each) => [each.user, each.username])]} onChange=${(/** @type {string} */ value) => setQuery({ user: value })} />
       <${Select} label=${text.kind} value=${query.kind ?? ""} options=${[["", text.all], ...KINDS.map((each) => [each, text.kinds[/** @type {keyof typeof text.kinds} */ (each)]])]} onChange=${(/** @type {string} */ kind) => setQuery({ kind })} />
       <${TextField} label=${text.idOf} value=${query.entity ?? ""} inputmode="numeric" onChange=${(/** @type {any} */ e) => setQuery({ entity: e.currentTarget.value.replace(/\D/g, "") })} /></div>
-    ${chosen.size > 0 && html`<div class="bulk card" role="region" aria-label=${text.selection}><strong class="number">${text.selected(chosen.size)}</strong><${Button} small kind="primary" icon="undo" onClick=${() => restore([...chosen])}>${words.restoreMany(chosen.size)}<//>
-      <span class="grow" /><${Button} small kind="quiet" icon="close" onClick=${() => setChosen(new Set())}>${text.clearSelection}<//></div>`}
-    <${Await} of=${found}>${(/** @type {any[]} */ entries) => entries.length === 0 ? html`<${Empty} icon="history" title=${text.noChanges} />` : html`<ol class="card history">${entries.map((entry) => html`<${Entry} key=${entry.id} entry=${entry} who=${nameOf(entry.user)} isChosen=${chosen.has(changeOf(entry))} onChoose=${() => toggle(changeOf(entry))} onRestore=${() => restore([changeOf(entry)])} />`)}</ol>
+    ${
+      chosen.size > 0 &&
+      html`<div class="bulk card" role="region" aria-label=${text.selection}><strong class="number">${text.selected(chosen.size)}</strong><${Button} small kind="primary" icon="undo" onClick=${() => restore([...chosen])}>${words.restoreMany(chosen.size)}<//>
+      <span class="grow" /><${Button} small kind="quiet" icon="close" onClick=${() => setChosen(new Set())}>${text.clearSelection}<//></div>`
+    }
+    <${Await} of=${found}>${(/** @type {any[]} */ entries) =>
+      entries.length === 0
+        ? html`<${Empty} icon="history" title=${text.noChanges} />`
+        : html`<ol class="card history">${entries.map((entry) => html`<${Entry} key=${entry.id} entry=${entry} who=${nameOf(entry.user)} isChosen=${chosen.has(changeOf(entry))} onChoose=${() => toggle(changeOf(entry))} onRestore=${() => restore([changeOf(entry)])} />`)}</ol>
       ${entries.length >= count && html`<div><${Button} busy=${found.busy} onClick=${() => setCount(count + PAGE)}>${words.earlier}<//></div>`}`}<//></section>`;
 }
 
@@ -116,22 +172,43 @@ function actionOf(old, now) {
   if (gone) return gone.value ? "deleted" : "restored";
   return now.every(isNothing) && old.some((/** @type {any} */ each) => each.name === "_id") ? "deleted" : "changed";
 }
-const CHIPS = /** @type {const} */ ({ created: ["good", text.wasCreated], deleted: ["bad", text.wasDeleted], restored: ["good", words.wasRestored], changed: ["", text.wasChanged] });
+const CHIPS = /** @type {const} */ ({
+  created: ["good", text.wasCreated],
+  deleted: ["bad", text.wasDeleted],
+  restored: ["good", words.wasRestored],
+  changed: ["", text.wasChanged],
+});
 
 /** Members of a change that say nothing to a person. */
 const SILENT = new Set(["_id", "_project", "_created_by", "_modified_by", "_elemental_id"]);
-const LISTS = /** @type {const} */ ({ media: "mediaTypes", localization: "localizationTypes", state: "stateTypes", leaf: "leafTypes" });
+const LISTS = /** @type {const} */ ({
+  media: "mediaTypes",
+  localization: "localizationTypes",
+  state: "stateTypes",
+  leaf: "leafTypes",
+});
 
 /** @param {any} value */
 const short = (value) => (typeof value === "number" && !Number.isInteger(value) ? value.toFixed(4) : valueText(value));
 
 /** @param {{entry: any, who: string, isChosen: boolean, onChoose: () => void, onRestore: () => void}} props */
 function Entry({ entry, who, isChosen, onChoose, onRestore }) {
-  const old = entry.description_of_change.old ?? [], now = entry.description_of_change.new ?? [];
-  const action = actionOf(old, now), [kind, label] = CHIPS[action];
-  const isNew = action === "created", id = now.find((/** @type {any} */ each) => each.name === "_id")?.value;
-  const shown = /** @type {{each: any, before: any}[]} */ (now.map((/** @type {any} */ each, /** @type {number} */ index) => ({ each, before: old[index]?.value })).filter((/** @type {any} */ { each }) => !SILENT.has(each.name)).slice(0, 8));
-  const valueOf = (/** @type {string} */ name, /** @type {any} */ value) => (name === "_type" && entry.kind ? typeById(LISTS[/** @type {keyof typeof LISTS} */ (entry.kind)], value)?.name ?? short(value) : short(value));
+  const old = entry.description_of_change.old ?? [],
+    now = entry.description_of_change.new ?? [];
+  const action = actionOf(old, now),
+    [kind, label] = CHIPS[action];
+  const isNew = action === "created",
+    id = now.find((/** @type {any} */ each) => each.name === "_id")?.value;
+  const shown = /** @type {{each: any, before: any}[]} */ (
+    now
+      .map((/** @type {any} */ each, /** @type {number} */ index) => ({ each, before: old[index]?.value }))
+      .filter((/** @type {any} */ { each }) => !SILENT.has(each.name))
+      .slice(0, 8)
+  );
+  const valueOf = (/** @type {string} */ name, /** @type {any} */ value) =>
+    name === "_type" && entry.kind
+      ? (typeById(LISTS[/** @type {keyof typeof LISTS} */ (entry.kind)], value)?.name ?? short(value))
+      : short(value);
   const mayRestore = action === "deleted" && may("Can Edit");
   return html`<li><div class="row">${mayRestore && html`<${Checkbox} label=${html`<span class="visually-hidden">${words.choose(who, date(entry.modified_datetime))}</span>`} checked=${isChosen} onChange=${onChoose} />`}<strong>${who}</strong><span class=${`chip ${kind}`}>${label}</span>${entry.deletion && action === "deleted" && html`<span class="muted small cut">${words.deletionOf(entry.deletion.kind, entry.deletion.ids)}</span>`}${entry.kind && !(entry.deletion && action === "deleted") && html`<span class="muted small">${words.entity(entry.kind, id ?? "")}</span>`}<span class="grow" />
       ${mayRestore && html`<${Button} small icon="undo" onClick=${onRestore}>${words.restore}<//>`}<time class="muted small" datetime=${entry.modified_datetime} title=${date(entry.modified_datetime)}>${ago(entry.modified_datetime)}</time></div>

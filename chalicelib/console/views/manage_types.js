@@ -18,7 +18,11 @@ import { toast, toastError } from "../ui/toast.js";
 
 /** Kinds of types: their list in the store, the word of their operations, and their choices. */
 const KINDS = /** @type {const} */ ([
-  ["mediaTypes", "MediaType", "video"], ["localizationTypes", "LocalizationType", "box"], ["stateTypes", "StateType", "track"], ["leafTypes", "LeafType", "list"], ["fileTypes", "FileType", "save"],
+  ["mediaTypes", "MediaType", "video"],
+  ["localizationTypes", "LocalizationType", "box"],
+  ["stateTypes", "StateType", "track"],
+  ["leafTypes", "LeafType", "list"],
+  ["fileTypes", "FileType", "save"],
 ]);
 const MOST_TOPS = 200;
 const DTYPES = ["string", "enum", "bool", "int", "float", "datetime", "geopos", "float_array", "blob"];
@@ -36,9 +40,21 @@ export function Types() {
   const save = (/** @type {any} */ values) => {
     const { color, ...rest } = values;
     const body = color ? { ...rest, color_map: { ...(editing?.type.color_map ?? {}), default: color } } : rest;
-    return (editing ? patch(`${word}/${editing.type.id}`, body) : post(`${word}s/${open.id}`, word === "LocalizationType" || word === "StateType" ? { media_types: allMedia, ...body } : body)).then(() => reload(list));
+    return (
+      editing
+        ? patch(`${word}/${editing.type.id}`, body)
+        : post(
+            `${word}s/${open.id}`,
+            word === "LocalizationType" || word === "StateType" ? { media_types: allMedia, ...body } : body,
+          )
+    ).then(() => reload(list));
   };
-  const addUsual = () => { setBusy(true); createUsual(open.id).catch(toastError).finally(() => setBusy(false)); };
+  const addUsual = () => {
+    setBusy(true);
+    createUsual(open.id)
+      .catch(toastError)
+      .finally(() => setBusy(false));
+  };
   const empty = KINDS.every(([name]) => !open[name].length);
   return html`<section class="column types-page"><div class="row"><div class="grow"><h1 class="title">${text.manage.types}</h1><p class="muted">${text.typesLead}</p></div>
       ${isAllowed && html`<${Menu} icon="add" kind="primary" label=${text.newType} items=${KINDS.map((kind) => ({ label: text.typeKinds[kind[1]], icon: kind[2], run: () => setCreating(kind) }))} />`}</div>
@@ -51,8 +67,17 @@ export function Types() {
 /** Types with which one can begin. @param {number} project */
 async function createUsual(project) {
   const media = [];
-  for (const [name, dtype] of [[text.video, "video"], [text.image, "image"]]) media.push((await post(`MediaTypes/${project}`, { name, dtype })).id);
-  await post(`LocalizationTypes/${project}`, { name: text.shapes.box, dtype: "box", media_types: media, attribute_types: [{ name: text.usualLabel, dtype: "string", default: "" }] });
+  for (const [name, dtype] of [
+    [text.video, "video"],
+    [text.image, "image"],
+  ])
+    media.push((await post(`MediaTypes/${project}`, { name, dtype })).id);
+  await post(`LocalizationTypes/${project}`, {
+    name: text.shapes.box,
+    dtype: "box",
+    media_types: media,
+    attribute_types: [{ name: text.usualLabel, dtype: "string", default: "" }],
+  });
   await post(`StateTypes/${project}`, { name: text.usualTrack, association: "Localization", media_types: media });
   await reload("mediaTypes", "localizationTypes", "stateTypes");
 }
@@ -62,13 +87,55 @@ const hex = (type) => (/^#[0-9a-fA-F]{6}$/.test(colorOf(type)) ? colorOf(type) :
 
 /** @param {string} word @param {any[]} mediaTypes @param {boolean} isChange @returns {import("../ui/records.js").Member[]} */
 function membersOf(word, mediaTypes, isChange) {
-  const shapes = ["box", "line", "dot", "poly"].map((each) => [each, text.shapes[/** @type {keyof typeof text.shapes} */ (each)]]);
+  const shapes = ["box", "line", "dot", "poly"].map((each) => [
+    each,
+    text.shapes[/** @type {keyof typeof text.shapes} */ (each)],
+  ]);
   /** @type {import("../ui/records.js").Member[]} */
-  const common = [{ name: "name", label: text.name, required: true }, { name: "description", label: text.description, kind: "long" }];
-  if (word === "MediaType") common.push({ name: "dtype", label: text.mediaKind, kind: "select", options: [["video", text.video], ["image", text.image], ["multi", text.multi]], only: "create" });
-  if (word === "LocalizationType") common.push({ name: "dtype", label: text.shape, kind: "select", options: /** @type {any} */ (shapes), only: "create" }, { name: "color", label: text.color, kind: "color" }, { name: "line_width", label: text.lineWidth, kind: "number" });
-  if (word === "StateType") common.push({ name: "association", label: text.association, kind: "select", options: [["Localization", text.associations.Localization], ["Frame", text.associations.Frame], ["Media", text.associations.Media]], only: "create" }, { name: "interpolation", label: text.interpolation, kind: "select", options: ["latest", "none", "attr_style_range"] });
-  if ((word === "LocalizationType" || word === "StateType") && !isChange) common.push({ name: "media_types", label: text.onMediaTypes, kind: "choices", options: mediaTypes });
+  const common = [
+    { name: "name", label: text.name, required: true },
+    { name: "description", label: text.description, kind: "long" },
+  ];
+  if (word === "MediaType")
+    common.push({
+      name: "dtype",
+      label: text.mediaKind,
+      kind: "select",
+      options: [
+        ["video", text.video],
+        ["image", text.image],
+        ["multi", text.multi],
+      ],
+      only: "create",
+    });
+  if (word === "LocalizationType")
+    common.push(
+      { name: "dtype", label: text.shape, kind: "select", options: /** @type {any} */ (shapes), only: "create" },
+      { name: "color", label: text.color, kind: "color" },
+      { name: "line_width", label: text.lineWidth, kind: "number" },
+    );
+  if (word === "StateType")
+    common.push(
+      {
+        name: "association",
+        label: text.association,
+        kind: "select",
+        options: [
+          ["Localization", text.associations.Localization],
+          ["Frame", text.associations.Frame],
+          ["Media", text.associations.Media],
+        ],
+        only: "create",
+      },
+      {
+        name: "interpolation",
+        label: text.interpolation,
+        kind: "select",
+        options: Object.entries(text.interpolations),
+      },
+    );
+  if ((word === "LocalizationType" || word === "StateType") && !isChange)
+    common.push({ name: "media_types", label: text.onMediaTypes, kind: "choices", options: mediaTypes });
   return common;
 }
 
@@ -76,7 +143,11 @@ function membersOf(word, mediaTypes, isChange) {
 const MOST_CHOICES = 20;
 
 /** @param {string[] | undefined} choices */
-const choicesText = (choices) => choices && (choices.length > MOST_CHOICES ? `${choices.slice(0, MOST_CHOICES).join(", ")}, ${text.furtherLines(number(choices.length - MOST_CHOICES))}` : choices.join(", "));
+const choicesText = (choices) =>
+  choices &&
+  (choices.length > MOST_CHOICES
+    ? `${choices.slice(0, MOST_CHOICES).join(", ")}, ${text.furtherLines(number(choices.length - MOST_CHOICES))}`
+    : choices.join(", "));
 
 /** One type with its attributes. @param {{type: any, kind: readonly [any, any, string], onEdit: () => void, isAllowed: boolean}} props */
 function Type({ type, kind, onEdit, isAllowed }) {
@@ -84,44 +155,130 @@ function Type({ type, kind, onEdit, isAllowed }) {
   const [list, word] = kind;
   const open = /** @type {any} */ (project.value);
   // texts can be completed from what is below a leaf at the top of a label tree
-  const tops = useAsync((signal) => (editing && open.leafTypes.length ? get(`Leaves/${open.id}`, { depth: 0, sort_by: ["$name"], stop: MOST_TOPS }, { signal }) : Promise.resolve([])), [Boolean(editing), open.id]);
+  const tops = useAsync(
+    (signal) =>
+      editing && open.leafTypes.length
+        ? get(`Leaves/${open.id}`, { depth: 0, sort_by: ["$name"], stop: MOST_TOPS }, { signal })
+        : Promise.resolve([]),
+    [Boolean(editing), open.id],
+  );
   const completion = completionMembers(open, tops.value ?? [], editing);
-  const about = word === "LocalizationType" ? text.shapes[/** @type {keyof typeof text.shapes} */ (type.dtype)] : word === "StateType" ? text.associations[/** @type {keyof typeof text.associations} */ (type.association)] : word === "MediaType" ? type.dtype : "";
+  const about =
+    word === "LocalizationType"
+      ? text.shapes[/** @type {keyof typeof text.shapes} */ (type.dtype)]
+      : word === "StateType"
+        ? text.associations[/** @type {keyof typeof text.associations} */ (type.association)]
+        : word === "MediaType"
+          ? type.dtype
+          : "";
   const remove = async () => {
-    if (await confirm({ title: text.deleteNamed(type.name), message: text.deleteTypeLead, action: text.delete, danger: true, type: type.name })) del(`${word}/${type.id}`).then(() => { toast(text.deleted, { kind: "good" }); reload(list); }, toastError);
+    if (
+      await confirm({
+        title: text.deleteNamed(type.name),
+        message: text.deleteTypeLead,
+        action: text.delete,
+        danger: true,
+        type: type.name,
+      })
+    )
+      del(`${word}/${type.id}`).then(() => {
+        toast(text.deleted, { kind: "good" });
+        reload(list);
+      }, toastError);
   };
   const removeAttribute = async (/** @type {any} */ each) => {
-    if (await confirm({ title: text.deleteNamed(each.name), message: text.deleteAttributeLead, action: text.delete, danger: true })) request("DELETE", `AttributeType/${type.id}`, { body: { entity_type: word, name: each.name } }).then(() => reload(list), toastError);
+    if (
+      await confirm({
+        title: text.deleteNamed(each.name),
+        message: text.deleteAttributeLead,
+        action: text.delete,
+        danger: true,
+      })
+    )
+      request("DELETE", `AttributeType/${type.id}`, { body: { entity_type: word, name: each.name } }).then(
+        () => reload(list),
+        toastError,
+      );
   };
   const save = async (/** @type {any} */ values) => {
     const { completion, ...given } = values;
-    if (completion !== undefined) given.autocomplete = completion ? { serviceUrl: `/rest/${completion}`, mode: "tator" } : null;
+    if (completion !== undefined)
+      given.autocomplete = completion ? { serviceUrl: `/rest/${completion}`, mode: "tator" } : null;
     if (typeof given.default === "string") given.default = parseValue({ ...editing, ...given }, given.default);
-    await (editing.name ? patch(`AttributeType/${type.id}`, { entity_type: word, current_name: editing.name, attribute_type_update: { ...given, dtype: editing.dtype } }) : post(`AttributeType/${type.id}`, { entity_type: word, addition: given }));
+    await (editing.name
+      ? patch(`AttributeType/${type.id}`, {
+          entity_type: word,
+          current_name: editing.name,
+          attribute_type_update: { ...given, dtype: editing.dtype },
+        })
+      : post(`AttributeType/${type.id}`, { entity_type: word, addition: given }));
     await reload(list);
   };
   return html`<div class="card type-card"><div class="row"><${Dot} color=${colorOf(type)} /><strong class="cut">${type.name}</strong>${about && html`<span class="chip">${about}</span>`}<span class="muted small cut grow">${type.description}</span>
       ${word === "LocalizationType" && html`<a class="small" href=${link(`/projects/${open.id}/crops`, { type: type.id })}>${text.tabs.crops}</a>`}
       ${isAllowed && html`<${Button} small icon="add" onClick=${() => setEditing({ dtype: "string" })}>${text.addAttribute}<//><${Menu} small kind="quiet" icon="more" title=${text.actionsOf(type.name)} items=${[{ label: text.edit, icon: "edit", run: onEdit }, { label: text.delete, icon: "trash", danger: true, run: remove }]} />`}</div>
-    ${type.attribute_types.length > 0 && html`<table class="table attributes"><thead><tr><th scope="col">${text.attribute}</th><th scope="col">${text.dtype}</th><th scope="col">${text.valuesOf}</th><th scope="col">${text.default}</th><th><span class="visually-hidden">${text.actions}</span></th></tr></thead><tbody>${type.attribute_types.map((/** @type {any} */ each) => html`<tr key=${each.name}><td>${each.name}${each.required && html` <span class="chip">${text.required}</span>`}${each.description && html`<div class="muted small">${each.description}</div>`}</td><td><code>${each.dtype}</code></td>
+    ${
+      type.attribute_types.length > 0 &&
+      html`<table class="table attributes"><thead><tr><th scope="col">${text.attribute}</th><th scope="col">${text.dtype}</th><th scope="col">${text.valuesOf}</th><th scope="col">${text.default}</th><th><span class="visually-hidden">${text.actions}</span></th></tr></thead><tbody>${type.attribute_types.map(
+        (
+          /** @type {any} */ each,
+        ) => html`<tr key=${each.name}><td>${each.name}${each.required && html` <span class="chip">${text.required}</span>`}${each.description && html`<div class="muted small">${each.description}</div>`}</td><td><code>${each.dtype}</code></td>
       <td class="muted">${choicesText(each.choices) ?? ([each.minimum !== undefined && each.minimum !== null && `≥ ${each.minimum}`, each.maximum !== undefined && each.maximum !== null && `≤ ${each.maximum}`].filter(Boolean).join(" ") || "")}</td><td>${valueText(each.default)}</td>
-      <td class="end">${isAllowed && html`<${Menu} small kind="quiet" icon="more" title=${text.actionsOf(each.name)} items=${[{ label: text.edit, icon: "edit", run: () => setEditing(each) }, { label: text.delete, icon: "trash", danger: true, run: () => removeAttribute(each) }]} />`}</td></tr>`)}</tbody></table>`}
+      <td class="end">${isAllowed && html`<${Menu} small kind="quiet" icon="more" title=${text.actionsOf(each.name)} items=${[{ label: text.edit, icon: "edit", run: () => setEditing(each) }, { label: text.delete, icon: "trash", danger: true, run: () => removeAttribute(each) }]} />`}</td></tr>`,
+      )}</tbody></table>`
+    }
     ${editing && html`<${RecordDialog} title=${editing.name ?? text.addAttribute} isNew=${!editing.name} values=${{ ...editing, default: valueText(editing.default), completion: suggestionPath(editing) || undefined }} members=${[...ATTRIBUTE, ...completion]} onSave=${save} onClose=${() => setEditing(null)} />`}</div>`;
 }
 
 /** @param {any} open @param {any[]} tops leaves at the top @param {any} attribute @returns {import("../ui/records.js").Member[]} */
 function completionMembers(open, tops, attribute) {
   const present = attribute ? suggestionPath(attribute) : "";
-  const found = tops.map((each) => /** @type {[string, string]} */ ([encodeURI(`Leaves/Suggestion/${each.path}/${open.id}`), `${open.leafTypes.find((/** @type {any} */ type) => type.id === each.type)?.name}: ${each.name}`]));
+  const found = tops.map(
+    (each) =>
+      /** @type {[string, string]} */ ([
+        encodeURI(`Leaves/Suggestion/${each.path}/${open.id}`),
+        `${open.leafTypes.find((/** @type {any} */ type) => type.id === each.type)?.name}: ${each.name}`,
+      ]),
+  );
   if (present && !found.some(([path]) => path === present)) found.push([present, present.split("/")[2]]);
-  return found.length ? [{ name: "completion", label: leafWords.completion, kind: "select", options: [["", leafWords.completionNone], ...found], hint: leafWords.completionHint, when: (values) => values.dtype === "string" }] : [];
+  return found.length
+    ? [
+        {
+          name: "completion",
+          label: leafWords.completion,
+          kind: "select",
+          options: [["", leafWords.completionNone], ...found],
+          hint: leafWords.completionHint,
+          when: (values) => values.dtype === "string",
+        },
+      ]
+    : [];
 }
 
 const isNumber = (/** @type {any} */ values) => values.dtype === "int" || values.dtype === "float";
 /** @type {import("../ui/records.js").Member[]} */
 const ATTRIBUTE = [
-  { name: "name", label: text.name, required: true }, { name: "dtype", label: text.dtype, kind: "select", options: DTYPES.map((each) => [each, text.dtypes[/** @type {keyof typeof text.dtypes} */ (each)]]), only: "create" },
-  { name: "description", label: text.description }, { name: "choices", label: text.choices, kind: "lines", hint: text.onePerLine, required: true, when: (values) => values.dtype === "enum" },
-  { name: "minimum", label: text.minimum, kind: "number", when: isNumber }, { name: "maximum", label: text.maximum, kind: "number", when: isNumber }, { name: "size", label: text.arraySize, kind: "number", when: (values) => values.dtype === "float_array" },
-  { name: "default", label: text.default, when: (values) => values.dtype !== "blob" && values.dtype !== "float_array" }, { name: "order", label: text.order, kind: "number", hint: text.orderHint }, { name: "required", label: text.required, kind: "check" },
+  { name: "name", label: text.name, required: true },
+  {
+    name: "dtype",
+    label: text.dtype,
+    kind: "select",
+    options: DTYPES.map((each) => [each, text.dtypes[/** @type {keyof typeof text.dtypes} */ (each)]]),
+    only: "create",
+  },
+  { name: "description", label: text.description },
+  {
+    name: "choices",
+    label: text.choices,
+    kind: "lines",
+    hint: text.onePerLine,
+    required: true,
+    when: (values) => values.dtype === "enum",
+  },
+  { name: "minimum", label: text.minimum, kind: "number", when: isNumber },
+  { name: "maximum", label: text.maximum, kind: "number", when: isNumber },
+  { name: "size", label: text.arraySize, kind: "number", when: (values) => values.dtype === "float_array" },
+  { name: "default", label: text.default, when: (values) => values.dtype !== "blob" && values.dtype !== "float_array" },
+  { name: "order", label: text.order, kind: "number", hint: text.orderHint },
+  { name: "required", label: text.required, kind: "check" },
 ];

@@ -23,18 +23,24 @@ const SELECTION = [
 /** The page of a project. */
 export function ProjectWebhooks() {
   const open = /** @type {any} */ (project.value);
-  const nameOf = (/** @type {number} */ id) => open.members.find((/** @type {any} */ each) => each.user === id)?.username ?? text.userNumber(id);
+  const nameOf = (/** @type {number} */ id) =>
+    open.members.find((/** @type {any} */ each) => each.user === id)?.username ?? text.userNumber(id);
   return html`<div class="column sections"><${Webhooks} isPage path=${`Webhooks/${open.id}`} lead=${words.lead} nameOf=${nameOf} /><${Rules} nameOf=${nameOf} /></div>`;
 }
 
 /** @param {{active: boolean, disabled_reason?: string | null}} item */
-const status = (item) => (item.active ? html`<span class="chip good">${words.active}</span>` : html`<span class=${`chip ${item.disabled_reason ? "bad" : "warn"}`}>${item.disabled_reason ? words.disabled(item.disabled_reason) : words.paused}</span>`);
+const status = (item) =>
+  item.active
+    ? html`<span class="chip good">${words.active}</span>`
+    : html`<span class=${`chip ${item.disabled_reason ? "bad" : "warn"}`}>${item.disabled_reason ? words.disabled(item.disabled_reason) : words.paused}</span>`;
 
 /** @param {{types: string[], query?: string | null}} item */
-const types = (item) => html`<div class="column tight">${item.types.map((each) => html`<code key=${each}>${each}</code>`)}${item.query && html`<code class="muted">${item.query}</code>`}</div>`;
+const types = (item) =>
+  html`<div class="column tight">${item.types.map((each) => html`<code key=${each}>${each}</code>`)}${item.query && html`<code class="muted">${item.query}</code>`}</div>`;
 
 /** The sentence for a delivery. @param {any} delivery */
-const resultOf = (delivery) => (delivery.status ? `${delivery.status} ${delivery.excerpt}`.trim() : delivery.excerpt || words.noAnswer);
+const resultOf = (delivery) =>
+  delivery.status ? `${delivery.status} ${delivery.excerpt}`.trim() : delivery.excerpt || words.noAnswer;
 
 /** @param {{path: string, lead: string, nameOf: (id: number) => string, isPage?: boolean}} props `path` is that of their list */
 export function Webhooks({ path, lead, nameOf, isPage }) {
@@ -44,17 +50,51 @@ export function Webhooks({ path, lead, nameOf, isPage }) {
   const close = () => setDialog(null);
   const item = dialog?.item;
   const save = async (/** @type {any} */ values) => {
-    if (item) await patch(`Webhook/${item.id}`, { ...values, ...("query" in values && { query: values.query || null }) });
+    if (item)
+      await patch(`Webhook/${item.id}`, { ...values, ...("query" in values && { query: values.query || null }) });
     else setSecret((await post(path, values)).secret);
     found.again();
   };
-  const setActive = (/** @type {any} */ each) => patch(`Webhook/${each.id}`, { active: !each.active }).then(() => { if (!each.active) toast(words.resumed, { kind: "good" }); found.again(); }, toastError);
-  const ping = (/** @type {any} */ each) => post(`WebhookPing/${each.id}`, {}).then((sent) => toast(sent.status ? words.pinged(resultOf(sent), sent.milliseconds) : resultOf(sent), { kind: sent.status >= 200 && sent.status < 300 ? "good" : "bad" }), toastError);
-  const rotate = (/** @type {any} */ values) => post(`WebhookSecret/${item.id}`, { keep_hours: Number(values.keep_hours ?? 0) }).then((made) => { setSecret(made.secret); found.again(); });
-  const members = [{ name: "name", label: text.name, required: true }, { name: "url", label: words.url, hint: words.urlHint, required: true }, ...SELECTION];
-  return html`<${Await} of=${found}>${(/** @type {any[]} */ items) => html`<${RecordTable} isPage=${isPage} title=${words.title} lead=${lead} icon="link" items=${items} empty=${words.none} nameOf=${(/** @type {any} */ each) => each.name} onCreate=${() => setDialog({ kind: "edit" })} createLabel=${words.add}
-      columns=${[{ name: text.name, render: (/** @type {any} */ each) => html`<div class="column tight"><strong>${each.name}</strong><span class="muted small">${each.url}</span></div>` }, { name: words.types, render: types }, { name: words.owner, render: (/** @type {any} */ each) => nameOf(each.user) },
-        { name: text.status, render: (/** @type {any} */ each) => html`${status(each)}${each.previous_secret_until && Date.parse(each.previous_secret_until) > Date.now() && html`<div class="muted small">${words.secretUntil(date(each.previous_secret_until))}</div>`}` }]}
+  const setActive = (/** @type {any} */ each) =>
+    patch(`Webhook/${each.id}`, { active: !each.active }).then(() => {
+      if (!each.active) toast(words.resumed, { kind: "good" });
+      found.again();
+    }, toastError);
+  const ping = (/** @type {any} */ each) =>
+    post(`WebhookPing/${each.id}`, {}).then(
+      (sent) =>
+        toast(sent.status ? words.pinged(resultOf(sent), sent.milliseconds) : resultOf(sent), {
+          kind: sent.status >= 200 && sent.status < 300 ? "good" : "bad",
+        }),
+      toastError,
+    );
+  const rotate = (/** @type {any} */ values) =>
+    post(`WebhookSecret/${item.id}`, { keep_hours: Number(values.keep_hours ?? 0) }).then((made) => {
+      setSecret(made.secret);
+      found.again();
+    });
+  const members = [
+    { name: "name", label: text.name, required: true },
+    { name: "url", label: words.url, hint: words.urlHint, required: true },
+    ...SELECTION,
+  ];
+  return html`<${Await} of=${found}>${(
+    /** @type {any[]} */ items,
+  ) => html`<${RecordTable} isPage=${isPage} title=${words.title} lead=${lead} icon="link" items=${items} empty=${words.none} nameOf=${(/** @type {any} */ each) => each.name} onCreate=${() => setDialog({ kind: "edit" })} createLabel=${words.add}
+      columns=${[
+        {
+          name: text.name,
+          render: (/** @type {any} */ each) =>
+            html`<div class="column tight"><strong>${each.name}</strong><span class="muted small">${each.url}</span></div>`,
+        },
+        { name: words.types, render: types },
+        { name: words.owner, render: (/** @type {any} */ each) => nameOf(each.user) },
+        {
+          name: text.status,
+          render: (/** @type {any} */ each) =>
+            html`${status(each)}${each.previous_secret_until && Date.parse(each.previous_secret_until) > Date.now() && html`<div class="muted small">${words.secretUntil(date(each.previous_secret_until))}</div>`}`,
+        },
+      ]}
       more=${(/** @type {any} */ each) => [{ label: words.deliveries, icon: "list", run: () => setDialog({ kind: "deliveries", item: each }) }, { label: words.ping, icon: "play", run: () => ping(each) }, { label: each.active ? words.pause : words.resume, icon: each.active ? "pause" : "reload", run: () => setActive(each) }, { label: words.rotate, icon: "key", run: () => setDialog({ kind: "rotate", item: each }) }, "line"]}
       onChange=${(/** @type {any} */ each) => setDialog({ kind: "edit", item: each })} onRemove=${(/** @type {any} */ each) => del(`Webhook/${each.id}`).then(found.again)} />`}<//>
     ${dialog?.kind === "edit" && html`<${RecordDialog} title=${item?.name ?? words.add} isNew=${!item} values=${item ?? { types: ["limn.media.*"] }} members=${members} onSave=${save} onClose=${close} />`}
@@ -64,7 +104,10 @@ export function Webhooks({ path, lead, nameOf, isPage }) {
 }
 
 /** The secret, shown once. @param {{value: string, onClose: () => void}} props */
-const Secret = ({ value, onClose }) => html`<${Dialog} title=${words.secret} onClose=${onClose} footer=${html`<${Button} kind="primary" onClick=${onClose}>${text.done}<//>`}><p>${words.secretLead}</p>
+const Secret = ({
+  value,
+  onClose,
+}) => html`<${Dialog} title=${words.secret} onClose=${onClose} footer=${html`<${Button} kind="primary" onClick=${onClose}>${text.done}<//>`}><p>${words.secretLead}</p>
   <div class="note good row"><code class="grow token">${value}</code><${Button} small icon="copy" onClick=${() => navigator.clipboard.writeText(value).then(() => toast(text.copied, { kind: "good" }), toastError)}>${text.copy}<//></div><//>`;
 
 /** The attempts to send events, newest first. @param {{webhook: any, onClose: () => void}} props */
@@ -72,40 +115,90 @@ function Deliveries({ webhook, onClose }) {
   const [isFailed, setFailed] = useState(false);
   const [older, setOlder] = useState(/** @type {any[]} */ ([]));
   const [hasMore, setMore] = useState(true);
-  const read = (/** @type {any} */ more, /** @type {AbortSignal} */ signal) => get(`WebhookDeliveries/${webhook.id}`, { stop: PAGE, failed: isFailed ? 1 : 0, ...more }, { signal });
-  const found = useAsync((signal) => { setOlder([]); return read({}, signal).then((page) => { setMore(page.length === PAGE); return page; }); }, [webhook.id, isFailed]);
+  const read = (/** @type {any} */ more, /** @type {AbortSignal} */ signal) =>
+    get(`WebhookDeliveries/${webhook.id}`, { stop: PAGE, failed: isFailed ? 1 : 0, ...more }, { signal });
+  const found = useAsync(
+    (signal) => {
+      setOlder([]);
+      return read({}, signal).then((page) => {
+        setMore(page.length === PAGE);
+        return page;
+      });
+    },
+    [webhook.id, isFailed],
+  );
   const all = [...(found.value ?? []), ...older];
   useEffect(() => {
     if (older.length) return undefined; // what was read of earlier ones stays
-    const timer = setInterval(() => { if (!document.hidden) found.again(); }, SECONDS * 1000);
+    const timer = setInterval(() => {
+      if (!document.hidden) found.again();
+    }, SECONDS * 1000);
     return () => clearInterval(timer);
   }, [older.length > 0]);
-  const more = () => get(`WebhookDeliveries/${webhook.id}`, { stop: PAGE, failed: isFailed ? 1 : 0, before: all[all.length - 1].page }).then((page) => { setOlder([...older, ...page]); setMore(page.length === PAGE); }, toastError);
-  const again = (/** @type {any} */ body) => post(`WebhookRedelivery/${webhook.id}`, body).then((said) => { toast(said.message, { kind: "good" }); found.again(); }, toastError);
+  const more = () =>
+    get(`WebhookDeliveries/${webhook.id}`, {
+      stop: PAGE,
+      failed: isFailed ? 1 : 0,
+      before: all[all.length - 1].page,
+    }).then((page) => {
+      setOlder([...older, ...page]);
+      setMore(page.length === PAGE);
+    }, toastError);
+  const again = (/** @type {any} */ body) =>
+    post(`WebhookRedelivery/${webhook.id}`, body).then((said) => {
+      toast(said.message, { kind: "good" });
+      found.again();
+    }, toastError);
   const since = async (/** @type {any} */ each) => {
     const of = webhook.organization ? { project: each.project } : {};
-    if (await confirm({ title: words.redeliverSince, message: words.redeliverAllLead, action: words.redeliver })) again({ since: each.time, ...of });
+    if (await confirm({ title: words.redeliverSince, message: words.redeliverAllLead, action: words.redeliver }))
+      again({ since: each.time, ...of });
   };
   const isGood = (/** @type {any} */ each) => each.status >= 200 && each.status < 300;
   return html`<${Dialog} wide title=${words.deliveriesOf(webhook.name)} onClose=${onClose} footer=${html`<${Button} icon="reload" onClick=${found.again}>${text.reload}<//>`}>
     <div class="row wrap"><p class="muted grow">${words.deliveriesLead}</p><${Checkbox} label=${words.onlyFailed} checked=${isFailed} onChange=${setFailed} /></div>
-    <${Await} of=${found}>${() => (all.length === 0 ? html`<p>${words.noDeliveries}</p>` : html`<div class="table-card" tabindex="0" role="group" aria-label=${words.deliveries}><table class="table deliveries"><thead><tr><th scope="col">${words.time}</th><th scope="col">${words.event}</th><th scope="col">${words.attempt}</th><th scope="col">${words.result}</th><th><span class="visually-hidden">${text.actions}</span></th></tr></thead><tbody>
-      ${all.map((each) => html`<tr key=${each.page}><td title=${date(each.time)}>${ago(each.time)}</td><td><code>${each.type}</code><div class="muted small">${each.event}</div></td><td class="number">${each.attempt || words.manual}</td>
+    <${Await} of=${found}>${() =>
+      all.length === 0
+        ? html`<p>${words.noDeliveries}</p>`
+        : html`<div class="table-card" tabindex="0" role="group" aria-label=${words.deliveries}><table class="table deliveries"><thead><tr><th scope="col">${words.time}</th><th scope="col">${words.event}</th><th scope="col">${words.attempt}</th><th scope="col">${words.result}</th><th><span class="visually-hidden">${text.actions}</span></th></tr></thead><tbody>
+      ${all.map(
+        (
+          each,
+        ) => html`<tr key=${each.page}><td title=${date(each.time)}>${ago(each.time)}</td><td><code>${each.type}</code><div class="muted small">${each.event}</div></td><td class="number">${each.attempt || words.manual}</td>
         <td><span class=${`chip ${isGood(each) ? "good" : "bad"}`}>${each.status ?? "–"}</span> <span class="muted small number">${each.milliseconds} ms</span><div class="muted small">${each.status ? each.excerpt : each.excerpt || words.noAnswer}</div>${each.next_attempt && html`<div class="small">${words.next(date(each.next_attempt))}</div>`}</td>
-        <td class="end">${each.type !== "limn.ping" && html`<div class="column tight"><${Button} small icon="reload" onClick=${() => again({ event: each.event })}>${words.redeliver}<//><${Button} small kind="quiet" onClick=${() => since(each)}>${words.redeliverSince}<//></div>`}</td></tr>`)}</tbody></table></div>
-      ${hasMore && html`<div><${Button} small onClick=${more}>${words.more}<//></div>`}`)}<//><//>`;
+        <td class="end">${each.type !== "limn.ping" && html`<div class="column tight"><${Button} small icon="reload" onClick=${() => again({ event: each.event })}>${words.redeliver}<//><${Button} small kind="quiet" onClick=${() => since(each)}>${words.redeliverSince}<//></div>`}</td></tr>`,
+      )}</tbody></table></div>
+      ${hasMore && html`<div><${Button} small onClick=${more}>${words.more}<//></div>`}`}<//><//>`;
 }
 
 /** Which events launch which algorithm. @param {{nameOf: (id: number) => string}} props */
 function Rules({ nameOf }) {
   const open = /** @type {any} */ (project.value);
-  const found = useAsync(async (signal) => { const [items, algorithms] = await Promise.all([get(`TriggerRules/${open.id}`, {}, { signal }), get(`Algorithms/${open.id}`, {}, { signal })]); return { items, algorithms }; }, [open.id]);
+  const found = useAsync(
+    async (signal) => {
+      const [items, algorithms] = await Promise.all([
+        get(`TriggerRules/${open.id}`, {}, { signal }),
+        get(`Algorithms/${open.id}`, {}, { signal }),
+      ]);
+      return { items, algorithms };
+    },
+    [open.id],
+  );
   const [editing, setEditing] = useState(/** @type {any} */ (null));
-  const save = (/** @type {any} */ values) => (editing.id ? patch(`TriggerRule/${editing.id}`, { ...values, ...("query" in values && { query: values.query || null }) }) : post(`TriggerRules/${open.id}`, values)).then(found.again);
-  const setActive = (/** @type {any} */ each) => patch(`TriggerRule/${each.id}`, { active: !each.active }).then(found.again, toastError);
+  const save = (/** @type {any} */ values) =>
+    (editing.id
+      ? patch(`TriggerRule/${editing.id}`, { ...values, ...("query" in values && { query: values.query || null }) })
+      : post(`TriggerRules/${open.id}`, values)
+    ).then(found.again);
+  const setActive = (/** @type {any} */ each) =>
+    patch(`TriggerRule/${each.id}`, { active: !each.active }).then(found.again, toastError);
   return html`<${Await} of=${found}>${(/** @type {any} */ { items, algorithms }) => {
     const names = algorithms.map((/** @type {any} */ each) => each.name);
-    const members = [{ name: "name", label: text.name, required: true }, { name: "algorithm", label: ruleWords.algorithm, kind: /** @type {const} */ ("select"), options: names }, ...SELECTION];
+    const members = [
+      { name: "name", label: text.name, required: true },
+      { name: "algorithm", label: ruleWords.algorithm, kind: /** @type {const} */ ("select"), options: names },
+      ...SELECTION,
+    ];
     return html`<${RecordTable} title=${ruleWords.title} lead=${names.length ? ruleWords.lead : `${ruleWords.lead} ${ruleWords.noAlgorithms}`} icon="jobs" items=${items} empty=${ruleWords.none} nameOf=${(/** @type {any} */ each) => each.name} onCreate=${names.length ? () => setEditing({ types: ["limn.media.ready"], algorithm: names[0] }) : undefined} createLabel=${ruleWords.add}
         columns=${[{ name: text.name, render: (/** @type {any} */ each) => html`<strong>${each.name}</strong>` }, { name: ruleWords.algorithm, render: (/** @type {any} */ each) => each.algorithm }, { name: words.types, render: types }, { name: words.owner, render: (/** @type {any} */ each) => nameOf(each.user) }, { name: text.status, render: status }]}
         more=${(/** @type {any} */ each) => [{ label: each.active ? words.pause : words.resume, icon: each.active ? "pause" : "reload", run: () => setActive(each) }]}

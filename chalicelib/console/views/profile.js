@@ -14,7 +14,9 @@ export default function Profile() {
   const who = user.value;
   const [editing, setEditing] = useState(false);
   if (!who) return null;
-  const refresh = async () => { user.value = await get("User/GetCurrent", { presigned: 86400 }); };
+  const refresh = async () => {
+    user.value = await get("User/GetCurrent", { presigned: 86400 });
+  };
   const save = async (/** @type {any} */ values) => {
     await patch(`User/${who.id}`, values);
     await refresh();
@@ -30,7 +32,11 @@ export default function Profile() {
     <section class="card panel row profile-head"><span class="avatar large">${typeof picture === "string" && /^https?:/.test(picture) ? html`<img src=${picture} alt="" />` : `${who.first_name?.[0] ?? ""}${who.last_name?.[0] ?? ""}`.toUpperCase()}</span>
       <div class="grow column tight"><strong>${`${who.first_name ?? ""} ${who.last_name ?? ""}`.trim()}</strong><span class="muted">${who.username}</span><span class="muted">${who.email}</span></div>
       <div class="column tight"><${Button} icon="edit" onClick=${() => setEditing(true)}>${text.edit}<//><label class="button">${text.newPicture}<input class="visually-hidden" type="file" accept="image/png,image/jpeg" onChange=${(/** @type {any} */ e) => e.currentTarget.files[0] && avatar(e.currentTarget.files[0])} /></label></div></section>
-    <section class="column"><h2>${text.theme}</h2><${Segmented} name=${text.theme} value=${theme.value} options=${[["light", text.light], ["dark", text.dark], ["system", text.system]]} onChange=${(/** @type {string} */ value) => { theme.value = value; }} /></section>
+    <section class="column"><h2>${text.theme}</h2><${Segmented} name=${text.theme} value=${theme.value} options=${[["light", text.light], ["dark", text.dark], ["system", text.system]]} onChange=${(
+      /** @type {string} */ value,
+    ) => {
+      theme.value = value;
+    }} /></section>
     <${Tokens} username=${who.username} />
     <${Password} who=${who} />
     ${editing && html`<${RecordDialog} title=${text.editProfile} isNew=${false} values=${who} onSave=${save} onClose=${() => setEditing(false)} members=${[{ name: "first_name", label: text.firstName }, { name: "last_name", label: text.lastName }, { name: "email", label: text.email, hint: text.emailHint }]} />`}</div>`;
@@ -48,10 +54,15 @@ function Password({ who }) {
       setPresent("");
       setNext("");
       toast(text.passwordChanged, { kind: "good" });
-    } catch (reason) { setFailure(explain(reason)); }
+    } catch (reason) {
+      setFailure(explain(reason));
+    }
   };
   return html`<section class="column"><h2>${text.password}</h2><p class="muted">${text.passwordLead}</p>${failure && html`<div class="note bad" role="alert">${failure}</div>`}
-    <form class="row wrap token-form" onSubmit=${(/** @type {Event} */ e) => { e.preventDefault(); change(); }}><div class="grow"><${TextField} label=${text.presentPassword} type="password" autocomplete="current-password" value=${present} onInput=${setPresent} required /></div>
+    <form class="row wrap token-form" onSubmit=${(/** @type {Event} */ e) => {
+      e.preventDefault();
+      change();
+    }}><div class="grow"><${TextField} label=${text.presentPassword} type="password" autocomplete="current-password" value=${present} onInput=${setPresent} required /></div>
       <div class="grow"><${TextField} label=${text.newPassword} type="password" autocomplete="new-password" value=${next} onInput=${setNext} required /></div><${Button} type="submit" icon="key" disabled=${!present || !next}>${text.changePassword}<//>
       <${Button} icon="mail" onClick=${() => post("PasswordReset", { email: who.email }).then(() => toast(text.linkSent, { kind: "good" }), toastError)}>${text.mailReset}<//></form></section>`;
 }
@@ -63,8 +74,19 @@ function Tokens({ username }) {
   const [made, setMade] = useState("");
   const valid = useAsync((signal) => get("Token", {}, { signal }), []);
   const revoke = async (/** @type {any} */ token) => {
-    if (!(await confirm({ title: `${text.revoke}: ${token.name || text.unnamed}`, message: text.revokeLead, action: text.revoke, danger: true }))) return;
-    del("Token", undefined, { id: token.id }).then(() => { toast(text.revoked, { kind: "good" }); valid.again(); }, toastError);
+    if (
+      !(await confirm({
+        title: `${text.revoke}: ${token.name || text.unnamed}`,
+        message: text.revokeLead,
+        action: text.revoke,
+        danger: true,
+      }))
+    )
+      return;
+    del("Token", undefined, { id: token.id }).then(() => {
+      toast(text.revoked, { kind: "good" });
+      valid.again();
+    }, toastError);
   };
   const [failure, setFailure] = useState("");
   const create = async (/** @type {boolean} */ refresh) => {
@@ -76,12 +98,22 @@ function Tokens({ username }) {
       setMade(token);
       if (refresh) await signIn(token);
       valid.again();
-    } catch (reason) { setFailure(explain(reason)); }
+    } catch (reason) {
+      setFailure(explain(reason));
+    }
   };
   return html`<section class="column"><h2>${text.tokens}</h2><p class="muted">${text.tokensLead}</p>${failure && html`<div class="note bad" role="alert">${failure}</div>`}
     ${made && html`<div class="note good row"><code class="grow token">${made}</code><${Button} small icon="copy" onClick=${() => navigator.clipboard.writeText(made).then(() => toast(text.copied, { kind: "good" }), toastError)}>${text.copy}<//></div>`}
-    <form class="row wrap token-form" onSubmit=${(/** @type {Event} */ e) => { e.preventDefault(); create(false); }}><div class="grow"><${TextField} label=${text.yourPassword} type="password" autocomplete="current-password" value=${password} onInput=${setPassword} required /></div>
+    <form class="row wrap token-form" onSubmit=${(/** @type {Event} */ e) => {
+      e.preventDefault();
+      create(false);
+    }}><div class="grow"><${TextField} label=${text.yourPassword} type="password" autocomplete="current-password" value=${password} onInput=${setPassword} required /></div>
       <div class="grow"><${TextField} label=${text.tokenName} maxlength="100" value=${name} onInput=${setName} /></div><${Button} type="submit" icon="key" disabled=${!password}>${text.newToken}<//><${Button} kind="danger" disabled=${!password} onClick=${() => create(true)}>${text.endTokens}<//></form>
-    <h3>${text.tokensOf}</h3><${Await} of=${valid}>${(/** @type {any[]} */ tokens) => html`<ul class="card panel column">${tokens.map((each) => html`<li key=${each.id} class="row"><span class="grow">${each.name || html`<span class="muted">${text.unnamed}</span>`}</span><code class="muted">${each.id}</code><span class="muted">${date(each.created_datetime)}</span>
-      ${each.is_present ? html`<span class="chip good">${text.present}</span>` : html`<${Button} small kind="danger" onClick=${() => revoke(each)}>${text.revoke}<//>`}</li>`)}</ul>`}<//></section>`;
+    <h3>${text.tokensOf}</h3><${Await} of=${valid}>${(/** @type {any[]} */ tokens) =>
+      html`<ul class="card panel column">${tokens.map(
+        (
+          each,
+        ) => html`<li key=${each.id} class="row"><span class="grow">${each.name || html`<span class="muted">${text.unnamed}</span>`}</span><code class="muted">${each.id}</code><span class="muted">${date(each.created_datetime)}</span>
+      ${each.is_present ? html`<span class="chip good">${text.present}</span>` : html`<${Button} small kind="danger" onClick=${() => revoke(each)}>${text.revoke}<//>`}</li>`,
+      )}</ul>`}<//></section>`;
 }

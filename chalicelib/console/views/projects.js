@@ -12,7 +12,10 @@ import { explain } from "../ui/toast.js";
 
 export default function Projects() {
   const found = useAsync(async (signal) => {
-    const [projects, organizations] = await Promise.all([get("Projects", {}, { signal }), get("Organizations", {}, { signal })]);
+    const [projects, organizations] = await Promise.all([
+      get("Projects", {}, { signal }),
+      get("Organizations", {}, { signal }),
+    ]);
     return { projects, organizations };
   }, []);
   return html`<${Await} of=${found}>${(/** @type {any} */ value) => html`<${List} ...${value} again=${found.again} />`}<//>`;
@@ -34,11 +37,22 @@ function List({ projects, organizations, again }) {
       ${organizations.length > 0 && html`<${Button} onClick=${() => setCreating("organization")}>${text.newOrganization}<//>`}${projects.length > 0 && create}</div></header>
     ${!projects.length && html`<${Empty} icon="folder" title=${text.noProjects} action=${create}>${organizations.length ? text.noProjectsLead : text.needOrganization}<//>`}
     ${projects.length > 0 && !shown.length && html`<${Empty} icon="search" title=${text.noMatch} />`}
-    ${[...groups].map(([id, members]) => html`<section class="column" key=${id}><h2 class="organization-name"><a class="organization" href=${link(`/organizations/${id}`)}>${nameOf(id)}</a></h2>
-      <div class="project-cards">${members.map((/** @type {any} */ each) => html`<${Card} key=${each.id} project=${each} />`)}</div></section>`)}
+    ${[...groups].map(
+      ([
+        id,
+        members,
+      ]) => html`<section class="column" key=${id}><h2 class="organization-name"><a class="organization" href=${link(`/organizations/${id}`)}>${nameOf(id)}</a></h2>
+      <div class="project-cards">${members.map((/** @type {any} */ each) => html`<${Card} key=${each.id} project=${each} />`)}</div></section>`,
+    )}
     ${organizations.filter((each) => !groups.has(each.id) && !search).map((each) => html`<section class="column" key=${`o${each.id}`}><h2 class="organization-name"><a class="organization" href=${link(`/organizations/${each.id}`)}>${each.name}</a></h2><p class="muted">${text.noProjects}</p></section>`)}
     ${creating === "project" && html`<${CreateProject} organizations=${organizations} onClose=${() => setCreating("")} />`}
-    ${creating === "organization" && html`<${CreateOrganization} onClose=${() => setCreating("")} onDone=${() => { setCreating(""); again(); }} />`}</div>`;
+    ${
+      creating === "organization" &&
+      html`<${CreateOrganization} onClose=${() => setCreating("")} onDone=${() => {
+        setCreating("");
+        again();
+      }} />`
+    }</div>`;
 }
 
 /** @param {{project: any}} props */
@@ -51,8 +65,15 @@ const Card = ({ project }) => html`<a class="card project-card" href=${link(`/pr
 function CreateProject({ organizations, onClose }) {
   const [given, setGiven] = useState({ name: "", summary: "", organization: organizations[0].id });
   const [failure, setFailure] = useState("");
-  const submit = () => post("Projects", { name: given.name.trim(), organization: Number(given.organization), ...(given.summary.trim() ? { summary: given.summary.trim() } : {}) })
-    .then((made) => navigate(`/projects/${made.id}/manage`), (reason) => setFailure(explain(reason)));
+  const submit = () =>
+    post("Projects", {
+      name: given.name.trim(),
+      organization: Number(given.organization),
+      ...(given.summary.trim() ? { summary: given.summary.trim() } : {}),
+    }).then(
+      (made) => navigate(`/projects/${made.id}/manage/types`),
+      (reason) => setFailure(explain(reason)),
+    );
   return html`<${Dialog} title=${text.newProject} onClose=${onClose} onSubmit=${submit} footer=${html`<${Button} onClick=${onClose}>${text.cancel}<//><${Button} kind="primary" type="submit">${text.create}<//>`}>
     ${failure && html`<div class="note bad" role="alert">${failure}</div>`}
     <${TextField} label=${text.name} value=${given.name} required maxlength="128" autofocus onInput=${(/** @type {string} */ name) => setGiven({ ...given, name })} />
@@ -64,7 +85,8 @@ function CreateProject({ organizations, onClose }) {
 function CreateOrganization({ onClose, onDone }) {
   const [name, setName] = useState("");
   const [failure, setFailure] = useState("");
-  const submit = () => post("Organizations", { name: name.trim() }).then(onDone, (reason) => setFailure(explain(reason)));
+  const submit = () =>
+    post("Organizations", { name: name.trim() }).then(onDone, (reason) => setFailure(explain(reason)));
   return html`<${Dialog} title=${text.newOrganization} onClose=${onClose} onSubmit=${submit} footer=${html`<${Button} onClick=${onClose}>${text.cancel}<//><${Button} kind="primary" type="submit">${text.create}<//>`}>
     ${failure && html`<div class="note bad" role="alert">${failure}</div>`}<${TextField} label=${text.name} value=${name} required maxlength="128" autofocus onInput=${setName} /><//>`;
 }

@@ -15,21 +15,41 @@ import { Work } from "./review_work.js";
 export const ATTRIBUTES = {
   media: [
     { name: words.assigned, dtype: "string", description: "User name of who works on the media.", order: 900 },
-    { name: words.status, dtype: "enum", choices: [words.todo, words.busy, words.done], default: words.todo, order: 901 },
+    {
+      name: words.status,
+      dtype: "enum",
+      choices: [words.todo, words.busy, words.done],
+      default: words.todo,
+      order: 901,
+    },
   ],
   annotation: [
-    { name: words.attribute, dtype: "enum", choices: [words.open, words.accepted, words.rejected], default: words.open, order: 900 },
+    {
+      name: words.attribute,
+      dtype: "enum",
+      choices: [words.open, words.accepted, words.rejected],
+      default: words.open,
+      order: 900,
+    },
     { name: words.comment, dtype: "string", style: "long_string", order: 901 },
   ],
 };
 
-const has = (/** @type {any} */ type, /** @type {string} */ name) => (type.attribute_types ?? []).some((/** @type {any} */ each) => each.name === name);
+const has = (/** @type {any} */ type, /** @type {string} */ name) =>
+  (type.attribute_types ?? []).some((/** @type {any} */ each) => each.name === name);
 
 /** What is missing before a project can be reviewed, as [entity type, type, attribute]. @param {any} open */
 export function missingOf(open) {
-  const of = (/** @type {string} */ entity, /** @type {any[]} */ types, /** @type {any[]} */ attributes) => types.flatMap((type) => attributes.filter(({ name }) => !has(type, name)).map((attribute) => [entity, type, attribute]));
+  const of = (/** @type {string} */ entity, /** @type {any[]} */ types, /** @type {any[]} */ attributes) =>
+    types.flatMap((type) =>
+      attributes.filter(({ name }) => !has(type, name)).map((attribute) => [entity, type, attribute]),
+    );
   const tracks = open.stateTypes.filter((/** @type {any} */ type) => type.association === "Localization");
-  return [...of("MediaType", open.mediaTypes, ATTRIBUTES.media), ...of("LocalizationType", open.localizationTypes, ATTRIBUTES.annotation), ...of("StateType", tracks, ATTRIBUTES.annotation)];
+  return [
+    ...of("MediaType", open.mediaTypes, ATTRIBUTES.media),
+    ...of("LocalizationType", open.localizationTypes, ATTRIBUTES.annotation),
+    ...of("StateType", tracks, ATTRIBUTES.annotation),
+  ];
 }
 
 /** @param {{query: any}} props */
@@ -48,7 +68,11 @@ export default function Review({ query }) {
   if (!isReady) return html`<${SetUp} missing=${missing} />`;
   return html`<div class="with-side"><${People} who=${who} tab=${tab} turn=${turn} />
     <section class="review column"><header class="row wrap"><h1 class="grow">${words.title}</h1>
-      <${Segmented} name=${words.title} value=${tab} options=${[["work", words.work], ["annotations", words.annotations]]} onChange=${(/** @type {string} */ next) => { location.hash = link(`/projects/${open.id}/review`, { tab: next, who }).slice(1); }} /></header>
+      <${Segmented} name=${words.title} value=${tab} options=${[["work", words.work], ["annotations", words.annotations]]} onChange=${(
+        /** @type {string} */ next,
+      ) => {
+        location.hash = link(`/projects/${open.id}/review`, { tab: next, who }).slice(1);
+      }} /></header>
       ${missing.length > 0 && may("Full Control") && html`<${SetUp} isSmall missing=${missing} />`}
       ${tab === "work" ? html`<${Work} who=${who} turn=${turn} onChange=${again} />` : html`<${Annotations} who=${who} onChange=${again} />`}</section></div>`;
 }
@@ -59,7 +83,8 @@ function SetUp({ missing, isSmall }) {
   const run = async () => {
     setBusy(true);
     try {
-      for (const [entity, type, addition] of missing) await post(`AttributeType/${type.id}`, { entity_type: entity, addition });
+      for (const [entity, type, addition] of missing)
+        await post(`AttributeType/${type.id}`, { entity_type: entity, addition });
       await reload("mediaTypes", "localizationTypes", "stateTypes");
       toast(words.wasSetUp, { kind: "good" });
     } catch (failure) {
@@ -67,24 +92,40 @@ function SetUp({ missing, isSmall }) {
     }
     setBusy(false);
   };
-  const button = may("Full Control") ? html`<${Button} kind="primary" icon="check" busy=${busy} onClick=${run}>${words.setUp}<//>` : html`<p>${words.setUpMissing}</p>`;
-  if (isSmall) return html`<div class="note row wrap"><span class="grow">${words.setUpNew([...new Set(missing.map(([, type]) => type.name))].join(", "))}</span>${button}</div>`;
-  return html`<${Empty} icon="check" title=${words.setUpTitle} action=${button}>${words.setUpLead}<//>`;
+  const button = may("Full Control")
+    ? html`<${Button} kind="primary" icon="check" busy=${busy} onClick=${run}>${words.setUp}<//>`
+    : html`<p>${words.setUpMissing}</p>`;
+  if (isSmall)
+    return html`<div class="note row wrap"><span class="grow">${words.setUpNew([...new Set(missing.map(([, type]) => type.name))].join(", "))}</span>${button}</div>`;
+  return html`<h1 class="visually-hidden">${words.title}</h1><${Empty} icon="check" title=${words.setUpTitle} action=${button}>${words.setUpLead}<//>`;
 }
 
 /** The members, how much they have and how much of it is done. @param {{who: string, tab: string, turn: number}} props */
 function People({ who, tab, turn }) {
   const open = /** @type {any} */ (project.value);
   const me = user.value?.username;
-  const people = useMemo(() => [...open.members].sort((one, two) => Number(two.username === me) - Number(one.username === me) || one.username.localeCompare(two.username)), [open.members]);
-  const counts = useAsync(async (signal) => {
-    const count = (/** @type {any} */ query) => get(tab === "work" ? `MediaCount/${open.id}` : `LocalizationCount/${open.id}`, query, { signal });
-    return Promise.all([null, ...people].map(async (person) => {
-      const [all, rest] = tab === "work" ? workOf(person) : annotationsOf(person);
-      const [total, left] = await Promise.all([count(all), count(rest)]);
-      return { total, done: total - left };
-    }));
-  }, [open.id, tab, turn, people]);
+  const people = useMemo(
+    () =>
+      [...open.members].sort(
+        (one, two) =>
+          Number(two.username === me) - Number(one.username === me) || one.username.localeCompare(two.username),
+      ),
+    [open.members],
+  );
+  const counts = useAsync(
+    async (signal) => {
+      const count = (/** @type {any} */ query) =>
+        get(tab === "work" ? `MediaCount/${open.id}` : `LocalizationCount/${open.id}`, query, { signal });
+      return Promise.all(
+        [null, ...people].map(async (person) => {
+          const [all, rest] = tab === "work" ? workOf(person) : annotationsOf(person);
+          const [total, left] = await Promise.all([count(all), count(rest)]);
+          return { total, done: total - left };
+        }),
+      );
+    },
+    [open.id, tab, turn, people],
+  );
   const address = (/** @type {string} */ name) => link(`/projects/${open.id}/review`, { tab, who: name });
   const row = (/** @type {string} */ name, /** @type {any} */ label, /** @type {number} */ index) => {
     const { total = 0, done = 0 } = counts.value?.[index] ?? {};
@@ -100,12 +141,23 @@ function People({ who, tab, turn }) {
 /** Queries of all media of a person, and of those that are not done. @param {any} person */
 function workOf(person) {
   const mine = person ? [`${words.assigned}::${person.username}`] : [];
-  return [{ attribute: mine }, { attribute: mine, encoded_search: encoded({ method: "not", operations: [{ attribute: words.status, operation: "eq", value: words.done }] }) }];
+  return [
+    { attribute: mine },
+    {
+      attribute: mine,
+      encoded_search: encoded({
+        method: "not",
+        operations: [{ attribute: words.status, operation: "eq", value: words.done }],
+      }),
+    },
+  ];
 }
 
 /** Queries of all localizations that a person made, and of those that are open. @param {any} person */
 function annotationsOf(person) {
-  const mine = person ? { encoded_search: encoded({ attribute: "$created_by", operation: "eq", value: person.user }) } : {};
+  const mine = person
+    ? { encoded_search: encoded({ attribute: "$created_by", operation: "eq", value: person.user }) }
+    : {};
   return [mine, { ...mine, attribute: [`${words.attribute}::${words.open}`] }];
 }
 

@@ -23,7 +23,9 @@ const DECISIONS = [words.open, words.accepted, words.rejected];
 /** @param {{who: string, onChange: () => void}} props `who` made the annotations; "" for everyone */
 export function Annotations({ who, onChange }) {
   const open = /** @type {any} */ (project.value);
-  const trackTypes = open.stateTypes.filter((/** @type {any} */ each) => each.association === "Localization" && isReviewable(each));
+  const trackTypes = open.stateTypes.filter(
+    (/** @type {any} */ each) => each.association === "Localization" && isReviewable(each),
+  );
   const [kind, setKind] = useState(/** @type {Kind} */ ("Localization"));
   const types = kind === "State" ? trackTypes : open.localizationTypes.filter(isReviewable);
   const [decision, setDecision] = useState(words.open);
@@ -33,9 +35,21 @@ export function Annotations({ who, onChange }) {
   const [changed, setChanged] = useState(/** @type {Record<number, any>} */ ({}));
   const grid = useRef(/** @type {HTMLElement | null} */ (null));
   const person = open.members.find((/** @type {any} */ each) => each.username === who);
-  const query = { attribute: decision ? [`${words.attribute}::${decision}`] : [], type, encoded_search: person ? encoded({ attribute: "$created_by", operation: "eq", value: person.user }) : "", stop };
-  const found = useAsync(async (signal) => ({ kind, items: await get(`${kind}s/${open.id}`, query, { signal }) }), [open.id, who, kind, decision, type, stop]);
-  useEffect(() => { setAt(0); setChanged({}); setStop(PAGE); }, [open.id, who, kind, decision, type]);
+  const query = {
+    attribute: decision ? [`${words.attribute}::${decision}`] : [],
+    type,
+    encoded_search: person ? encoded({ attribute: "$created_by", operation: "eq", value: person.user }) : "",
+    stop,
+  };
+  const found = useAsync(
+    async (signal) => ({ kind, items: await get(`${kind}s/${open.id}`, query, { signal }) }),
+    [open.id, who, kind, decision, type, stop],
+  );
+  useEffect(() => {
+    setAt(0);
+    setChanged({});
+    setStop(PAGE);
+  }, [open.id, who, kind, decision, type]);
   const shown = found.value?.kind ?? kind; // until they are read, those of before are shown
   const items = (found.value?.items ?? []).map((/** @type {any} */ item) => changed[item.id] ?? item);
   const mayEdit = may("Can Edit");
@@ -46,7 +60,10 @@ export function Annotations({ who, onChange }) {
   };
   const set = async (/** @type {any} */ item, /** @type {any} */ attributes) => {
     try {
-      const said = await request("PATCH", `${shown}/${item.id}`, { body: { attributes }, headers: { "If-Match": `"${item.modified_datetime}"` } });
+      const said = await request("PATCH", `${shown}/${item.id}`, {
+        body: { attributes },
+        headers: { "If-Match": `"${item.modified_datetime}"` },
+      });
       setChanged((/** @type {any} */ before) => ({ ...before, [item.id]: said.object }));
       onChange();
     } catch (failure) {
@@ -63,7 +80,12 @@ export function Annotations({ who, onChange }) {
   const comment = async (index = at) => {
     const item = items[index];
     if (!item || !mayEdit) return;
-    const text = await prompt({ title: words.comment, label: words.commentLabel, value: item.attributes[words.comment] ?? "", action: words.save });
+    const text = await prompt({
+      title: words.comment,
+      label: words.commentLabel,
+      value: item.attributes[words.comment] ?? "",
+      action: words.save,
+    });
     if (text !== null) set(item, { [words.comment]: text });
   };
   const columns = () => {
@@ -71,30 +93,58 @@ export function Annotations({ who, onChange }) {
     return cards.filter((card) => card.offsetTop === cards[0].offsetTop).length || 1;
   };
   useKeys({
-    a: () => decide(words.accepted), r: () => decide(words.rejected), o: () => decide(words.open), c: () => comment(),
-    ArrowRight: () => focus(at + 1), ArrowLeft: () => focus(at - 1), ArrowDown: () => focus(at + columns()), ArrowUp: () => focus(at - columns()),
+    a: () => decide(words.accepted),
+    r: () => decide(words.rejected),
+    o: () => decide(words.open),
+    c: () => comment(),
+    ArrowRight: () => focus(at + 1),
+    ArrowLeft: () => focus(at - 1),
+    ArrowDown: () => focus(at + columns()),
+    ArrowUp: () => focus(at - columns()),
   });
-  return html`<div class="row wrap">${trackTypes.length > 0 && html`<${Segmented} name=${words.kind} value=${kind} options=${[["Localization", words.kinds.Localization], ["State", words.kinds.State]]} onChange=${(/** @type {Kind} */ next) => { setKind(next); setType(""); }} />`}
+  return html`<div class="row wrap">${
+    trackTypes.length > 0 &&
+    html`<${Segmented} name=${words.kind} value=${kind} options=${[["Localization", words.kinds.Localization], ["State", words.kinds.State]]} onChange=${(
+      /** @type {Kind} */ next,
+    ) => {
+      setKind(next);
+      setType("");
+    }} />`
+  }
       <${Segmented} name=${words.decision} value=${decision} options=${[...DECISIONS.map((each) => [each, each]), ["", words.all]]} onChange=${setDecision} />
       <${Select} name=${words.type} value=${type} class="input type-filter" options=${[["", words.anyType], ...types.map((/** @type {any} */ each) => [each.id, each.name])]} onChange=${setType} /><span class="grow" /><span class="muted small">${words.keys}</span></div>
-    <${Await} of=${found}>${() => (items.length ? html`<ul class="crops-review" ref=${grid}>${items.map((/** @type {any} */ item, /** @type {number} */ index) => html`<li key=${item.id}><${Crop} item=${item} kind=${shown} isCurrent=${index === at} onFocus=${() => setAt(index)} mayEdit=${mayEdit} decide=${(/** @type {string} */ value) => decide(value, index)} comment=${() => comment(index)} /></li>`)}</ul>
-      ${found.value?.items.length === stop && html`<div><${Button} onClick=${() => setStop(stop + PAGE)}>${words.more}<//></div>`}` : html`<${Empty} icon="check" title=${words.nothing}>${words.nothingLead}<//>`)}<//>`;
+    <${Await} of=${found}>${() =>
+      items.length
+        ? html`<ul class="crops-review" ref=${grid}>${items.map((/** @type {any} */ item, /** @type {number} */ index) => html`<li key=${item.id}><${Crop} item=${item} kind=${shown} isCurrent=${index === at} onFocus=${() => setAt(index)} mayEdit=${mayEdit} decide=${(/** @type {string} */ value) => decide(value, index)} comment=${() => comment(index)} /></li>`)}</ul>
+      ${found.value?.items.length === stop && html`<div><${Button} onClick=${() => setStop(stop + PAGE)}>${words.more}<//></div>`}`
+        : html`<${Empty} icon="check" title=${words.nothing}>${words.nothingLead}<//>`}<//>`;
 }
 
 /** @param {{item: any, kind: Kind, isCurrent: boolean, onFocus: () => void, mayEdit: boolean, decide: (value: string) => void, comment: () => void}} props */
 function Crop({ item, kind, isCurrent, onFocus, mayEdit, decide, comment }) {
   const open = /** @type {any} */ (project.value);
   const frame = item.frame ?? item.segments?.[0]?.[0] ?? 0;
-  const type = (kind === "State" ? open.stateTypes : open.localizationTypes).find((/** @type {any} */ each) => each.id === item.type);
+  const type = (kind === "State" ? open.stateTypes : open.localizationTypes).find(
+    (/** @type {any} */ each) => each.id === item.type,
+  );
   const given = item.attributes[words.attribute] ?? words.open;
   const text = item.attributes[words.comment];
-  const [label] = (type?.attribute_types ?? []).filter((/** @type {any} */ each) => ["enum", "string"].includes(each.dtype) && ![words.attribute, words.comment].includes(each.name)).map((/** @type {any} */ each) => valueText(item.attributes[each.name])).filter(Boolean);
+  const [label] = (type?.attribute_types ?? [])
+    .filter(
+      (/** @type {any} */ each) =>
+        ["enum", "string"].includes(each.dtype) && ![words.attribute, words.comment].includes(each.name),
+    )
+    .map((/** @type {any} */ each) => valueText(item.attributes[each.name]))
+    .filter(Boolean);
   return html`<article class=${classes("crop card", given === words.accepted && "accepted", given === words.rejected && "rejected")} tabindex=${isCurrent ? 0 : -1} onFocus=${onFocus} aria-label=${`${label ?? type?.name}, ${given}`}>
     <${CropPicture} item=${item} kind=${kind} />
     <div class="row"><${Dot} color=${colorOf(type)} /><span class="grow cut">${label ?? type?.name}</span><a class="small muted" href=${link(`/projects/${open.id}/media/${[item.media].flat()[0]}`, { frame, version: item.version, select: item.id, of: kind === "State" ? "track" : "" })}>${words.frame(frame)}</a></div>
     ${text && html`<p class="small muted cut" title=${text}>${text}</p>`}
-    ${mayEdit && html`<div class="row"><${Button} small icon="check" title=${words.accept} pressed=${given === words.accepted} onClick=${() => decide(words.accepted)} /><${Button} small icon="close" title=${words.reject} pressed=${given === words.rejected} onClick=${() => decide(words.rejected)} />
-      <span class="grow" /><${Button} small kind="quiet" icon="comment" title=${words.comment} onClick=${comment} /></div>`}</article>`;
+    ${
+      mayEdit &&
+      html`<div class="row"><${Button} small icon="check" title=${words.accept} pressed=${given === words.accepted} onClick=${() => decide(words.accepted)} /><${Button} small icon="close" title=${words.reject} pressed=${given === words.rejected} onClick=${() => decide(words.rejected)} />
+      <span class="grow" /><${Button} small kind="quiet" icon="comment" title=${words.comment} onClick=${comment} /></div>`
+    }</article>`;
 }
 
 /** The part of the picture that a localization or track marks, read once it is near the visible part of the page. @param {{item: any, kind: Kind}} props */
@@ -105,16 +155,32 @@ function CropPicture({ item, kind }) {
   useEffect(() => {
     const stop = new AbortController();
     let made = "";
-    const watch = new IntersectionObserver(([entry]) => {
-      if (!entry.isIntersecting) return;
-      watch.disconnect();
-      blob(`${kind}Graphic/${item.id}`, kind === "State" ? TRACK : { max_height: 240, format: "jpg" }, stop.signal).then((content) => {
-        made = URL.createObjectURL(content);
-        setUrl(made);
-      }, () => { if (!stop.signal.aborted) setFailed(true); });
-    }, { rootMargin: "300px" });
+    const watch = new IntersectionObserver(
+      ([entry]) => {
+        if (!entry.isIntersecting) return;
+        watch.disconnect();
+        blob(
+          `${kind}Graphic/${item.id}`,
+          kind === "State" ? TRACK : { max_height: 240, format: "jpg" },
+          stop.signal,
+        ).then(
+          (content) => {
+            made = URL.createObjectURL(content);
+            setUrl(made);
+          },
+          () => {
+            if (!stop.signal.aborted) setFailed(true);
+          },
+        );
+      },
+      { rootMargin: "300px" },
+    );
     if (host.current) watch.observe(host.current);
-    return () => { stop.abort(); watch.disconnect(); URL.revokeObjectURL(made); };
+    return () => {
+      stop.abort();
+      watch.disconnect();
+      URL.revokeObjectURL(made);
+    };
   }, [item.id, kind]);
   return html`<div class="crop-picture" ref=${host}>${url ? html`<img src=${url} alt="" />` : isFailed ? html`<${Icon} name="image" />` : html`<span class="spinner" />`}</div>`;
 }

@@ -15,8 +15,11 @@ export default function SignIn({ query }) {
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState("");
   const [sent, setSent] = useState(false);
-  const set = (/** @type {string} */ name) => (/** @type {string} */ value) => setGiven((before) => ({ ...before, [name]: value }));
-  useEffect(() => { if (user.value) navigate(target(query.next), {}, { replace: true }); }, [user.value]);
+  const set = (/** @type {string} */ name) => (/** @type {string} */ value) =>
+    setGiven((before) => ({ ...before, [name]: value }));
+  useEffect(() => {
+    if (user.value) navigate(target(query.next), {}, { replace: true });
+  }, [user.value]);
 
   const submit = async (/** @type {Event} */ event) => {
     event.preventDefault();
@@ -27,8 +30,11 @@ export default function SignIn({ query }) {
         await post("PasswordReset", { email: given.email.trim() });
         setSent(true);
       } else {
-        const token = mode === "token" ? given.token.trim() : (await post("Token", { username: given.username.trim(), password: given.password })).token;
-        await signIn(token);
+        await signIn(
+          mode === "token"
+            ? { token: given.token.trim() }
+            : { username: given.username.trim(), password: given.password },
+        );
       }
     } catch (reason) {
       setFailure(explain(reason));
@@ -43,17 +49,24 @@ export default function SignIn({ query }) {
       ${mode !== "reset" && html`<${Segmented} name=${text.signIn} value=${mode} options=${[["password", text.withPassword], ["token", text.withToken]]} onChange=${setMode} />`}
       ${failure && html`<div class="note bad" role="alert">${failure}</div>`}
       ${sent && mode === "reset" && html`<div class="note good" role="status">${text.linkSent}</div>`}
-      ${mode === "password" && html`<${TextField} label=${text.username} value=${given.username} onInput=${set("username")} autocomplete="username" autofocus required />
-        <${TextField} label=${text.password} value=${given.password} onInput=${set("password")} type="password" autocomplete="current-password" required />`}
+      ${
+        mode === "password" &&
+        html`<${TextField} label=${text.username} value=${given.username} onInput=${set("username")} autocomplete="username" autofocus required />
+        <${TextField} label=${text.password} value=${given.password} onInput=${set("password")} type="password" autocomplete="current-password" required />`
+      }
       ${mode === "token" && html`<${TextField} label=${text.token} value=${given.token} onInput=${set("token")} type="password" autocomplete="off" hint=${text.tokenHint} required />`}
       ${mode === "reset" && html`<${TextField} label=${text.email} value=${given.email} onInput=${set("email")} type="email" autocomplete="email" required />`}
       <${Button} kind="primary" type="submit" busy=${busy}>${mode === "reset" ? text.sendLink : text.signIn}<//>
-      <${Button} kind="quiet" onClick=${() => { setFailure(""); setMode(mode === "reset" ? "password" : "reset"); }}>${mode === "reset" ? text.back : text.forgot}<//>
+      <${Button} kind="quiet" onClick=${() => {
+        setFailure("");
+        setMode(mode === "reset" ? "password" : "reset");
+      }}>${mode === "reset" ? text.back : text.forgot}<//>
     </form></div></div>`;
 }
 
 /** Only addresses within the console are followed. @param {string | undefined} next */
-const target = (next) => (next && next.startsWith("/") && !next.startsWith("//") && !next.startsWith("/sign-in") ? next : "/");
+const target = (next) =>
+  next && next.startsWith("/") && !next.startsWith("//") && !next.startsWith("/sign-in") ? next : "/";
 
 /** A drawing of what the product does: a shape, outlined and labelled over frames. */
 const Sketch = () => html`<svg viewBox="0 0 520 520">

@@ -6,7 +6,7 @@ import { colorOf, isDark, project, typeById } from "../store.js";
 import { text } from "../strings.js";
 import { Button, Select } from "../ui/controls.js";
 import { number, valueText } from "../ui/format.js";
-import { fieldsOf } from "../ui/search.js";
+import { allOf, fieldsOf } from "../ui/search.js";
 import { SearchBox } from "../ui/search_box.js";
 import { Await, Empty, useAsync } from "../ui/states.js";
 import { explain, toastError } from "../ui/toast.js";
@@ -17,26 +17,57 @@ const MOST_BARS = 16;
 export default function Statistics({ query }) {
   const open = /** @type {any} */ (project.value);
   const kind = query.kind === "media" ? "media" : "localization";
-  const list = kind === "media" ? "mediaTypes" : "localizationTypes", types = open[list];
+  const list = kind === "media" ? "mediaTypes" : "localizationTypes",
+    types = open[list];
   const type = types.find((/** @type {any} */ each) => String(each.id) === query.type);
   const fields = useMemo(() => fieldsOf(type ? [type] : types, kind), [kind, type, types]);
-  const names = [...new Set((type ? [type] : types).flatMap((/** @type {any} */ each) => (each.attribute_types ?? []).filter((/** @type {any} */ attribute) => ["enum", "bool", "string"].includes(attribute.dtype)).map((/** @type {any} */ attribute) => attribute.name)))];
+  const names = [
+    ...new Set(
+      (type ? [type] : types).flatMap((/** @type {any} */ each) =>
+        (each.attribute_types ?? [])
+          .filter((/** @type {any} */ attribute) => ["enum", "bool", "string"].includes(attribute.dtype))
+          .map((/** @type {any} */ attribute) => attribute.name),
+      ),
+    ),
+  ];
   const by = names.includes(query.by) ? query.by : "$type";
-  const filter = { kind, type: type?.id, search: query.search };
-  const ask = (/** @type {AbortSignal} */ signal, /** @type {string[]} */ groups, /** @type {any} */ more = {}) => get(`Statistics/${open.id}`, { ...filter, group_by: groups, ...more }, { signal });
-  const found = useAsync(async (signal) => {
-    const [labels, days, people] = await Promise.all([ask(signal, [by], { order_by: "-count", limit: MOST_BARS }), ask(signal, ["$created_datetime::day"], { order_by: "$created_datetime::day" }), ask(signal, ["$created_by"], { order_by: "-count", limit: MOST_BARS })]);
-    return { labels, days, people };
-  }, [open.id, kind, type?.id, query.search, by]);
-  const nameOf = (/** @type {number} */ id) => open.members.find((/** @type {any} */ each) => each.user === id)?.username ?? text.userNumber(id);
-  const labelOf = (/** @type {any} */ value) => (value === null || value === undefined ? text.withoutValue : by === "$type" ? typeById(list, value)?.name ?? String(value) : valueText(value));
+  const filter = { kind, type: type?.id, search: allOf(query.search ?? "") };
+  const ask = (/** @type {AbortSignal} */ signal, /** @type {string[]} */ groups, /** @type {any} */ more = {}) =>
+    get(`Statistics/${open.id}`, { ...filter, group_by: groups, ...more }, { signal });
+  const found = useAsync(
+    async (signal) => {
+      const [labels, days, people] = await Promise.all([
+        ask(signal, [by], { order_by: "-count", limit: MOST_BARS }),
+        ask(signal, ["$created_datetime::day"], { order_by: "$created_datetime::day" }),
+        ask(signal, ["$created_by"], { order_by: "-count", limit: MOST_BARS }),
+      ]);
+      return { labels, days, people };
+    },
+    [open.id, kind, type?.id, query.search, by],
+  );
+  const nameOf = (/** @type {number} */ id) =>
+    open.members.find((/** @type {any} */ each) => each.user === id)?.username ?? text.userNumber(id);
+  const labelOf = (/** @type {any} */ value) =>
+    value === null || value === undefined
+      ? text.withoutValue
+      : by === "$type"
+        ? (typeById(list, value)?.name ?? String(value))
+        : valueText(value);
   const download = async () => {
     try {
-      const content = await request("GET", `Statistics/${open.id}`, { query: { ...filter, group_by: [by], format: "csv" }, as: "blob" });
-      const anchor = Object.assign(document.createElement("a"), { href: URL.createObjectURL(content), download: "statistics.csv" });
+      const content = await request("GET", `Statistics/${open.id}`, {
+        query: { ...filter, group_by: [by], format: "csv" },
+        as: "blob",
+      });
+      const anchor = Object.assign(document.createElement("a"), {
+        href: URL.createObjectURL(content),
+        download: "statistics.csv",
+      });
       anchor.click();
       URL.revokeObjectURL(anchor.href);
-    } catch (failure) { toastError(failure); }
+    } catch (failure) {
+      toastError(failure);
+    }
   };
   const isWrong = found.failure?.status === 400;
   return html`<div class="page wide"><header><h1>${text.tabs.statistics}</h1><${Button} icon="download" onClick=${download}>${text.downloadCsv}<//></header>
@@ -44,7 +75,10 @@ export default function Statistics({ query }) {
       <${Select} name=${text.types} value=${type?.id ?? ""} options=${[["", text.allTypes], ...types.map((/** @type {any} */ each) => [each.id, each.name])]} onChange=${(/** @type {string} */ value) => setQuery({ type: value, by: "" })} />
       <${Select} name=${text.groupBy} value=${by} options=${[["$type", text.byType], ...names.map((name) => [name, text.sortBy(name)])]} onChange=${(/** @type {string} */ value) => setQuery({ by: value })} />
       <${SearchBox} value=${query.search ?? ""} fields=${fields} placeholder=${text.search} error=${isWrong ? explain(found.failure) : ""} onSearch=${(/** @type {string} */ search) => setQuery({ search })} /></div>
-    <${Await} of=${isWrong ? { value: found.value ?? null } : found}>${(/** @type {any} */ value) => !value || value.labels.matched === 0 ? html`<${Empty} icon="plot" title=${text.noMatch} />` : html`
+    <${Await} of=${isWrong ? { value: found.value ?? null } : found}>${(/** @type {any} */ value) =>
+      !value || value.labels.matched === 0
+        ? html`<${Empty} icon="plot" title=${text.noMatch} />`
+        : html`
       <p class="statistics-total"><strong class="number">${number(value.labels.matched)}</strong> <span class="muted">${kind === "media" ? text.tabs.media : text.annotations}</span></p>
       <div class="plots"><${Bars} title=${by === "$type" ? text.byType : text.sortBy(by)} total=${value.labels.matched} rows=${value.labels.rows.map((/** @type {any} */ row) => ({ name: labelOf(row[by]), count: row.count, color: barColor(by, row[by], type, list) }))} />
         <${Bars} title=${text.byPerson} total=${value.people.matched} rows=${value.people.rows.map((/** @type {any} */ row) => ({ name: nameOf(row.$created_by), count: row.count }))} />
@@ -52,7 +86,12 @@ export default function Statistics({ query }) {
 }
 
 /** @param {string} by @param {any} value @param {any} type @param {"mediaTypes" | "localizationTypes"} list */
-const barColor = (by, value, type, list) => (by === "$type" ? colorOf(typeById(list, value)) : type?.color_map?.key === by ? colorOf(type, { [by]: value }) : undefined);
+const barColor = (by, value, type, list) =>
+  by === "$type"
+    ? colorOf(typeById(list, value))
+    : type?.color_map?.key === by
+      ? colorOf(type, { [by]: value })
+      : undefined;
 
 /** @param {{title: string, total: number, rows: {name: string, count: number, color?: string}[]}} props the largest groups of `total` */
 function Bars({ title, total, rows }) {
@@ -66,18 +105,67 @@ function Line({ title, rows }) {
   const host = useRef(/** @type {HTMLElement | null} */ (null));
   const [library, setLibrary] = useState(/** @type {any} */ (null));
   const dark = isDark.value;
-  useEffect(() => { import("../vendor/uplot.js").then((module) => setLibrary(() => module.default), toastError); }, []);
+  useEffect(() => {
+    import("../vendor/uplot.js").then((module) => setLibrary(() => module.default), toastError);
+  }, []);
   useLayoutEffect(() => {
     const element = host.current;
     if (!library || !element) return undefined;
-    const style = getComputedStyle(document.documentElement), color = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
-    const axis = { stroke: color("--text-2"), grid: { stroke: color("--line"), width: 1 }, ticks: { stroke: color("--line"), width: 1 } };
-    const day = 86400, points = [[rows[0][0] - 3 * day, null], ...rows, [rows[rows.length - 1][0] + 3 * day, null]];
-    const plot = new library({ width: element.clientWidth, height: 260, cursor: { y: false }, legend: { live: false, show: false }, axes: [{ ...axis, incrs: [day, 2 * day, 7 * day, 30 * day, 91 * day, 365 * day], values: (/** @type {any} */ _, /** @type {number[]} */ at) => at.map((each) => new Date(each * 1000).toLocaleDateString("en", { month: "short", day: "numeric", timeZone: "UTC" })) }, { ...axis, size: 56 }], scales: { y: { range: (/** @type {any} */ _, /** @type {number} */ low, /** @type {number} */ high) => [0, Math.max(1, high) * 1.1] } },
-      series: [{}, { label: title, stroke: color("--accent"), fill: color("--accent-soft"), width: 2, points: { show: false }, paths: library.paths.bars({ size: [0.7, 64] }) }] }, [points.map((row) => row[0]), points.map((row) => row[1])], element);
+    const style = getComputedStyle(document.documentElement),
+      color = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
+    const axis = {
+      stroke: color("--text-2"),
+      grid: { stroke: color("--line"), width: 1 },
+      ticks: { stroke: color("--line"), width: 1 },
+    };
+    const day = 86400,
+      points = [[rows[0][0] - 3 * day, null], ...rows, [rows[rows.length - 1][0] + 3 * day, null]];
+    const plot = new library(
+      {
+        width: element.clientWidth,
+        height: 260,
+        cursor: { y: false },
+        legend: { live: false, show: false },
+        axes: [
+          {
+            ...axis,
+            incrs: [day, 2 * day, 7 * day, 30 * day, 91 * day, 365 * day],
+            values: (/** @type {any} */ _, /** @type {number[]} */ at) =>
+              at.map((each) =>
+                new Date(each * 1000).toLocaleDateString("en", { month: "short", day: "numeric", timeZone: "UTC" }),
+              ),
+          },
+          { ...axis, size: 56 },
+        ],
+        scales: {
+          y: {
+            range: (/** @type {any} */ _, /** @type {number} */ low, /** @type {number} */ high) => [
+              0,
+              Math.max(1, high) * 1.1,
+            ],
+          },
+        },
+        series: [
+          {},
+          {
+            label: title,
+            stroke: color("--accent"),
+            fill: color("--accent-soft"),
+            width: 2,
+            points: { show: false },
+            paths: library.paths.bars({ size: [0.7, 64] }),
+          },
+        ],
+      },
+      [points.map((row) => row[0]), points.map((row) => row[1])],
+      element,
+    );
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: 260 }));
     observer.observe(element);
-    return () => { observer.disconnect(); plot.destroy(); };
+    return () => {
+      observer.disconnect();
+      plot.destroy();
+    };
   }, [library, rows, dark]);
   return html`<figure class="card plot whole"><figcaption><h2>${title}</h2></figcaption><div ref=${host} role="img" aria-label=${`${title}: ${text.daysOf(rows.length)}`} /></figure>`;
 }

@@ -30,9 +30,21 @@ export function Datasets({ onExport }) {
     return () => clearInterval(timer);
   }, [isRunning]);
   const remove = async (/** @type {any} */ each) => {
-    if (await confirm({ title: text.deleteNamed(each.name), message: words.deleteLead, action: text.delete, danger: true })) del(`Dataset/${each.uid}`).then(() => { toast(text.deleted, { kind: "good" }); found.again(); }, toastError);
+    if (
+      await confirm({
+        title: text.deleteNamed(each.name),
+        message: words.deleteLead,
+        action: text.delete,
+        danger: true,
+      })
+    )
+      del(`Dataset/${each.uid}`).then(() => {
+        toast(text.deleted, { kind: "good" });
+        found.again();
+      }, toastError);
   };
-  const create = may("Can Edit") && html`<${Button} icon="lock" onClick=${() => setDialog({ kind: "freeze" })}>${words.add}<//>`;
+  const create =
+    may("Can Edit") && html`<${Button} icon="lock" onClick=${() => setDialog({ kind: "freeze" })}>${words.add}<//>`;
   return html`<section class="column"><div class="row"><div class="grow"><h2>${words.title}</h2><p class="muted">${words.lead}</p></div>${create}</div>
     <${Await} of=${found}>${(/** @type {any[]} */ items) => (items.length === 0 ? html`<${Empty} icon="lock" title=${words.none} />` : html`<ul class="card works">${[...items].reverse().map((each) => html`<${Version} key=${each.uid} version=${each} others=${items.filter((other) => isDone(other) && other.uid !== each.uid)} onExport=${onExport} onCompare=${() => setDialog({ kind: "compare", version: each, others: items.filter((other) => isDone(other) && other.uid !== each.uid) })} onRemove=${() => remove(each)} />`)}</ul>`)}<//>
     ${dialog?.kind === "freeze" && html`<${Freeze} onClose=${() => setDialog(null)} onDone=${found.again} />`}${dialog?.kind === "compare" && html`<${Compare} version=${dialog.version} others=${dialog.others} onClose=${() => setDialog(null)} />`}</section>`;
@@ -42,7 +54,11 @@ export function Datasets({ onExport }) {
 function Version({ version, others, onExport, onCompare, onRemove }) {
   const chip = isDone(version) ? "good" : version.status === "failed" ? "bad" : "accent";
   const share = version.progress?.total ? version.progress.done / version.progress.total : 0;
-  const about = [ago(version.created_datetime), isDone(version) && words.about(number(version.labels), number(version.media), version.seq), version.size > 0 && bytes(version.size)];
+  const about = [
+    ago(version.created_datetime),
+    isDone(version) && words.about(number(version.labels), number(version.media), version.seq),
+    version.size > 0 && bytes(version.size),
+  ];
   return html`<li><div class="row"><${Icon} name="lock" /><div class="grow column tight"><strong class="cut">${version.name}</strong>${version.description && html`<span class="small">${version.description}</span>`}<span class="muted small" title=${date(version.created_datetime)}>${about.filter(Boolean).join(" · ")}</span></div><span class=${`chip ${chip}`}>${version.status}</span>
       <${Menu} small kind="quiet" icon="more" title=${text.actionsOf(version.name)} items=${[isDone(version) && { label: words.export_, icon: "download", run: () => onExport(version.name) }, isDone(version) && others.length > 0 && { label: words.compare, icon: "list", run: onCompare }, may("Can Edit") && { label: text.delete, icon: "trash", danger: true, run: onRemove }]} /></div>
     ${["pending", "running"].includes(version.status) && html`<${Progress} value=${share} name=${version.name} />`}${version.message && html`<p class="note bad small">${version.message}</p>`}</li>`;
@@ -51,17 +67,44 @@ function Version({ version, others, onExport, onCompare, onRemove }) {
 /** @param {{onClose: () => void, onDone: () => void}} props */
 function Freeze({ onClose, onDone }) {
   const open = /** @type {any} */ (project.value);
-  const save = (/** @type {any} */ { section, version, ...rest }) => post(`Datasets/${open.id}`, { ...rest, ...(section && { sections: [Number(section)] }), ...(version && { versions: [Number(version)] }) }).then(() => { toast(words.started, { kind: "good" }); onDone(); });
-  return html`<${RecordDialog} title=${words.add} action=${words.freeze} onSave=${save} onClose=${onClose} members=${[{ name: "name", label: text.name, required: true }, { name: "description", label: text.description, kind: "long" },
-    { name: "section", label: text.ofMedia, kind: "select", options: [["", text.allMedia], ...open.sections.map((/** @type {any} */ each) => [each.id, each.name])] }, { name: "version", label: text.version, kind: "select", options: [["", text.allVersions], ...open.versions.map((/** @type {any} */ each) => [each.id, each.name])] }]} />`;
+  const save = (/** @type {any} */ { section, version, ...rest }) =>
+    post(`Datasets/${open.id}`, {
+      ...rest,
+      ...(section && { sections: [Number(section)] }),
+      ...(version && { versions: [Number(version)] }),
+    }).then(() => {
+      toast(words.started, { kind: "good" });
+      onDone();
+    });
+  return html`<${RecordDialog} title=${words.add} action=${words.freeze} onSave=${save} onClose=${onClose} members=${[
+    { name: "name", label: text.name, required: true },
+    { name: "description", label: text.description, kind: "long" },
+    {
+      name: "section",
+      label: text.ofMedia,
+      kind: "select",
+      options: [["", text.allMedia], ...open.sections.map((/** @type {any} */ each) => [each.id, each.name])],
+    },
+    {
+      name: "version",
+      label: text.version,
+      kind: "select",
+      options: [["", text.allVersions], ...open.versions.map((/** @type {any} */ each) => [each.id, each.name])],
+    },
+  ]} />`;
 }
 
 /** What changed between two versions. @param {{version: any, others: any[], onClose: () => void}} props */
 function Compare({ version, others, onClose }) {
   const earlier = others.filter((each) => each.seq <= version.seq);
   const [base, setBase] = useState((earlier[earlier.length - 1] ?? others[0]).uid);
-  const found = useAsync((signal) => get(`DatasetComparison/${version.uid}`, { base, most_ids: 20 }, { signal }), [version.uid, base]);
+  const found = useAsync(
+    (signal) => get(`DatasetComparison/${version.uid}`, { base, most_ids: 20 }, { signal }),
+    [version.uid, base],
+  );
   return html`<${Dialog} wide title=${words.compareTitle(version.name)} onClose=${onClose}><${Select} label=${words.with} value=${base} options=${others.map((each) => [each.uid, each.name])} onChange=${setBase} />
-    <${Await} of=${found}>${(/** @type {any} */ value) => html`<div class="table-card"><table class="table"><thead><tr><th scope="col"><span class="visually-hidden">${text.kind}</span></th>${KINDS.map((kind) => html`<th key=${kind} scope="col" class="end">${words[kind]}</th>`)}</tr></thead><tbody>
+    <${Await} of=${found}>${(
+      /** @type {any} */ value,
+    ) => html`<div class="table-card"><table class="table"><thead><tr><th scope="col"><span class="visually-hidden">${text.kind}</span></th>${KINDS.map((kind) => html`<th key=${kind} scope="col" class="end">${words[kind]}</th>`)}</tr></thead><tbody>
       ${TABLES.map((table) => html`<tr key=${table}><th scope="row">${words.rows[table]}</th>${KINDS.map((kind) => html`<td key=${kind} class="end number"><strong>${number(value[table][kind])}</strong>${value[table][`${kind}_ids`].length > 0 && html`<div class="muted small" title=${words.ids}>${value[table][`${kind}_ids`].join(", ")}</div>`}</td>`)}</tr>`)}</tbody></table></div>`}<//><//>`;
 }

@@ -11,48 +11,165 @@ import { toast } from "../ui/toast.js";
 
 /** @typedef {import("../ui/records.js").Member} Member */
 
-export const FORMATS = [["coco", "COCO"], ["yolo", "YOLO"], ["voc", "Pascal VOC"], ["mot", "MOT"], ["cvat", "CVAT"], ["fathomnet", "FathomNet"], ["geojson", "GeoJSON"], ["csv", "CSV"], ["jsonl", "JSON Lines"], ["parquet", "Parquet"]];
-const READ = ["coco", "yolo", "voc", "mot", "cvat", "csv", "jsonl", "parquet"];
+export const FORMATS = [
+  ["coco", "COCO"],
+  ["yolo", "YOLO"],
+  ["voc", "Pascal VOC"],
+  ["mot", "MOT"],
+  ["cvat", "CVAT"],
+  ["dota", "DOTA"],
+  ["masks", "PNG masks (VOC)"],
+  ["viame", "VIAME / DIVE CSV"],
+  ["fathomnet", "FathomNet"],
+  ["geojson", "GeoJSON"],
+  ["csv", "CSV"],
+  ["jsonl", "JSON Lines"],
+  ["parquet", "Parquet"],
+];
+const READ = ["coco", "yolo", "voc", "mot", "cvat", "dota", "masks", "viame", "csv", "jsonl", "parquet"];
 const OF_CLASSES = ["enum", "string", "bool", "int"];
 
 const TRIED = "limn.tried";
 
 /** Imports of this tab's session that were only tried, as they were asked for. @returns {Record<string, any>} */
 export function tried() {
-  try { return JSON.parse(sessionStorage.getItem(TRIED) ?? "{}"); } catch { return {}; }
+  try {
+    return JSON.parse(sessionStorage.getItem(TRIED) ?? "{}");
+  } catch {
+    return {};
+  }
 }
 
 /** @param {string} uid @param {any} [body] none forgets it */
 const keepTried = (uid, body) => sessionStorage.setItem(TRIED, JSON.stringify({ ...tried(), [uid]: body }));
 
 /** Names of attributes that can hold a class. @param {string[]} dtypes @returns {string[]} */
-const attributes = (dtypes) => [...new Set(/** @type {any} */ (project.value).localizationTypes.flatMap((/** @type {any} */ each) => each.attribute_types.filter((/** @type {any} */ attribute) => dtypes.includes(attribute.dtype)).map((/** @type {any} */ attribute) => attribute.name)))];
+const attributes = (dtypes) => [
+  ...new Set(
+    /** @type {any} */ (project.value).localizationTypes.flatMap((/** @type {any} */ each) =>
+      each.attribute_types
+        .filter((/** @type {any} */ attribute) => dtypes.includes(attribute.dtype))
+        .map((/** @type {any} */ attribute) => attribute.name),
+    ),
+  ),
+];
 
 /** @param {any[]} records @param {string} first @returns {[string, string][]} */
-const choices = (records, first) => [["", first], ...records.map((each) => /** @type {[string, string]} */ ([each.id, each.name]))];
+const choices = (records, first) => [
+  ["", first],
+  ...records.map((each) => /** @type {[string, string]} */ ([each.id, each.name])),
+];
 
 /** @param {{dataset: string, onClose: () => void, onDone: () => void}} props `dataset` is the name of a version of a dataset; "" exports the project as it is */
 export function CreateExport({ dataset, onClose, onDone }) {
   const open = /** @type {any} */ (project.value);
-  const save = (/** @type {any} */ { attribute, section, version, split, test, frames = "none", every, task, first_pixel: firstPixel, ...rest }) => {
+  const save = (
+    /** @type {any} */ {
+      attribute,
+      section,
+      version,
+      split,
+      test,
+      frames = "none",
+      every,
+      task,
+      first_pixel: firstPixel,
+      ...rest
+    },
+  ) => {
     const conventions = { ...(task && { task }), ...(firstPixel && { first_pixel: Number(firstPixel) }) };
     const shares = test ? { train: 0.7, val: 0.2, test: 0.1 } : {};
-    return post(`Exports/${open.id}`, { ...rest, frames, ...(frames === "every" && { every: every || 10 }), ...(attribute && { classes: { attribute } }), ...(section && { sections: [Number(section)] }), ...(version && { versions: [Number(version)] }), ...(split && { split: shares }), ...(Object.keys(conventions).length && { conventions }) })
-      .then(() => { toast(text.exportStarted, { kind: "good" }); onDone(); });
+    return post(`Exports/${open.id}`, {
+      ...rest,
+      frames,
+      ...(frames === "every" && { every: every || 10 }),
+      ...(attribute && { classes: { attribute } }),
+      ...(section && { sections: [Number(section)] }),
+      ...(version && { versions: [Number(version)] }),
+      ...(split && { split: shares }),
+      ...(Object.keys(conventions).length && { conventions }),
+    }).then(() => {
+      toast(text.exportStarted, { kind: "good" });
+      onDone();
+    });
   };
   const hasPictures = (/** @type {any} */ values) => values.frames !== "none";
   /** @type {Member[]} */
   const members = [
-    { name: "format", label: text.format, kind: "select", options: /** @type {any} */ (FORMATS) }, { name: "name", label: text.name },
-    { name: "task", label: words.yoloTask, kind: "select", options: [["detect", words.tasks.detect], ["segment", words.tasks.segment]], when: (values) => values.format === "yolo" },
-    { name: "first_pixel", label: words.firstPixel, kind: "select", options: ["1", "0"], when: (values) => values.format === "voc" },
-    { name: "dataset", label: datasetWords.of, kind: "select", options: dataset ? [["", datasetWords.present], dataset] : [["", datasetWords.present]], when: () => Boolean(dataset) },
-    { name: "section", label: text.ofMedia, kind: "select", when: (values) => !values.dataset, options: choices(open.sections, text.allMedia) },
-    { name: "version", label: text.version, kind: "select", when: (values) => !values.dataset, options: choices(open.versions, text.allVersions) },
-    { name: "attribute", label: text.classesFrom, kind: "select", options: [["", text.typeName], ...attributes(OF_CLASSES)], hint: text.classesHint },
-    { name: "frames", label: text.pictures, kind: "select", options: [["none", text.noPictures], ["frames", text.labeledFrames], ["crops", text.cropsOf], ["every", text.everyFrame]] }, { name: "every", label: text.everyN, kind: "number", when: (values) => values.frames === "every" },
-    { name: "image_format", label: words.imageFormat, kind: "select", options: [["jpg", "JPEG"], ["png", "PNG"]], when: hasPictures }, { name: "image_height", label: words.imageHeight, kind: "number", hint: words.imageHeightHint, when: hasPictures },
-    { name: "split", label: text.splitMedia, kind: "check" }, { name: "test", label: words.splitTest, kind: "check", when: (values) => Boolean(values.split) }, { name: "interpolate", label: text.interpolateTracks, kind: "check" }];
+    { name: "format", label: text.format, kind: "select", options: /** @type {any} */ (FORMATS) },
+    { name: "name", label: text.name },
+    {
+      name: "task",
+      label: words.yoloTask,
+      kind: "select",
+      options: [
+        ["detect", words.tasks.detect],
+        ["segment", words.tasks.segment],
+      ],
+      when: (values) => values.format === "yolo",
+    },
+    {
+      name: "first_pixel",
+      label: words.firstPixel,
+      kind: "select",
+      options: ["1", "0"],
+      when: (values) => values.format === "voc",
+    },
+    {
+      name: "dataset",
+      label: datasetWords.of,
+      kind: "select",
+      options: dataset ? [["", datasetWords.present], dataset] : [["", datasetWords.present]],
+      when: () => Boolean(dataset),
+    },
+    {
+      name: "section",
+      label: text.ofMedia,
+      kind: "select",
+      when: (values) => !values.dataset,
+      options: choices(open.sections, text.allMedia),
+    },
+    {
+      name: "version",
+      label: text.version,
+      kind: "select",
+      when: (values) => !values.dataset,
+      options: choices(open.versions, text.allVersions),
+    },
+    {
+      name: "attribute",
+      label: text.classesFrom,
+      kind: "select",
+      options: [["", text.typeName], ...attributes(OF_CLASSES)],
+      hint: text.classesHint,
+    },
+    {
+      name: "frames",
+      label: text.pictures,
+      kind: "select",
+      options: [
+        ["none", text.noPictures],
+        ["frames", text.labeledFrames],
+        ["crops", text.cropsOf],
+        ["every", text.everyFrame],
+      ],
+    },
+    { name: "every", label: text.everyN, kind: "number", when: (values) => values.frames === "every" },
+    {
+      name: "image_format",
+      label: words.imageFormat,
+      kind: "select",
+      options: [
+        ["jpg", "JPEG"],
+        ["png", "PNG"],
+      ],
+      when: hasPictures,
+    },
+    { name: "image_height", label: words.imageHeight, kind: "number", hint: words.imageHeightHint, when: hasPictures },
+    { name: "split", label: text.splitMedia, kind: "check" },
+    { name: "test", label: words.splitTest, kind: "check", when: (values) => Boolean(values.split) },
+    { name: "interpolate", label: text.interpolateTracks, kind: "check" },
+  ];
   return html`<${RecordDialog} title=${text.newExport} action=${text.export_} values=${{ format: "coco", frames: "none", interpolate: true, dataset, ...(dataset && { name: dataset }) }} onSave=${save} onClose=${onClose} members=${members} />`;
 }
 
@@ -66,22 +183,85 @@ export function CreateImport({ onClose, onDone }) {
     try {
       setSent(0);
       const key = await sendFile(open.id, file, (done) => setSent(done));
-      const body = { create_media: false, ...rest, key, name: file.name, ...(version && { version: Number(version) }), ...(firstPixel && { first_pixel: Number(firstPixel) }) };
+      const body = {
+        create_media: false,
+        ...rest,
+        key,
+        name: file.name,
+        ...(version && { version: Number(version) }),
+        ...(firstPixel && { first_pixel: Number(firstPixel) }),
+      };
       const { uid } = await post(`Imports/${open.id}`, body);
       if (body.dry_run) keepTried(uid, body);
       onDone();
-    } finally { setSent(-1); }
+    } finally {
+      setSent(-1);
+    }
   };
   /** @type {Member[]} */
   const members = [
-    { name: "format", label: text.format, kind: "select", options: /** @type {any} */ (FORMATS.filter(([name]) => READ.includes(name))) }, { name: "first_pixel", label: words.firstPixel, kind: "select", options: ["1", "0"], when: (values) => values.format === "voc" },
-    { name: "match", label: text.findMedia, kind: "select", options: [["name", text.byName], ["path", text.byPath], ["md5", text.byMd5]] },
+    {
+      name: "format",
+      label: text.format,
+      kind: "select",
+      options: /** @type {any} */ (FORMATS.filter(([name]) => READ.includes(name))),
+    },
+    {
+      name: "first_pixel",
+      label: words.firstPixel,
+      kind: "select",
+      options: ["1", "0"],
+      when: (values) => values.format === "voc",
+    },
+    {
+      name: "match",
+      label: text.findMedia,
+      kind: "select",
+      options: [
+        ["name", text.byName],
+        ["path", text.byPath],
+        ["md5", text.byMd5],
+      ],
+    },
     { name: "version", label: text.version, kind: "select", options: choices(open.versions, text.sameVersion) },
-    { name: "class_attribute", label: words.classAttribute, kind: "select", options: [["", text.typeName], ...attributes(["enum", "string"])], hint: words.classAttributeHint },
-    { name: "outside", label: words.outside, kind: "select", options: [["refuse", words.refuse], ["clip", words.clip]] }, { name: "unknown_attributes", label: words.unknownAttributes, kind: "select", options: [["refuse", words.refuse], ["drop", words.drop]] },
-    { name: "create_media", label: text.createMedia, kind: "check" }, { name: "section", label: words.intoFolder, when: (values) => Boolean(values.create_media) },
-    { name: "create_types", label: text.createTypes, kind: "check", when: () => may("Full Control") }, { name: "dry_run", label: text.dryRunLead, kind: "check" }];
-  const first = { format: "coco", match: "name", outside: "refuse", unknown_attributes: "refuse", create_media: true, dry_run: true };
+    {
+      name: "class_attribute",
+      label: words.classAttribute,
+      kind: "select",
+      options: [["", text.typeName], ...attributes(["enum", "string"])],
+      hint: words.classAttributeHint,
+    },
+    {
+      name: "outside",
+      label: words.outside,
+      kind: "select",
+      options: [
+        ["refuse", words.refuse],
+        ["clip", words.clip],
+      ],
+    },
+    {
+      name: "unknown_attributes",
+      label: words.unknownAttributes,
+      kind: "select",
+      options: [
+        ["refuse", words.refuse],
+        ["drop", words.drop],
+      ],
+    },
+    { name: "create_media", label: text.createMedia, kind: "check" },
+    { name: "section", label: words.intoFolder, when: (values) => Boolean(values.create_media) },
+    { name: "create_types", label: text.createTypes, kind: "check", when: () => may("Full Control") },
+    { name: "dry_run", label: text.dryRunLead, kind: "check" },
+  ];
+  const first = {
+    format: "coco",
+    match: "name",
+    outside: "refuse",
+    unknown_attributes: "refuse",
+    create_media: true,
+    dry_run: true,
+  };
   return html`<${RecordDialog} title=${text.newImport} action=${words.begin} values=${first} onSave=${save} onClose=${onClose} members=${members}
     first=${html`<label class="field"><span class="label">${text.archive}</span><input class="input file" type="file" onChange=${(/** @type {any} */ e) => setFile(e.currentTarget.files[0] ?? null)} /><span class="hint">${text.archiveHint}</span></label>`}>
     ${sent >= 0 && html`<${Progress} value=${sent} name=${text.uploadStatus.uploading} />`}<//>`;

@@ -55,11 +55,13 @@ class TokenSummary(Resource, kw_only=True):
     id: Annotated[str, Meta(description="The first 16 digits of the SHA-256 of the token.")]
     name: Annotated[str, Meta(description="As it was given when the token was created; may be empty.")]
     created_datetime: Timestamp
+    used_on: Annotated[str | None, Meta(description="The day on which it was last used, `2026-11-21`, in UTC.")] = None
+    expires_datetime: Annotated[Timestamp | None, Meta(description="When it ends unless it is used before.")] = None
     is_present: Annotated[bool, Meta(description="Whether it is the token of this request.")]
 
 
 class StoredToken(Resource, kw_only=True):
-    """A token as it is stored: its hash, and the data of its user that every request needs."""
+    """A token as releases before the table of credentials stored it; its first use moves it there."""
 
     id: str
     """SHA-256 of the token, in hex."""
@@ -194,12 +196,21 @@ class OrganizationUpdate(Resource, kw_only=True):
         ),
     ] = None
 
+    access_token_days: Annotated[
+        Annotated[int, Meta(ge=1, le=365)] | UnsetType | None,
+        Meta(
+            description="The longest life of access tokens that reach the organization or its projects, in days; null "
+            "for a year. Tokens that exist keep their end."
+        ),
+    ] = UNSET
+
 
 class OrganizationSpec(OrganizationUpdate, kw_only=True):
     """The body that creates an organization."""
 
     name: Name
     thumb: str | None = None
+    access_token_days: Annotated[int, Meta(ge=1, le=365)] | None = None
 
 
 class Organization(Resource, kw_only=True):
@@ -212,6 +223,7 @@ class Organization(Resource, kw_only=True):
     default_membership_permission: DefaultLevelName = "No Access"
     thumb: Annotated[str | None, Meta(description="The key of its picture; in responses a URL.")] = None
     allowed_origins: list[str] = []
+    access_token_days: int | None = None
     created_by: int = 0
     closing: Annotated[bool, Meta(description="Whether it is being deleted: no project may be added to it.")] = False
     permission: str | None = None

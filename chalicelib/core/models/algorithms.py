@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta
 
 from chalicelib.core.models.integrations import Parameter
+from chalicelib.core.permissions import ProjectLevelName
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import ONE_LINE, Id, Name, Resource, Summary, Timestamp
 
@@ -16,6 +17,13 @@ FileUrl = Annotated[str, Meta(min_length=1, max_length=1024)]
 Templated = Annotated[list[Parameter], Meta(max_length=100)]
 DataQuery = Annotated[str, Meta(min_length=1, max_length=4096)]
 FilesPerJob = Annotated[int, Meta(ge=1, le=1_000_000)]
+JobLevel = Annotated[
+    ProjectLevelName,
+    Meta(
+        description="The highest level of the token of its jobs, `Can Execute` by default. It is at most the level of "
+        "the caller, and it falls to that level when the caller changes what runs."
+    ),
+]
 
 
 class AlgorithmManifestSpec(Resource, kw_only=True):
@@ -34,6 +42,7 @@ class AlgorithmManifest(Resource, kw_only=True):
 class GenericFileSpec(Resource, kw_only=True):
     """An uploaded file, to be stored with the project. The origin of its URL is checked before its name."""
 
+    accepts: ClassVar = {"url": "upload_url"}
     required_later: ClassVar = frozenset({"name"})
 
     name: Annotated[str, Meta(min_length=1, max_length=256, pattern=ONE_LINE)] | None = None
@@ -72,6 +81,8 @@ class AlgorithmUpdateSpec(Resource, kw_only=True):
     template: Id | None = None
     tparams: Templated | None = None
     headers: Templated | None = None
+    extended_info: dict[str, Any] | None = None
+    level: JobLevel | None = None
 
 
 class AlgorithmSpec(AlgorithmUpdateSpec, kw_only=True):
@@ -85,7 +96,7 @@ class AlgorithmSpec(AlgorithmUpdateSpec, kw_only=True):
 class Algorithm(Resource, kw_only=True):
     """A registered algorithm. `rendered` is the manifest that its template currently gives."""
 
-    hidden: ClassVar = frozenset({"sealed"})
+    hidden: ClassVar = frozenset({"sealed", "approver", "digest"})
 
     id: int
     project: int
@@ -100,7 +111,11 @@ class Algorithm(Resource, kw_only=True):
     template: int | None = None
     tparams: list[Parameter] = []
     rendered: str | None = None
+    extended_info: dict[str, Any] = {}
     sealed: Annotated[str, Meta(description="The headers that its template is fetched with, sealed.")] = ""
+    level: JobLevel = "Can Execute"
+    approver: Annotated[int, Meta(description="The user who last set what it runs.")] = 0
+    digest: Annotated[str, Meta(description="The SHA-256 of what it ran then; empty where it could not be had.")] = ""
     effective_permission: int = 0
 
 

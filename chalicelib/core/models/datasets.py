@@ -36,7 +36,10 @@ class Work(Resource, kw_only=True):
     """The number of parts that the work was divided into; 0 until it is planned."""
     media: int = 0
     labels: int = 0
+    interpolated: int = 0
+    """Labels between the localizations of tracks, with those that are left out."""
     left_out: int = 0
+    simplified: int = 0
     """Labels that are not in it: the format cannot hold them, their class is left out or their picture is missing."""
     size: int = 0
     """Bytes."""

@@ -8,11 +8,19 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from chalicelib.core.models.definitions import ArchiveConfig, Colors, ResolutionConfig, Search
+from chalicelib.core.models.definitions import (
+    ArchiveConfig,
+    Colors,
+    Refinements,
+    ResolutionConfig,
+    Search,
+    Skeleton,
+)
 from chalicelib.core.models.shapes import ColorMap, Fill
 from chalicelib.core.resource import Description, Id, Name, Resource, Summary, TypeName, Uuid
 from chalicelib.core.text.names import nearest
 from chalicelib.core.values.attributes import AttributeType
+from chalicelib.core.values.shapes import ShapeKind
 
 FileFormat = Annotated[str, Meta(max_length=4)]
 Volume = Annotated[int, Meta(ge=0, le=100)]
@@ -63,6 +71,10 @@ class LocalizationTypeUpdate(Resource, kw_only=True):
         Colors | UnsetType | None,
         Meta(description="Colours are `[r, g, b]` or `[r, g, b, a]`, each 0 to 255, or `#RRGGBB`."),
     ] = UNSET
+    refinements: Refinements | None = None
+    skeleton: Annotated[
+        Skeleton | None, Meta(description="Its points keep their number once the type has a skeleton.")
+    ] = None
     line_width: LineWidth | None = None
     visible: bool | None = None
     drawable: bool | None = None
@@ -81,7 +93,7 @@ class LocalizationTypeSpec(LocalizationTypeUpdate, kw_only=True):
     unused: ClassVar = {"effective_permission": "it is computed"}
 
     name: TypeName
-    dtype: Literal["box", "line", "dot", "poly"]
+    dtype: ShapeKind
     media_types: MediaTypes
     attribute_types: list[AttributeType] | None = None
 

@@ -16,6 +16,7 @@ from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import Description, Id, KeepsUnknown, Name, Resource, Summary, Timestamp, TypeName
 from chalicelib.core.values.attributes import AttributeType
 from chalicelib.core.values.revisions import Revision
+from chalicelib.core.values.shapes import Refinement, ShapeKind
 
 Search = Annotated[dict[str, Any], shown_as(AttributeOperationSpec)]
 """An object search as it was sent: `query/parsers/object_search.py` parses it."""
@@ -125,12 +126,43 @@ class MediaType(Type, kw_only=True):
     default_dot: Id | None = None
 
 
+SkeletonPoints = Annotated[list[TypeName], Meta(min_length=1, max_length=1_000, description="Names, in order.")]
+Edge = Annotated[list[Annotated[int, Meta(ge=0)]], Meta(min_length=2, max_length=2)]
+
+
+class Skeleton(Resource, kw_only=True):
+    """The points of skeletons and how they are joined."""
+
+    points: SkeletonPoints
+    edges: Annotated[
+        list[Edge], Meta(max_length=10_000, description="Pairs of places in `points`, from 0, that a line joins.")
+    ] = []
+
+    def __post_init__(self) -> None:
+        """Refuse names that are not unique, and edges to points that there are not."""
+        if len(set(self.points)) < len(self.points):
+            message = "skeleton.points: each name may stand there once."
+            raise ValueError(message)
+        for first, second in self.edges:
+            if max(first, second) >= len(self.points) or first == second:
+                raise ValueError(f"skeleton.edges: [{first}, {second}] does not join two of {len(self.points)} points.")
+
+
+Refinements = Annotated[
+    list[Refinement],
+    Meta(description="Members that its localizations may have besides their coordinates: none by default."),
+]
+
+
 class LocalizationType(Type, kw_only=True):
     """A type of shapes."""
 
     also: ClassVar = {"colorMap": "color_map"}
+    sent_as: ClassVar = {"media": "media_types"}
 
-    dtype: Literal["box", "line", "dot", "poly"]
+    dtype: ShapeKind
+    refinements: Refinements = []
+    skeleton: Annotated[Skeleton | None, Meta(description="Of types with the refinement `skeleton`.")] = None
     color_map: Colors | None = None
     line_width: Annotated[int, Meta(ge=1)] = 3
     visible: bool = True
@@ -142,6 +174,8 @@ class LocalizationType(Type, kw_only=True):
 class StateType(Type, kw_only=True):
     """A type of annotations of media, frames or localizations."""
 
+    sent_as: ClassVar = {"media": "media_types"}
+
     dtype: str = "state"
     association: Literal["Media", "Frame", "Localization"]
     interpolation: Literal["none", "latest", "attr_style_range"] = "latest"
@@ -151,6 +185,11 @@ class StateType(Type, kw_only=True):
     default_localization: Id | None = None
     media: list[int] = []
     extended_info: dict[str, Any] = {}
+
+    @property
+    def is_interpolated(self) -> bool:
+        """Whether its tracks have shapes between those of their localizations."""
+        return self.association == "Localization" and self.interpolation != "none"
 
 
 class LeafType(Type, kw_only=True):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.media_files import MediaFiles
@@ -34,8 +34,37 @@ class AttributeChange(Resource, kw_only=True):
     user_elemental_id: Uuid | None = None
 
 
-class Geometry(Resource, kw_only=True):
-    """The shape of a localization: box x, y, width, height; line x, y, u, v; dot x, y; poly points. All relative."""
+class Mask(Resource, kw_only=True):
+    """The pixels of an object within its box."""
+
+    size: Annotated[
+        list[Annotated[int, Meta(ge=1, le=65_536)]],
+        Meta(min_length=2, max_length=2, description="Height and width of the box in pixels of the media."),
+    ]
+    counts: Annotated[
+        str,
+        Meta(description="Run lengths, in columns, in the compressed form of COCO; at most 65,536 characters."),
+    ]
+
+
+Turn = Annotated[
+    float, Meta(ge=-360, le=360, description="Degrees clockwise by which a box is turned about its centre.")
+]
+Form = Annotated[Literal["ellipse"], Meta(description="`ellipse`: the shape is the ellipse within the box.")]
+Closed = Annotated[bool, Meta(description="False for a polyline: its last point is not joined to its first.")]
+Holes = Annotated[
+    list[Annotated[list[Point], Meta(max_length=100_000)]],
+    Meta(max_length=10_000, description="Outlines within a polygon that are not part of it, each a list of points."),
+]
+Visible = Annotated[
+    list[Annotated[int, Meta(ge=0, le=2)]],
+    Meta(max_length=10_000, description="Of each point of a skeleton: 0 not marked, 1 hidden, 2 visible."),
+]
+MaskMember = Annotated[Mask, Meta(description="The pixels of the object within its box.")]
+
+
+class Coordinates(Resource, kw_only=True):
+    """The place of a localization: box x, y, width, height; line x, y, u, v; dot x, y; poly points. All relative."""
 
     x: Unit | None = None
     y: Unit | None = None
@@ -46,14 +75,32 @@ class Geometry(Resource, kw_only=True):
     points: list[Point] | None = None
 
 
-class LocalizationUpdate(Geometry, kw_only=True):
+class Geometry(Coordinates, kw_only=True):
+    """The shape of a localization: its coordinates, refined where its type allows that in `refinements`."""
+
+    mask: MaskMember | None = None
+    angle: Turn | None = None
+    form: Form | None = None
+    closed: Closed | None = None
+    holes: Holes | None = None
+    visible: Visible | None = None
+
+
+class LocalizationUpdate(Coordinates, kw_only=True):
     """What a PATCH of one localization may carry.
 
     The members of AttributeChange are repeated here: a Struct cannot have two bases with members.
     """
 
     names: ClassVar = {"version": "version", "parent": "localization"}
+    answers_unchanged: ClassVar = True
 
+    mask: MaskMember | UnsetType | None = UNSET
+    angle: Turn | UnsetType | None = UNSET
+    form: Form | UnsetType | None = UNSET
+    closed: Closed | UnsetType | None = UNSET
+    holes: Holes | UnsetType | None = UNSET
+    visible: Visible | UnsetType | None = UNSET
     attributes: Attributes | None = None
     reset_attributes: list[str] | None = None
     null_attributes: list[str] | None = None
@@ -88,13 +135,25 @@ class Localization(Geometry, kw_only=True):
     """A shape on an image or a video frame."""
 
     also: ClassVar = {"meta": "type", "user": "created_by"}
+    sent_as: ClassVar = {"media": "media_id"}
     hidden: ClassVar = frozenset({"latest", "revision"})
+    sparse: ClassVar = frozenset({"mask", "angle", "form", "closed", "holes", "visible", "bounds"})
+    computed: ClassVar = {
+        "interpolated": {
+            "type": "boolean",
+            "description": "In lists with `interpolate`: it lies between two localizations of a track, and has no ids.",
+        }
+    }
 
     id: int
     project: int
     type: int
     media: int
     frame: int
+    bounds: Annotated[
+        list[float] | None,
+        Meta(description="Of a turned box: the upright one around it, [x, y, width, height] in fractions."),
+    ] = None
     version: int
     parent: Parent | None = None
     attributes: Attributes = {}
@@ -125,6 +184,7 @@ class StateUpdate(AttributeChange, kw_only=True):
         "localization_ids_remove": "localization",
     }
     drops_unknown: ClassVar = frozenset({"localization_ids_add", "localization_ids_remove"})
+    answers_unchanged: ClassVar = True
 
     frame: Frame | None = None
     parent: float | None = None
@@ -162,6 +222,7 @@ class State(Resource, kw_only=True):
     """An annotation of a media, of a frame, or of localizations (then it is a track)."""
 
     also: ClassVar = {"meta": "type", "user": "created_by"}
+    sent_as: ClassVar = {"media": "media_ids", "localizations": "localization_ids"}
     hidden: ClassVar = frozenset({"latest", "revision"})
 
     id: int
@@ -245,10 +306,21 @@ class Dimensions(Resource, kw_only=True):
     summary_level: int | None = None
 
 
+class DamagedFrames(Resource, kw_only=True):
+    """The frames of a video whose file is damaged there."""
+
+    count: Annotated[int, Meta(ge=1, description="How many frames.")]
+    spans: Annotated[
+        list[list[int]],
+        Meta(description="The first and the last frame of each run of them, in order; the first 1,000 runs."),
+    ]
+
+
 class Media(Dimensions, kw_only=True):
     """An image or a video."""
 
     also: ClassVar = {"meta": "type", "summaryLevel": "summary_level"}
+    sent_as: ClassVar = {"primary_section": "section_id"}
     also_attributes: ClassVar = {"svc_user_sections": "tator_user_sections"}
     hidden: ClassVar = frozenset({"source_url", "deleted", "revision"})
     opened: ClassVar = ("media_files",)
@@ -279,6 +351,13 @@ class Media(Dimensions, kw_only=True):
     import_error: Annotated[
         str | None,
         Meta(description="Why the file of its last upload could not be read or transcoded; null where it was."),
+    ] = None
+    damaged_frames: Annotated[
+        DamagedFrames | None,
+        Meta(
+            description="Frames that could not be decoded, or only in part; those without any picture repeat the frame "
+            "before. Set by the transcode; null where there are none."
+        ),
     ] = None
     source_url: str | None = None
     deleted: bool = False

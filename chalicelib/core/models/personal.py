@@ -10,7 +10,15 @@ from chalicelib.core.records import RecordKind, padded
 from chalicelib.core.resource import Id, Name, Resource, Timestamp
 
 Page = Annotated[int, Meta(ge=1, le=10)]
-Uri = Annotated[str, Meta(min_length=1, max_length=1024)]
+Uri = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=1024,
+        pattern=r"^(?:[hH][tT][tT][pP][sS]?://[^\s]|[^:/?#\s\\]*(?:[/?#]|$))",
+        description="An http or https URL, or a path of this service.",
+    ),
+]
 EntityTypeName = Literal["Localization", "State"]
 
 
@@ -35,7 +43,7 @@ class Bookmark(Resource, kw_only=True):
     project: int
     user: Id
     name: Name
-    uri: Uri
+    uri: Annotated[str, Meta(min_length=1, max_length=1024)]
 
 
 class FavoriteUpdate(Resource, kw_only=True):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from chalicelib.errors import BadInput
 
-LONGEST = 320
+MAX_ADDRESS_LENGTH = 320
 """Characters of an address: 64 before the @, 255 after it (RFC 5321)."""
 LONGEST_NAME = 200
 
@@ -46,7 +46,7 @@ def parse(text: str, member: str = "") -> Mailbox:
     good = (
         is_one_line(text)
         and len(name) <= LONGEST_NAME
-        and len(address) <= LONGEST
+        and len(address) <= MAX_ADDRESS_LENGTH
         and _ADDRESS.fullmatch(address)
         and not address.startswith(".")
         and ".." not in address
@@ -55,7 +55,8 @@ def parse(text: str, member: str = "") -> Mailbox:
     if not good:
         place = f"{member}: " if member else ""
         raise BadInput(
-            f"{place}{text[:LONGEST]!r} is no email address: write 'name@example.org' or 'Name <name@example.org>'."
+            f"{place}{text[:MAX_ADDRESS_LENGTH]!r} is not an email address: "
+            "write 'name@example.org' or 'Name <name@example.org>'."
         )
     return Mailbox(name, address)
 

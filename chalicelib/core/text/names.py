@@ -6,24 +6,26 @@ import difflib
 from collections.abc import Collection
 from itertools import islice
 
-LONGEST = 200
-MOST = 1_000
+MAX_NAME_LENGTH = 200
+MAX_NAMES = 1_000
 """Longer names, and further declared names, are not compared: it takes the product of the lengths."""
 
 
 def similar(name: str, declared: Collection[str]) -> str:
     """The end of a message that refuses a name: the nearest declared name; empty where none is similar."""
-    if len(name) > LONGEST:
+    if len(name) > MAX_NAME_LENGTH:
         return ""
-    known = (each for each in islice(declared, MOST) if len(each) <= LONGEST)
+    known = (each for each in islice(declared, MAX_NAMES) if len(each) <= MAX_NAME_LENGTH)
     found = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     return f" Did you mean {found[0]!r}?" if found else ""
 
 
 def nearest(name: str, declared: Collection[str]) -> str:
     """The end of a message that refuses a name: the nearest declared name, or all of them where none is similar."""
-    shown = [each[:LONGEST] for each in sorted(islice(declared, MOST))]
-    others = f" Declared: {', '.join(shown)}{' …' if len(declared) > MOST else ''}." if declared else " It has none."
+    shown = [each[:MAX_NAME_LENGTH] for each in sorted(islice(declared, MAX_NAMES))]
+    others = (
+        f" Declared: {', '.join(shown)}{' …' if len(declared) > MAX_NAMES else ''}." if declared else " It has none."
+    )
     return similar(name, declared) or others
 
 

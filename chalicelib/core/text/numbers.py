@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-LARGEST = 2**63 - 1
+MAX_INTEGER = 2**63 - 1
 DECIMAL = re.compile(
     r"\s*[+-]?(?:[0-9]{1,400}+(?:\.[0-9]{0,400}+)?|\.[0-9]{1,400}+)(?:[eE][+-]?[0-9]{1,4})?\s*", re.ASCII
 )
@@ -18,4 +18,4 @@ def natural(text: str) -> int | None:
     `str.isdigit` and `str.isdecimal` also hold for texts that `int` refuses, such as `²` and 5,000 digits.
     """
     number = int(text) if _DIGITS.fullmatch(text) else None
-    return None if number is None or number > LARGEST else number
+    return None if number is None or number > MAX_INTEGER else number

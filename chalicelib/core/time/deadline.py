@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 
-from chalicelib.core.time.background import holding
+from chalicelib.core.context import holding
 from chalicelib.errors import Unavailable
 
 log = logging.getLogger("limn.deadline")

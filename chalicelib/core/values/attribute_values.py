@@ -101,20 +101,28 @@ class Converter:
         """One value in its stored form. Raises BadInput."""
         return self._conversions[name](value) if name in self._conversions else _unknown(name, self._definitions)
 
-    def fill(self, given: Mapping[str, Any], now: Timestamp, *, members: Collection[str] = ()) -> dict[str, Any]:
+    def fill(
+        self,
+        given: Mapping[str, Any],
+        now: Timestamp,
+        *,
+        members: Collection[str] = (),
+        set_by_service: Collection[str] = (),
+    ) -> dict[str, Any]:
         """The attributes of a new entity: the given values, else the time of creation, the default, or no value.
 
         Args:
             given: name → value. Reserved names (`RESERVED`), which clones send back, are dropped.
             now: what `use_current` fills in.
             members: names of members that may stand beside attributes, for the refusal of a misspelt one.
+            set_by_service: names of other members of what is read, which clients send back; dropped unless defined.
 
         Raises:
             BadInput: a value breaks its rule, a required one is missing, or a name is not defined.
         """
         if not given.keys() <= self._definitions.keys():
             for name in given:
-                if name not in self._definitions and not name.startswith(RESERVED):
+                if name not in self._definitions and name not in set_by_service and not name.startswith(RESERVED):
                     _unknown(name, (*self._definitions, *members))
         filled = {}
         for name, conversion, filling in self._rows:
@@ -183,10 +191,14 @@ def converter(definitions: Sequence[AttributeType]) -> Converter:
 
 
 def fill(
-    definitions: Sequence[AttributeType], given: Mapping[str, Any], now: Timestamp, members: Collection[str] = ()
+    definitions: Sequence[AttributeType],
+    given: Mapping[str, Any],
+    now: Timestamp,
+    members: Collection[str] = (),
+    set_by_service: Collection[str] = (),
 ) -> dict[str, Any]:
     """The attributes of a new entity; see `Converter.fill`."""
-    return converter(definitions).fill(given, now, members=members)
+    return converter(definitions).fill(given, now, members=members, set_by_service=set_by_service)
 
 
 def merge(

@@ -21,10 +21,10 @@ from chalicelib.errors import BadInput, Damaged, TooLarge, WrongContent, WrongVe
 VERSION = "1.0.0"
 EXTENSIONS = "creation,creation-with-upload,expiration,checksum,termination"
 CONTENT_TYPE = "application/offset+octet-stream"
-LARGEST = 50_000_000_000
+MAX_UPLOAD_BYTES = 50_000_000_000
 """Most bytes of an upload: S3 takes 10,000 parts, and ours have at least 5 MiB."""
 LARGEST_CHUNK = 4 * 1024 * 1024
-"""Most bytes of one request. API Gateway takes 10 MB, and Lambda 6 MB in base64, which is 4.5 MB decoded."""
+"""Most bytes of one request. Lambda takes 6 MB in base64: a body of 4.6 MB."""
 SMALLEST_PART = 5 * 1024 * 1024
 """Least bytes of any part except the last, by S3's rule."""
 LONGEST_METADATA = 4096
@@ -90,8 +90,8 @@ def length_of(headers: Mapping[str, str]) -> int:
     if "upload-concat" in headers:
         raise BadInput("Upload-Concat: uploads are not put together here; send one upload, without this header.")
     length = _count(headers, "Upload-Length")
-    if length > LARGEST:
-        raise TooLarge(f"Upload-Length: an upload has at most {LARGEST} bytes.")
+    if length > MAX_UPLOAD_BYTES:
+        raise TooLarge(f"Upload-Length: an upload has at most {MAX_UPLOAD_BYTES} bytes.")
     return length
 
 

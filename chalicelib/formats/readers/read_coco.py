@@ -1,8 +1,8 @@
 """Read COCO: detection, segmentation, keypoints of one point, and videos with tracks (TAO, CocoVID).
 
 Each document is read twice: first images, videos, categories and tracks, whose order is free, then the annotations. An
-annotation with one polygon is a polygon, else its `bbox` is a box. Masks (RLE), several polygons and several keypoints
-are not held: such an annotation becomes its box, with a note.
+annotation with one polygon is a polygon, one with run lengths a box with a mask, one with several keypoints a skeleton;
+else its `bbox` is a box. Several polygons become their box, with a note.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, get_args
 
+from chalicelib.core.values import rle
 from chalicelib.errors import BadInput
-from chalicelib.formats.model import Archive, Attributes, Label, LabelKind, State
+from chalicelib.formats.model import Archive, Attributes, Label, LabelKind, Refined, State
 from chalicelib.formats.readers.reading import (
     MediaTable,
     Placed,
@@ -23,11 +24,14 @@ from chalicelib.formats.readers.reading import (
     numbers,
     refusal,
 )
+from chalicelib.formats.refined import mask_shape
 
 MOST_IMAGES = 2_000_000
 """Images of one document."""
 _KINDS = get_args(LabelKind)
 _TRIPLE = 3
+Skeleton = tuple[tuple[str, ...], tuple[tuple[int, int], ...]]
+"""The names of points, and the pairs of their places, from 0, that are joined."""
 _LEAST = 6
 """Numbers of a polygon of three points."""
 
@@ -54,6 +58,7 @@ class _Document:
         self._images: dict[Any, tuple[str, int]] = {}
         """The key of the media, and the frame, by the id of the image."""
         self._tracks: set[str] = set()
+        self._skeletons: dict[Any, Skeleton] = {}
 
     def rows(self) -> Rows:
         """Its rows."""
@@ -78,7 +83,12 @@ class _Document:
                     yield refusal(place, _reason(error))
 
     def _categories_row(self, _: str, value: Mapping[str, Any]) -> Rows:
-        self._classes[_key(value["id"])] = str(value["name"])
+        number = _key(value["id"])
+        self._classes[number] = str(value["name"])
+        points = value.get("keypoints") or []
+        if isinstance(points, list) and len(points) > 1:
+            edges = [(_count(first) - 1, _count(second) - 1) for first, second in value.get("skeleton") or []]
+            self._skeletons[number] = tuple(map(str, points)), tuple(edges)
         return iter(())
 
     def _videos_row(self, place: str, value: Mapping[str, Any]) -> Rows:
@@ -141,13 +151,19 @@ class _Document:
         track = value.get("track_id", value.get("instance_id"))
         if track is not None and str(track) not in self._tracks:
             yield Placed(place, self._state(str(track), media, class_name, {}))
-        kind, shape, note = _shape(value, more)
+        points = self._skeletons.get(_key(value["category_id"]))
+        kind, shape, refined, note = _shape(value, more, points)
+        if dropped := [str(name) for name in value if name not in _MEMBERS]:
+            note = "; ".join(
+                filter(None, (note, f"members that have no place here were dropped: {', '.join(dropped)}"))
+            )
         yield Placed(
             place,
             Label(
                 media=media,
                 kind=kind,
                 shape=shape,
+                refined=refined,
                 frame=frame,
                 unit="pixel",
                 class_name=class_name,
@@ -159,27 +175,68 @@ class _Document:
         )
 
 
-def _shape(value: Mapping[str, Any], more: Mapping[str, Any]) -> tuple[LabelKind, tuple[float, ...], str]:
-    """The kind and numbers of an annotation, and what of it is not taken."""
+_MEMBERS = frozenset({
+    "id", "image_id", "category_id", "track_id", "instance_id", "video_id", "bbox", "area", "iscrowd", "segmentation",
+    "keypoints", "num_keypoints", "limn",
+})  # fmt: skip
+"""The members of annotations that are read, or that follow from others."""
+
+
+def _shape(
+    value: Mapping[str, Any], more: Mapping[str, Any], skeleton: Skeleton | None
+) -> tuple[LabelKind, tuple[float, ...], Refined | None, str]:
+    """The kind and numbers of an annotation, what refines it, and what of it is not taken."""
     given = more.get("kind")
     if given is not None and given not in _KINDS:
         raise ValueError(f"limn.kind: {given!r} is not one of {', '.join(_KINDS)}")
     outline, points = value.get("segmentation"), value.get("keypoints")
     note = ""
+    if (refined := _refined_shape(value, more, skeleton)) is not None:
+        return (*refined, "")
     if given in (None, "poly") and isinstance(outline, list) and outline:
         if len(outline) == 1:
             polygon = numbers(outline[0])
             if len(polygon) < _LEAST or len(polygon) % 2:
                 raise ValueError(f"segmentation: {len(polygon)} numbers are not a polygon")
-            return "poly", polygon, ""
+            return "poly", polygon, None, ""
         note = "several polygons became their box"
-    elif given is None and isinstance(outline, dict):
-        note = "a mask became its box"
     if given in (None, "dot") and isinstance(points, list) and points:
         if len(points) == _TRIPLE and (given == "dot" or not value.get("bbox")):
-            return "dot", numbers(points)[:2], ""
+            return "dot", numbers(points)[:2], None, ""
         note = note or "keypoints were left out"
-    return "box", numbers(value.get("bbox"), 4), note
+    return "box", numbers(value.get("bbox"), 4), None, note
+
+
+def _refined_shape(
+    value: Mapping[str, Any], more: Mapping[str, Any], skeleton: Skeleton | None
+) -> tuple[LabelKind, tuple[float, ...], Refined] | None:
+    """The kind and numbers of an annotation that is more than a plain shape, and what refines it."""
+    outline, points = value.get("segmentation"), value.get("keypoints")
+    if more.get("kind") == "box" and "box" in more:
+        refined = Refined(angle=numbers([more.get("angle", 0)], 1)[0], is_ellipse=more.get("is_ellipse") is True)
+        return "box", numbers(more["box"], 4), refined
+    if more.get("kind") == "poly" and "holes" in more:
+        holes = tuple(numbers(hole) for hole in more["holes"])
+        return "poly", numbers(more["points"]), Refined(holes=holes)
+    if isinstance(points, list) and skeleton is not None and len(points) == _TRIPLE * len(skeleton[0]):
+        flat = numbers(points)
+        shape = tuple(each for place, each in enumerate(flat) if place % _TRIPLE != _TRIPLE - 1)
+        visible = tuple(int(flag) for flag in flat[_TRIPLE - 1 :: _TRIPLE])
+        return "poly", shape, Refined(visible=visible, points=skeleton[0], edges=skeleton[1])
+    if more.get("kind") in (None, "box") and isinstance(outline, dict):
+        shape, refined = _mask(outline)
+        return "box", shape, refined
+    return None
+
+
+def _mask(outline: Mapping[str, Any]) -> tuple[tuple[float, ...], Refined]:
+    """The box and mask of run lengths, compressed or as numbers."""
+    height, width = (_count(side) for side in numbers(outline.get("size"), 2))
+    counts = outline.get("counts")
+    found = rle.decode(counts) if isinstance(counts, str) else [_count(each) for each in counts or ()]
+    if sum(found) != height * width:
+        raise ValueError(f"segmentation: its runs have {sum(found)} pixels; {height} x {width} are {height * width}")
+    return mask_shape(found, height)
 
 
 def _kept(more: Mapping[str, Any]) -> dict[str, Any]:

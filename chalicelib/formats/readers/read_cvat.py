@@ -2,7 +2,8 @@
 
 A `track` is a track with the label of each shape that is not `outside`. In archives of Limn, which have a `media.csv`,
 the track is its `group_id`, and a `track` without one is a label on its own. `image` elements hold labels of pictures.
-Shapes with `keyframe="0"` were interpolated (`Label.keyed`). Ellipses, cuboids, skeletons, masks and tags are refused.
+Shapes with `keyframe="0"` were interpolated (`Label.keyed`). A polyline of two points is a line, one of more an open
+polygon, several points a skeleton without names. Cuboids and tags are refused.
 """
 
 from __future__ import annotations
@@ -11,16 +12,19 @@ from collections.abc import Iterator
 
 import msgspec
 
+from chalicelib.core.values import rle
 from chalicelib.errors import BadInput
-from chalicelib.formats.model import Archive, Label, LabelKind, State
+from chalicelib.formats.model import Archive, Label, LabelKind, Refined, State
 from chalicelib.formats.readers.reading import MediaTable, Placed, Rows, base, matching, number, refusal, whole
 from chalicelib.formats.readers.xml import Element, elements
 
-KIND: dict[str, LabelKind] = {"box": "box", "polygon": "poly", "polyline": "line", "points": "dot"}
-"""The kind of each element that is read."""
-_SHAPES = frozenset({*KIND, "ellipse", "cuboid", "skeleton", "mask", "tag"})
+_READ = ("box", "polygon", "polyline", "points", "ellipse", "skeleton", "mask")
+"""The elements that are read."""
+_SHAPES = frozenset({*_READ, "cuboid", "tag"})
 _STREAMED = frozenset({*_SHAPES, "track", "image", "task", "job"})
 _EDGES = ("xtl", "ytl", "xbr", "ybr")
+MOST_PIXELS = 100_000_000
+"""Pixels of one mask."""
 _ENDS = 2
 """Points of a polyline that is a line."""
 
@@ -99,11 +103,10 @@ class _Document:
             return
         if key is not None and key not in self._known:
             self._known.add(key)
-            yield Placed(
-                place, State(media=self._key, key=key, class_name=label.class_name, attributes=label.attributes)
-            )
+            state = State(media=self._key, key=key, class_name=label.class_name, attributes=label.attributes)
+            yield Placed(place, state)
         keyed = shape.attributes.get("keyframe", "1") != "0"
-        yield Placed(place, msgspec.structs.replace(label, track=key, keyed=keyed), _note(shape))
+        yield Placed(place, msgspec.structs.replace(label, track=key, keyed=keyed))
 
     def _of_image(self, image: Element, shape: Element | None) -> Rows:
         name = image.attributes.get("name", "")
@@ -117,21 +120,23 @@ class _Document:
             )
             if shape is not None:
                 label = self._label(shape, name, shape.attributes.get("label", ""), 0)
-                yield Placed(place, label, _note(shape))
+                yield Placed(place, label)
         except (ValueError, KeyError, OverflowError) as error:
             yield refusal(place, f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error))
 
     def _label(self, shape: Element, media: str, class_name: str, frame: int) -> Label:
-        if shape.name not in KIND:
-            message = f"{shape.name} is not held; boxes, polygons, polylines of two points and single points are"
+        if shape.name not in _READ:
+            message = f"{shape.name} is not held; {', '.join(_READ)} are"
             raise ValueError(message)
         if frame < 0:
             raise ValueError(f"frame {frame} is below 0")
         attributes = {child.attributes["name"]: child.text for child in shape.children if child.name == "attribute"}
+        kind, numbers, refined = _shape(shape)
         return Label(
             media=media,
-            kind=KIND[shape.name],
-            shape=_shape(shape),
+            kind=kind,
+            shape=numbers,
+            refined=refined,
             frame=frame,
             unit="pixel",
             class_name=class_name,
@@ -141,32 +146,72 @@ class _Document:
 
 def _items(archive: Archive, path: str) -> Iterator[tuple[Element, Element | None]]:
     """The tasks; the shapes with the track or image around them; each image once more, with None."""
+    points: list[Element] = []
     for element in elements(archive, path, _STREAMED):
-        if element.name in _SHAPES:
+        if element.owner is not None and element.owner.name == "skeleton":
+            points.append(element)
+        elif element.name in _SHAPES:
+            if element.name == "skeleton":
+                element.children.extend(points)
+                points = []
             if element.owner is not None and element.owner.name in ("track", "image"):
                 yield element.owner, element
         elif element.name in ("task", "job", "image"):
             yield element, None
 
 
-def _shape(shape: Element) -> tuple[float, ...]:
-    if shape.name == "box":
-        left, top, right, bottom = (number(shape.attributes[edge]) for edge in _EDGES)
-        return left, top, right - left, bottom - top
+def _shape(shape: Element) -> tuple[LabelKind, tuple[float, ...], Refined | None]:
+    """The kind and numbers of an element, and what refines it."""
+    angle = number(shape.attributes.get("rotation") or "0")
+    match shape.name:
+        case "mask":
+            return "box", *_mask(shape)
+        case "ellipse":
+            x, y, rx, ry = (number(shape.attributes[name]) for name in ("cx", "cy", "rx", "ry"))
+            return "box", (x - rx, y - ry, 2 * rx, 2 * ry), Refined(is_ellipse=True, angle=angle)
+        case "box":
+            left, top, right, bottom = (number(shape.attributes[edge]) for edge in _EDGES)
+            return "box", (left, top, right - left, bottom - top), Refined(angle=angle) if angle else None
+    return _of_points(shape)
+
+
+def _of_points(shape: Element) -> tuple[LabelKind, tuple[float, ...], Refined | None]:
+    if shape.name == "skeleton":
+        parts = [child for child in shape.children if child.name == "points"]
+        flags = tuple(0 if _is(part, "outside") else 1 if _is(part, "occluded") else 2 for part in parts)
+        names = tuple(part.attributes.get("label", str(place)) for place, part in enumerate(parts, 1))
+        return "poly", tuple(each for part in parts for each in _numbers(part)), Refined(visible=flags, points=names)
+    points = _numbers(shape)
+    count = len(points) // 2
+    if shape.name == "polyline" and count == _ENDS:
+        x, y, u, v = points
+        return "line", (x, y, u - x, v - y), None
+    if shape.name == "points" and count == 1:
+        return "dot", points, None
+    more = {"polyline": Refined(is_open=True), "points": Refined(visible=(2,) * count)}
+    return "poly", points, more.get(shape.name)
+
+
+def _numbers(shape: Element) -> tuple[float, ...]:
     points = [number(each) for point in shape.attributes["points"].split(";") for each in point.split(",")]
     if len(points) % 2 or not points:
         raise ValueError("points is not a list of x,y")
-    count = len(points) // 2
-    if shape.name == "polyline":
-        if count != _ENDS:
-            raise ValueError(f"a polyline of {count} points is not a line of two")
-        x, y, u, v = points
-        return x, y, u - x, v - y
-    if shape.name == "points" and count != 1:
-        raise ValueError(f"{count} points are not one")
     return tuple(points)
 
 
-def _note(shape: Element) -> str:
-    turned = shape.attributes.get("rotation", "0")
-    return "its rotation was left out" if turned not in ("0", "0.0", "0.00", "") else ""
+def _is(shape: Element, name: str) -> bool:
+    return shape.attributes.get(name) == "1"
+
+
+def _mask(shape: Element) -> tuple[tuple[float, ...], Refined]:
+    """The box and mask of an element, whose run lengths are of rows."""
+    from PIL import Image  # noqa: PLC0415 kept off the API's cold start
+
+    left, top, width, height = (whole(shape.attributes[name]) for name in ("left", "top", "width", "height"))
+    runs = [whole(each) for each in shape.attributes["rle"].split(",")]
+    if sum(runs) != width * height or min(width, height, *runs) < 0 or width * height > MOST_PIXELS:
+        raise ValueError(f"rle: its runs have {sum(runs)} pixels; {width} x {height} are {width * height}")
+    rows = Image.frombytes("L", (width, height), rle.pixels(runs))
+    columns = rows.transpose(Image.Transpose.TRANSPOSE).tobytes()
+    made = Refined(mask=(height, width, rle.encode(rle.runs_of(columns))))
+    return (float(left), float(top), float(width), float(height)), made

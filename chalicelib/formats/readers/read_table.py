@@ -113,7 +113,7 @@ def _completed(table: str, values: Mapping[str, Any]) -> dict[str, Any]:
                 found["kind"] = "poly"
             else:
                 found["kind"] = "box" if "width" in has else "line" if "u" in has else "dot"
-        missing = [name for name in tables.SHAPE.get(str(found["kind"]), ("points",)) if found.get(name) is None]
+        missing = [name for name in (tables.members_of_kind(found["kind"]) or ("points",)) if found.get(name) is None]
         if missing:
             raise ValueError(f"{missing[0]} is missing")
     return found

@@ -1,7 +1,8 @@
 """Read YOLO as Ultralytics writes it: `data.yaml` (or `classes.txt`), `labels/**/*.txt`, `images/**`.
 
-A line of five numbers is a detection, an odd number from seven on a segmentation. A label file belongs to the picture
-of the same name.
+A line of five numbers is a detection, an odd number from seven on a segmentation; so are the four corners of an
+oriented box. With `kpt_shape` in `data.yaml` a line is a box and the points of a skeleton. A label file belongs to the
+picture of the same name.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Any
 
 from chalicelib.core.text.numbers import natural
 from chalicelib.errors import BadInput
-from chalicelib.formats.model import Archive, Label
+from chalicelib.formats.model import Archive, Label, Refined
 from chalicelib.formats.readers.reading import (
     MediaTable,
     Placed,
@@ -24,6 +25,7 @@ from chalicelib.formats.readers.reading import (
 )
 
 LARGEST_YAML = 1024 * 1024
+MOST_POINTS = 1_000
 _BOX = 5
 _LEAST = 7
 """The class and three points."""
@@ -33,7 +35,7 @@ _NOT_LABELS = ("classes.txt", "train.txt", "val.txt", "test.txt", "obj.names")
 
 def read(archive: Archive) -> Rows:
     """The rows of an archive. Raises BadInput where it is not of the format at all."""
-    classes = _classes(archive)
+    classes, points = _classes(archive), _points_of_pose(archive)
     pictures = {stem(name): name for name in matching(archive, rf".+\.({'|'.join(_PICTURES)})")}
     paths = matching(archive, r"(.*/)?labels/.+\.txt") or [
         path for path in matching(archive, r".+\.txt") if base(path) not in _NOT_LABELS
@@ -46,7 +48,7 @@ def read(archive: Archive) -> Rows:
         yield from _media(table, path, key, pictures)
         for place, line in text_lines(archive, path):
             try:
-                yield Placed(place, _label(line, key, frame, classes))
+                yield Placed(place, _label(line, key, frame, classes, points))
             except ValueError as error:
                 yield refusal(place, str(error))
     for name, path in sorted(pictures.items()):  # pictures without a label file are background
@@ -59,13 +61,18 @@ def _media(table: MediaTable, place: str, key: str, pictures: dict[str, str]) ->
     return table.new(place, key, name=base(picture) or key, path=picture)
 
 
-def _label(line: str, media: str, frame: int, classes: dict[int, str]) -> Label:
+def _label(line: str, media: str, frame: int, classes: dict[int, str], points: tuple[int, int] | None) -> Label:
     head, *rest = line.split()
     place = natural(head)
     if place is None or place not in classes:
         raise ValueError(f"class {head[:20]!r} is not one of the classes 0 to {len(classes) - 1}")
     found = tuple(map(number, rest))
     members: dict[str, Any] = {"media": media, "frame": frame, "class_name": classes[place]}
+    if points is not None and len(found) + 1 == _BOX + points[0] * points[1]:
+        rows = [found[start : start + points[1]] for start in range(_BOX - 1, len(found), points[1])]
+        visible = tuple(int(row[2]) if len(row) > 2 else 2 for row in rows)  # noqa: PLR2004 x, y and a flag
+        shape = tuple(number for row in rows for number in row[:2])
+        return Label(kind="poly", shape=shape, refined=Refined(visible=visible), **members)
     if len(found) + 1 == _BOX:
         x, y, width, height = found
         return Label(kind="box", shape=(x - width / 2, y - height / 2, width, height), **members)
@@ -85,7 +92,29 @@ def _classes(archive: Archive) -> dict[int, str]:
     raise BadInput("YOLO: the archive has neither a data.yaml with names nor a classes.txt.")
 
 
+def _points_of_pose(archive: Archive) -> tuple[int, int] | None:
+    """How many points a skeleton has, and how many numbers each; None where the archive has no poses."""
+    for path in matching(archive, r"(.*/)?data\.ya?ml"):
+        found = _yaml(archive, path).get("kpt_shape")
+        if isinstance(found, list) and len(found) == 2 and all(isinstance(each, int) for each in found):  # noqa: PLR2004
+            if 1 <= found[0] <= MOST_POINTS and found[1] in (2, 3):
+                return found[0], found[1]
+            raise BadInput(f"{path}: kpt_shape {found} is not [points, 2 or 3].")
+    return None
+
+
 def _yaml_names(archive: Archive, path: str) -> dict[int, str] | None:
+    names = _yaml(archive, path).get("names")
+    if isinstance(names, list):
+        names = dict(enumerate(names))
+    if not isinstance(names, dict):
+        return None
+    if not all(isinstance(number, int) and isinstance(name, str | int | float) for number, name in names.items()):
+        raise BadInput(f"{path}: names must be a list of names, or names by number.")
+    return {number: str(name) for number, name in names.items()}
+
+
+def _yaml(archive: Archive, path: str) -> dict[Any, Any]:
     import yaml  # noqa: PLC0415 kept off the API's cold start
 
     if archive.size(path) > LARGEST_YAML:
@@ -99,11 +128,4 @@ def _yaml_names(archive: Archive, path: str) -> dict[int, str] | None:
         document = yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise BadInput(f"{path} is not YAML: {str(error)[:200]}") from None
-    names = document.get("names") if isinstance(document, dict) else None
-    if isinstance(names, list):
-        names = dict(enumerate(names))
-    if not isinstance(names, dict):
-        return None
-    if not all(isinstance(number, int) and isinstance(name, str | int | float) for number, name in names.items()):
-        raise BadInput(f"{path}: names must be a list of names, or names by number.")
-    return {number: str(name) for number, name in names.items()}
+    return document if isinstance(document, dict) else {}

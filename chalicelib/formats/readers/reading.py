@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 import msgspec
 from msgspec import Struct
 
+from chalicelib.core.text import csv_cells
 from chalicelib.errors import BadInput
 from chalicelib.formats.model import MANIFEST, Archive, Media, Refusal, Row
 
@@ -196,26 +197,32 @@ def text_lines(archive: Archive, path: str) -> Iterator[tuple[str, str]]:
                 yield f"{path}:{line_number}", text
 
 
-def csv_lines(archive: Archive, path: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """The lines of a CSV file by the names in its first line, with their places. Raises BadInput."""
+def csv_rows(archive: Archive, path: str) -> Iterator[tuple[str, list[str]]]:
+    """The rows of a CSV file that are not empty, with their places. Raises BadInput."""
     csv.field_size_limit(LONGEST_LINE)
     with archive.open(path) as raw:
         text = io.TextIOWrapper(io.BufferedReader(raw, BLOCK), "utf-8-sig", newline="")  # type: ignore[type-var]
         lines = _Lines(text, path)
         rows = csv.reader(lines)
         try:
-            header = next(rows, [])
-            if len(set(header)) != len(header):
-                raise BadInput(f"{path}: a column stands twice in the header.")
             for values in rows:
                 lines.held = 0
-                if not values:
-                    continue
-                if len(values) != len(header):
-                    raise BadInput(f"{path}:{rows.line_num}: {len(values)} fields, and the header has {len(header)}.")
-                yield f"{path}:{rows.line_num}", dict(zip(header, values, strict=True))
+                if values:
+                    yield f"{path}:{rows.line_num}", [csv_cells.restore(each) for each in values]
         except (csv.Error, UnicodeDecodeError) as error:
             raise BadInput(f"{path}:{rows.line_num}: {error}") from None
+
+
+def csv_lines(archive: Archive, path: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """The lines of a CSV file by the names in its first line, with their places. Raises BadInput."""
+    rows = csv_rows(archive, path)
+    _, header = next(rows, (path, []))
+    if len(set(header)) != len(header):
+        raise BadInput(f"{path}: a column stands twice in the header.")
+    for place, values in rows:
+        if len(values) != len(header):
+            raise BadInput(f"{place}: {len(values)} fields, and the header has {len(header)}.")
+        yield place, dict(zip(header, values, strict=True))
 
 
 class _Lines:

@@ -22,7 +22,17 @@ from msgspec import Struct
 
 from chalicelib.errors import BadInput
 from chalicelib.formats.model import Archive
-from chalicelib.formats.readers import read_coco, read_cvat, read_mot, read_table, read_voc, read_yolo
+from chalicelib.formats.readers import (
+    read_coco,
+    read_cvat,
+    read_dota,
+    read_masks,
+    read_mot,
+    read_table,
+    read_viame,
+    read_voc,
+    read_yolo,
+)
 from chalicelib.formats.readers.picture_video import PictureVideo, in_order, numbered_pictures
 from chalicelib.formats.readers.reading import Placed, Reader, Rows, refusal
 from chalicelib.formats.readers.unzip import SingleFile, ZipArchive, is_zip
@@ -38,6 +48,7 @@ _SINGLE = {
     "coco": "instances.json",
     "voc": "annotation.xml",
     "cvat": "annotations.xml",
+    "viame": "annotations.csv",
     "csv": "localizations.csv",
     "jsonl": "localizations.jsonl",
     "parquet": "localizations.parquet",
@@ -45,7 +56,7 @@ _SINGLE = {
 """The name that a single file has as an archive."""
 
 
-class Source(Protocol):
+class ArchiveBytes(Protocol):
     """The bytes of an archive."""
 
     @property
@@ -58,7 +69,7 @@ class Source(Protocol):
         ...
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
+class ArchiveOptions(Struct, frozen=True, kw_only=True):
     """How an archive is read."""
 
     format: str
@@ -91,7 +102,7 @@ def warm_up() -> None:
     import yaml  # noqa: F401, PLC0415
 
 
-def read_rows(source: Source, wanted: Wanted, passes: int) -> Iterator[bytes]:
+def read_rows(source: ArchiveBytes, wanted: ArchiveOptions, passes: int) -> Iterator[bytes]:
     """Yield the list of files of an archive, then its rows as often as `passes` says.
 
     Raises:
@@ -107,7 +118,7 @@ def read_rows(source: Source, wanted: Wanted, passes: int) -> Iterator[bytes]:
 
 
 def read_files(
-    source: Source, wanted: Wanted, files: Sequence[tuple[str, float | None]], block: int
+    source: ArchiveBytes, wanted: ArchiveOptions, files: Sequence[tuple[str, float | None]], block: int
 ) -> Iterator[bytes]:
     """Yield the contents of files of an archive, in blocks that are full except for the last of a file.
 
@@ -152,7 +163,7 @@ def decode_rows(frame: bytes) -> list[Placed]:
         raise BadInput(_UNREADABLE) from None
 
 
-def open_archive(source: Source, format_: str) -> ZipArchive | SingleFile:
+def open_archive(source: ArchiveBytes, format_: str) -> ZipArchive | SingleFile:
     """The archive that some bytes are. Raises BadInput."""
     file = cast("BinaryIO", io.BufferedReader(RangeFile(source), 64 * 1024))
     if is_zip(file):
@@ -162,14 +173,17 @@ def open_archive(source: Source, format_: str) -> ZipArchive | SingleFile:
     return SingleFile(_SINGLE[format_], file, source.size)
 
 
-def reader_of(wanted: Wanted) -> Reader:
+def reader_of(wanted: ArchiveOptions) -> Reader:
     """The reader of a format."""
     readers: dict[str, Reader] = {
         "coco": read_coco.read,
         "yolo": read_yolo.read,
         "voc": read_voc.read if wanted.first_pixel else read_voc.read_from_zero,
         "mot": read_mot.read,
+        "dota": read_dota.read,
+        "masks": read_masks.read,
         "cvat": read_cvat.read,
+        "viame": read_viame.read,
         "csv": read_table.read_csv,
         "jsonl": read_table.read_jsonl,
         "parquet": read_table.read_parquet,
@@ -180,7 +194,7 @@ def reader_of(wanted: Wanted) -> Reader:
 class RangeFile(io.RawIOBase):
     """A source as a seekable file."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: ArchiveBytes) -> None:
         """Take a source."""
         self._source, self._at = source, 0
         self._blocks: OrderedDict[int, bytes] = OrderedDict()

@@ -11,7 +11,7 @@ from chalicelib.formats.model import Archive
 
 DEEPEST = 64
 """Levels of elements."""
-LARGEST = 8 * 1024 * 1024
+MAX_ELEMENT_CHARACTERS = 8 * 1024 * 1024
 """Characters of the text and attributes that are held at once: of one streamed element, and of all around it."""
 BLOCK = 256 * 1024
 
@@ -67,8 +67,10 @@ def elements(archive: Archive, path: str, streamed: frozenset[str]) -> Iterator[
                 raise BadInput(message) from None
             yield from builder.done
             builder.done.clear()
-            if size - builder.parser.CurrentByteIndex > LARGEST:  # a tag or comment that has not ended is held whole
-                raise BadInput(f"{path}: the XML has a tag or comment of more than {LARGEST} bytes.")
+            if (
+                size - builder.parser.CurrentByteIndex > MAX_ELEMENT_CHARACTERS
+            ):  # a tag or comment that has not ended is held whole
+                raise BadInput(f"{path}: the XML has a tag or comment of more than {MAX_ELEMENT_CHARACTERS} bytes.")
             if not block:
                 return
 
@@ -113,5 +115,5 @@ class _Builder:
 
     def _take(self, size: int) -> None:
         self._size += size
-        if self._size > LARGEST:
-            raise BadInput(f"{self._path}: the XML has an element of more than {LARGEST} characters.")
+        if self._size > MAX_ELEMENT_CHARACTERS:
+            raise BadInput(f"{self._path}: the XML has an element of more than {MAX_ELEMENT_CHARACTERS} characters.")

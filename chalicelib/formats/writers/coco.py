@@ -1,8 +1,10 @@
 """COCO: `annotations/instances_<split>.json`, with videos and tracks as in TAO and CocoVID.
 
-Boxes are `bbox`, polygons `segmentation`, dots one keypoint. Pixels are continuous: the left edge of the first pixel is
-0, the right edge of the last the width. `category_id` counts from 1 in the order of classes, `frame_id` from 0.
-Lines, and labels of media of unknown size, are left out.
+Boxes are `bbox`, polygons `segmentation`, dots one keypoint, skeletons several. Masks and polygons with holes are run
+lengths of the picture, turned boxes and ellipses polygons around them. Pixels are continuous: the left edge of the
+first pixel is 0, the right edge of the last the width. `category_id` counts from 1 in the order of classes, `frame_id`
+from 0.
+Lines and polylines, and labels of media of unknown size, are left out.
 
 What COCO has no member for is in `limn`, which its readers ignore.
 """
@@ -15,6 +17,7 @@ from typing import Any
 import msgspec
 
 from chalicelib.core.text.numbers import natural
+from chalicelib.core.values import rle
 from chalicelib.formats import manifest
 from chalicelib.formats.model import (
     Dataset,
@@ -22,13 +25,13 @@ from chalicelib.formats.model import (
     Label,
     Layout,
     Media,
+    Refined,
     Section,
     Sink,
-    box_of,
-    in_pixels,
     picture_name,
     split_picture_path,
 )
+from chalicelib.formats.refined import area, bounds, outline, pixel_label, runs
 
 picture_path = split_picture_path
 BY_FRAMES = True
@@ -71,10 +74,7 @@ def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> 
 
 def layout(dataset: Dataset, path: str) -> Layout:  # noqa: ARG001 the same for all
     """The document around images, annotations, videos and tracks."""
-    categories = [
-        {"id": number, "name": name, "supercategory": "", "keypoints": [POINT], "skeleton": []}
-        for number, name in enumerate(dataset.classes, 1)
-    ]
+    categories = [_category(dataset, number, name) for number, name in enumerate(dataset.classes, 1)]
     info = {"description": dataset.name, "version": "1.0", "date_created": dataset.created, "limn": dataset.source}
     parts: list[bytes | Section] = [b'{"info":' + _encode(info) + b',"licenses":[],"categories":' + _encode(categories)]
     for name in ("videos", "images", "tracks", "annotations"):
@@ -90,6 +90,12 @@ def always(dataset: Dataset) -> list[str]:
 def path_of(media: Media) -> str:
     """The document of a media's split."""
     return f"annotations/instances_{media.split or 'all'}.json"
+
+
+def _category(dataset: Dataset, number: int, name: str) -> dict[str, Any]:
+    points, edges = dataset.skeletons.get(name, ((POINT,), ()))
+    joined = [[first + 1, second + 1] for first, second in edges]
+    return {"id": number, "name": name, "supercategory": "", "keypoints": points, "skeleton": joined}
 
 
 def _image(dataset: Dataset, media: Media, frame: int, number: int) -> dict[str, Any]:
@@ -110,30 +116,49 @@ def _annotation(label: Label, media: Media) -> dict[str, Any] | None:
     """The annotation without its numbers; None for a label that COCO cannot hold."""
     if label.kind == "line" or (label.unit == "fraction" and not (media.width and media.height)):
         return None
-    shape = in_pixels(label, media)
-    box = list(box_of(shape))
-    made: dict[str, Any] = {"bbox": box, "area": box[2] * box[3], "iscrowd": 0, "segmentation": []}
-    if label.kind == "poly":
-        made |= {"segmentation": [list(shape.shape)], "area": area(shape.shape)}
+    shape = pixel_label(label, media)
+    refined = label.refined or Refined()
+    if refined.is_open:
+        return None
+    made: dict[str, Any] = {"bbox": list(bounds(shape)), "area": area(shape), "iscrowd": 0, "segmentation": []}
+    made["segmentation"] = _segmentation(shape, media)
+    if refined.visible is not None or refined.points:
+        points = list(zip(shape.shape[::2], shape.shape[1::2], strict=True))
+        flags = refined.visible or (VISIBLE,) * len(points)
+        flat = [number for (x, y), flag in zip(points, flags, strict=True) for number in (x, y, flag)]
+        made |= {"keypoints": flat, "num_keypoints": sum(flag > 0 for flag in flags)}
     elif label.kind == "dot":
         made |= {"keypoints": [*shape.shape, VISIBLE], "num_keypoints": 1}
     if label.track is not None:
         made |= {"track_id": track_number(label.track), "video_id": media.id}
-    more = {"kind": label.kind, **_more(label)}
+    more = {"kind": label.kind, **_exact(shape), **_more(label)}
     if not label.keyed:
         more["keyed"] = False
     return {**made, "limn": more}
 
 
+def _segmentation(shape: Label, media: Media) -> Any:
+    """The outline or run lengths of a label in pixels; nothing for plain boxes, dots and skeletons."""
+    refined = shape.refined or Refined()
+    if refined.mask is not None or refined.holes:
+        return {"size": [media.height, media.width], "counts": rle.encode(runs(shape, media))}
+    is_skeleton = refined.visible is not None or bool(refined.points)
+    if refined.angle or refined.is_ellipse or (shape.kind == "poly" and not is_skeleton):
+        return [[number for point in outline(shape) for number in point]]
+    return []
+
+
+def _exact(shape: Label) -> dict[str, Any]:
+    """The numbers of a shape that its outline or run lengths only approach."""
+    refined = shape.refined or Refined()
+    if shape.kind == "box" and (refined.angle or refined.is_ellipse):
+        return {"box": list(shape.shape), "angle": refined.angle, "is_ellipse": refined.is_ellipse}
+    return {"points": list(shape.shape), "holes": refined.holes} if refined.holes else {}
+
+
 def track_number(key: str) -> int | str:
     """A track's key, as a number where it is one."""
     return key if (number := natural(key)) is None else number
-
-
-def area(points: tuple[float, ...]) -> float:
-    """The area of a polygon, given as x0, y0, x1, y1 and so on."""
-    xs, ys = points[::2], points[1::2]
-    return abs(sum(xs[n - 1] * ys[n] - xs[n] * ys[n - 1] for n in range(len(xs)))) / 2
 
 
 def _more(row: Any) -> dict[str, Any]:

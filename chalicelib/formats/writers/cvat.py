@@ -3,7 +3,8 @@
 A folder is what CVAT takes as the annotations of a task with that video. Frames count from 0; coordinates are
 continuous pixels from 0. A track has a shape for every frame, `keyframe="0"` where it was interpolated, and ends with
 `outside="1"`; so does each gap that is not interpolated. A label without a track is a track of one frame. Boxes,
-polygons, lines (polyline) and dots (points) are held; labels of media of unknown size are left out.
+polygons, lines and open polygons (polyline), dots (points), ellipses, masks and skeletons are held; labels of media of
+unknown size are left out. A turned ellipse has the `rotation` of boxes.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 
+from chalicelib.core.values import rle
 from chalicelib.errors import BadInput
 from chalicelib.formats import manifest
 from chalicelib.formats.model import (
@@ -19,6 +21,7 @@ from chalicelib.formats.model import (
     Group,
     Label,
     Media,
+    Refined,
     Sink,
     corners_of,
     in_pixels,
@@ -115,19 +118,57 @@ def _track(number: int, members: list[Label], media: Media, attributes: Attribut
 
 
 def _shape(label: Label, media: Media, attributes: Attributes, frame: int, *, outside: bool) -> str:
-    corners = corners_of(in_pixels(label, media))
-    if label.kind == "box":
-        (left, top), _, (right, bottom), _ = corners
-        place = f'xtl="{left:.12g}" ytl="{top:.12g}" xbr="{right:.12g}" ybr="{bottom:.12g}"'
-    else:
-        place = f'points="{";".join(f"{x:.12g},{y:.12g}" for x, y in corners)}"'
+    shape = in_pixels(label, media)
+    name, place = _place(shape)
     more = "".join(
         f'<attribute name="{text(name)}">{text(value)}</attribute>'
         for name, value in {**attributes, **label.attributes}.items()
     )
-    keyed = int(label.keyed or outside)
-    name = ELEMENT[label.kind]
-    return (
-        f'    <{name} frame="{frame}" keyframe="{keyed}" outside="{int(outside)}" occluded="0" {place} z_order="0">'
-        f"{more}</{name}>\n"
-    )
+    flags = f'keyframe="{int(label.keyed or outside)}" outside="{int(outside)}" occluded="0"'
+    points = "".join(_points(shape, flags))
+    return f'    <{name} frame="{frame}" {flags} {place} z_order="0">{points}{more}</{name}>\n'
+
+
+def _place(shape: Label) -> tuple[str, str]:
+    """The element of a label in pixels, and its attributes of place."""
+    refined = shape.refined or Refined()
+    turn = f' rotation="{refined.angle % 360:.12g}"' if refined.angle else ""
+    if refined.mask is not None:
+        height, width, counts = refined.mask
+        found = rle.joined(rle.runs_of(_by_rows(rle.decode(counts), height, width)))
+        corner = f'left="{round(shape.shape[0])}" top="{round(shape.shape[1])}"'
+        return "mask", f'rle="{", ".join(map(str, found))}" {corner} width="{width}" height="{height}"'
+    if refined.is_ellipse:
+        x, y, wide, high = shape.shape
+        middle = f'cx="{x + wide / 2:.12g}" cy="{y + high / 2:.12g}"'
+        return "ellipse", f'{middle} rx="{wide / 2:.12g}" ry="{high / 2:.12g}"{turn}'
+    if refined.points or refined.visible is not None:
+        return "skeleton", ""
+    corners = corners_of(shape)
+    if shape.kind == "box":
+        (left, top), _, (right, bottom), _ = corners
+        edges = f'xtl="{left:.12g}" ytl="{top:.12g}" xbr="{right:.12g}" ybr="{bottom:.12g}"'
+        return "box", edges + turn
+    name = "polyline" if refined.is_open else ELEMENT[shape.kind]
+    return name, f'points="{";".join(f"{x:.12g},{y:.12g}" for x, y in corners)}"'
+
+
+def _points(shape: Label, flags: str) -> Iterator[str]:
+    """The elements of the points of a skeleton: `outside` where they are not marked, `occluded` where hidden."""
+    refined = shape.refined or Refined()
+    if not refined.points and refined.visible is None:
+        return
+    corners = corners_of(shape)
+    names = refined.points or tuple(f"point {number}" for number in range(1, len(corners) + 1))
+    for name, (x, y), flag in zip(names, corners, refined.visible or (2,) * len(corners), strict=True):
+        own = flags.replace('outside="0"', f'outside="{int(flag == 0)}"').replace(
+            'occluded="0"', f'occluded="{int(flag == 1)}"'
+        )
+        yield f'<points label="{text(name)}" {own} points="{x:.12g},{y:.12g}"></points>'
+
+
+def _by_rows(runs: list[int], height: int, width: int) -> bytes:
+    """The pixels of run lengths of columns, row by row: CVAT's run lengths are of rows."""
+    from PIL import Image  # noqa: PLC0415 kept off the API's cold start
+
+    return Image.frombytes("L", (height, width), rle.pixels(runs)).transpose(Image.Transpose.TRANSPOSE).tobytes()

@@ -5,8 +5,8 @@
     states           states.csv                      states.jsonl                states/part-….parquet
 
 Geometry is in fractions, as localizations have it: x, y, width, height of a box; x, y, u, v of a line; x, y of a dot;
-points of a polygon. Frames count from 0. In CSV and Parquet each attribute is a column `attributes.<name>`; lists and
-objects in CSV are JSON.
+points of a polygon; `refined`, as JSON, has what refines it (`model.Refined`). Frames count from 0. In CSV and Parquet
+each attribute is a column `attributes.<name>`; lists and objects in CSV are JSON.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 
 import msgspec
 
+from chalicelib.core.values.shapes import SHAPES
 from chalicelib.formats import manifest
 from chalicelib.formats.model import (
     MANIFEST,
@@ -34,8 +35,6 @@ from chalicelib.formats.model import (
 )
 
 PREFIX = "attributes."
-SHAPE = {"box": ("x", "y", "width", "height"), "line": ("x", "y", "u", "v"), "dot": ("x", "y")}
-"""The columns of a shape's numbers; a polygon has `points`."""
 _TEXT, _WHOLE, _REAL, _FLAG = "VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN"
 COLUMNS: dict[str, dict[str, str]] = {
     "media": {
@@ -73,6 +72,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "track": _TEXT,
         "keyed": _FLAG,
         "version": _TEXT,
+        "refined": _TEXT,
     },
     "states": {
         "media": _TEXT,
@@ -116,13 +116,15 @@ def members(row: Media | Label | State) -> dict[str, Any]:
     found = {
         name: value
         for name, value in msgspec.structs.asdict(row).items()
-        if name not in ("attributes", "shape") and value is not None and value != ""
+        if name not in ("attributes", "shape", "refined") and value is not None and value != ""
     }
     if isinstance(row, Label):
         if row.kind == "poly":
             found["points"] = list(zip(row.shape[::2], row.shape[1::2], strict=True))
         else:
-            found |= zip(SHAPE[row.kind], row.shape, strict=True)
+            found |= zip(SHAPES[row.kind].members, row.shape, strict=True)
+        if row.refined is not None:
+            found["refined"] = msgspec.json.encode(row.refined).decode()
     return found
 
 
@@ -306,10 +308,17 @@ def row_of(table: str, values: Mapping[str, Any]) -> Media | Label | State:
         if found.get("kind") == "poly":
             found["shape"] = [number for point in found.pop("points", ()) for number in point]
         else:
-            found["shape"] = [found.pop(name, 0.0) for name in SHAPE.get(str(found.get("kind")), ())]
+            found["shape"] = [found.pop(name, 0.0) for name in members_of_kind(found.get("kind"))]
+        if isinstance(found.get("refined"), str):
+            found["refined"] = msgspec.json.decode(found["refined"])
         found = {name: value for name, value in found.items() if name not in COLUMNS[table] or name in _LABEL}
     row: Media | Label | State = msgspec.convert(found, _STRUCTS[table])
     return row
+
+
+def members_of_kind(kind: Any) -> tuple[str, ...]:
+    """The columns of the numbers of a shape; a polygon has `points`."""
+    return SHAPES[kind].members if kind in SHAPES and kind != "poly" else ()
 
 
 _STRUCTS: dict[str, Any] = {"media": Media, "localizations": Label, "states": State}

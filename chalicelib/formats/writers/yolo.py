@@ -2,13 +2,15 @@
 
 A line of a label file is the class, from 0 in the order of classes, and fractions of the picture's size: of a detection
 the centre, width and height of the box; of a segmentation the corners of the polygon. Shapes are clipped to the
-picture, as Ultralytics refuses others. A detection has the bounds of polygons, a segmentation the corners of boxes.
-Lines and dots are left out, and so are shapes without extent. Tracks, attributes and ids are not held.
+picture, as Ultralytics refuses others. A detection has the bounds of polygons, a segmentation the corners of boxes, an
+oriented box (`obb`) four corners. A pose has the box around a skeleton, then x, y and visibility of each point. Lines,
+open polygons and dots are left out, and so are shapes without extent; poses have skeletons only. Tracks, attributes and
+ids are not held.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from posixpath import splitext
 
@@ -21,15 +23,18 @@ from chalicelib.formats.model import (
     Label,
     Layout,
     Media,
+    Refined,
     Sink,
     box_of,
     corners_of,
     picture_name,
     scaled,
 )
+from chalicelib.formats.refined import outline, pixel_label
 
 BY_FRAMES = True
 DATA = "data.yaml"
+_CORNERS = 4
 
 
 def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> int:  # noqa: ARG001 no numbers in YOLO
@@ -52,6 +57,8 @@ def layout(dataset: Dataset, path: str) -> Layout:  # noqa: ARG001 the same for 
     lines = [f"{split}: images/{split}\n" for split in dataset.splits] or ["train: images/train\n"]
     if "val" not in dataset.splits:
         lines.append(f"val: images/{dataset.splits[0] if dataset.splits else 'train'}\n")
+    if dataset.task == "pose":
+        lines.append(f"kpt_shape: [{_most_points(dataset)}, 3]\n")
     return (f"path: .\n{''.join(lines)}names:{' {}' if not names else ''}\n{names}".encode(),)
 
 
@@ -78,21 +85,58 @@ def _line(dataset: Dataset, numbers: Mapping[str, int], label: Label, media: Med
 
 def _extent(dataset: Dataset, label: Label, media: Media) -> str:
     """The numbers of a box or polygon; empty for one without extent."""
-    if label.unit == "pixel":
-        if not (media.width and media.height):
-            return ""
-        shape = scaled(label.shape, 1 / media.width, 1 / media.height)
-        label = msgspec.structs.replace(label, unit="fraction", shape=shape)
-    if dataset.task == "segment":
-        points = [(_clip(x), _clip(y)) for x, y in corners_of(label)]
-        if len({x for x, _ in points}) < 2 or len({y for _, y in points}) < 2:  # noqa: PLR2004 no extent
-            return ""
-        return " ".join(f"{x:.12g} {y:.12g}" for x, y in points)
-    x, y, width, height = box_of(label)
+    refined = label.refined or Refined()
+    is_skeleton = bool(refined.points) or refined.visible is not None
+    if refined.is_open or is_skeleton != (dataset.task == "pose"):
+        return ""
+    placed = _in_fractions(label, media)
+    if placed is None:
+        return ""
+    if dataset.task in ("segment", "obb"):
+        return _outline(placed, is_box=dataset.task == "obb")
+    x, y, width, height = box_of(placed)
     left, top, right, bottom = _clip(x), _clip(y), _clip(x + width), _clip(y + height)
     if right <= left or bottom <= top:
         return ""
-    return f"{(left + right) / 2:.12g} {(top + bottom) / 2:.12g} {right - left:.12g} {bottom - top:.12g}"
+    more = "".join(_keypoints(dataset, placed, refined)) if is_skeleton else ""
+    return f"{(left + right) / 2:.12g} {(top + bottom) / 2:.12g} {right - left:.12g} {bottom - top:.12g}{more}"
+
+
+def _in_fractions(label: Label, media: Media) -> Label | None:
+    """The label in fractions, what is turned or round as the polygon around it; None where the size is not known."""
+    refined = label.refined
+    is_turned = refined is not None and (refined.angle or refined.is_ellipse)
+    if (label.unit == "pixel" or is_turned) and not (media.width and media.height):
+        return None
+    if is_turned:
+        points = tuple(number for point in outline(pixel_label(label, media)) for number in point)
+        label = Label(media=label.media, kind="poly", shape=points, unit="pixel")
+    if label.unit == "pixel":
+        shape = scaled(label.shape, 1 / media.width, 1 / media.height)
+        label = msgspec.structs.replace(label, unit="fraction", shape=shape)
+    return label
+
+
+def _outline(label: Label, *, is_box: bool) -> str:
+    points = corners_of(label)
+    if is_box and len(points) != _CORNERS:
+        points = corners_of(msgspec.structs.replace(label, kind="box", shape=box_of(label)))
+    points = [(_clip(x), _clip(y)) for x, y in points]
+    if len({x for x, _ in points}) < 2 or len({y for _, y in points}) < 2:  # noqa: PLR2004 no extent
+        return ""
+    return " ".join(f"{x:.12g} {y:.12g}" for x, y in points)
+
+
+def _most_points(dataset: Dataset) -> int:
+    return max((len(points) for points, _ in dataset.skeletons.values()), default=1)
+
+
+def _keypoints(dataset: Dataset, label: Label, refined: Refined) -> Iterator[str]:
+    """The points of a skeleton, and points that are not marked up to the number that all poses have."""
+    points = corners_of(label)
+    for (x, y), flag in zip(points, refined.visible or (2,) * len(points), strict=True):
+        yield f" {_clip(x):.12g} {_clip(y):.12g} {flag}"
+    yield from [" 0 0 0"] * (_most_points(dataset) - len(points))
 
 
 def _clip(number: float) -> float:

@@ -8,7 +8,7 @@ the plain form that the database can push into its scans and joins.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ import msgspec
 
 from chalicelib.core.kinds import Kind
 from chalicelib.query.columns import BY_NAME
-from chalicelib.query.compiler.comparisons import COMPARISONS, Bind, is_in
+from chalicelib.query.compiler.comparisons import COMPARISONS, is_in
 from chalicelib.query.evaluate import RANKS
 from chalicelib.query.layout import Layout, latitude
 from chalicelib.query.operators import Op
@@ -37,13 +37,9 @@ from chalicelib.query.tree import (
     Tree,
 )
 
-Condition = Callable[[Bind], str]
-"""A condition on the table `t0`, from that which makes parameters of values."""
 _encode = msgspec.json.Encoder().encode
 SOLID = frozenset({"id", "type", "version", "mark", "latest", "variant_deleted", "media", "name", "deleted", "depth"})
 """Built-in columns that are never NULL."""
-NARROW = frozenset({"id", "media", "parent", "elemental_id"})
-"""Built-in columns by which the database finds a few rows without reading all."""
 
 
 @dataclass(frozen=True)
@@ -65,16 +61,35 @@ def ids(query: Query, layout: Layout, among: Sequence[int] | None = None, more: 
     return _selected(query, layout, f"{columns}, t0.{more}" if more else columns, among)
 
 
-def column(query: Query, layout: Layout, name: str, condition: Condition | None = None) -> Statement:
-    """The values of a column of the entities that a checked query without `nearest` selects, in order.
+def count(query: Query, layout: Layout, among: Sequence[int] | None = None) -> Statement:
+    """The number of entities that a checked query selects, before its slice: one row, one number.
 
     Args:
         query: the query.
         layout: the columns of the view.
-        name: the column.
-        condition: one more condition.
+        among: the ids that remain after vector distances, which are not computed in SQL.
     """
-    return _selected(query, layout, f"t0.{name}", condition=condition)
+    compiler = Compiler(layout)
+    head, rest = compiler.selection(query, among)
+    return Statement(f"{head}SELECT count(*) {rest}", compiler.parameters)
+
+
+def text_columns(kind: Kind, test: Test | AttributeTest, layout: Layout) -> list[str]:
+    """The columns that a checked test of texts compares."""
+    if isinstance(test, Test):
+        return [f'"{test.column}"']
+    compiler = Compiler(layout)
+    return sorted({column for case in test.cases for column in compiler.columns(kind, test.name, case)})
+
+
+def text_bytes(kind: Kind, column: str) -> Statement:
+    """The bytes of all texts of a column."""
+    return Statement(f"SELECT coalesce(sum(strlen({column}::VARCHAR)), 0)::BIGINT FROM {table(kind)}", [])
+
+
+def column(query: Query, layout: Layout, name: str) -> Statement:
+    """The values of a column of the entities that a checked query without `nearest` selects, in order."""
+    return _selected(query, layout, f"t0.{name}")
 
 
 def unsorted(query: Query, layout: Layout, name: str) -> Statement:
@@ -84,17 +99,9 @@ def unsorted(query: Query, layout: Layout, name: str) -> Statement:
     return Statement(f"{head}SELECT t0.id, t0.{name} {rest}", compiler.parameters)
 
 
-def _selected(
-    query: Query,
-    layout: Layout,
-    columns: str,
-    among: Sequence[int] | None = None,
-    condition: Condition | None = None,
-) -> Statement:
+def _selected(query: Query, layout: Layout, columns: str, among: Sequence[int] | None = None) -> Statement:
     compiler = Compiler(layout)
     head, rest = compiler.selection(query, among)
-    if condition is not None:
-        rest += f" AND {condition(compiler.value)}"
     order = compiler.order(query)
     limit = ""
     if query.stop is not None and not query.nearest:
@@ -244,8 +251,8 @@ class Compiler:
     def _test(self, test: Test, kind: Kind, alias: str, *, strict: bool) -> str:
         if test.column == "incident":
             column, dtype = ("coalesce(i.n, 0)" if self.counts_incidents and alias == "t0" else "NULL::BIGINT"), "int"
-        elif test.column == "duration" and kind is Kind.STATE:
-            column, dtype = _track_duration(alias), "float"
+        elif (found := computed(kind, test.column, alias)) is not None:
+            column, dtype = found, "float"
         else:
             column, dtype = f'{alias}."{test.column}"', BY_NAME[kind][test.column].dtype
         condition = COMPARISONS[test.op](self.value, column, dtype, test.value)
@@ -340,8 +347,8 @@ class Compiler:
                 if not self.counts_incidents:
                     return []
                 column = "coalesce(i.n, 0)"
-            elif key.column == "duration" and kind is Kind.STATE:
-                column = _track_duration("t0")
+            elif (found := computed(kind, key.column, "t0")) is not None:
+                column = found
             elif key.column == "section" and kind.is_annotation:
                 media = "t0.media[1]" if kind is Kind.STATE else "t0.media"
                 column = f"(SELECT m.section FROM {table(Kind.MEDIA)} m WHERE m.id = {media})"
@@ -371,6 +378,16 @@ def either(columns: list[tuple[str, str]]) -> str:
 def _is_counted(tree: Tree | None) -> bool:
     """Whether the incidents of a tree are all that it finds."""
     return all(isinstance(each, Related) for each in (tree.terms if isinstance(tree, Or) else (tree,)))
+
+
+def computed(kind: Kind, column: str, alias: str) -> str | None:
+    """The value of a number that is no column, since it depends on the media; None for any other."""
+    if (kind, column) == (Kind.STATE, "duration"):
+        return _track_duration(alias)
+    if (kind, column) == (Kind.LOCALIZATION, "area"):
+        size = f"(SELECT m.width * m.height FROM {table(Kind.MEDIA)} m WHERE m.id = {alias}.media)"
+        return f"coalesce({alias}.mask_area::DOUBLE, {alias}.share * {size})"
+    return None
 
 
 def _track_duration(alias: str) -> str:

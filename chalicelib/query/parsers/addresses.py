@@ -20,7 +20,7 @@ NO_FILTERS = frozenset({"fields", "operation"})
 """Parameters of lists that say what is answered, not what matches."""
 PAGING = frozenset({"start", "stop", "sort_by"})
 """Parameters that say which of the matches are answered, and in which order."""
-MOST = 500
+MAX_PARAMETERS = 500
 """Parameters that one text may have."""
 
 
@@ -45,9 +45,9 @@ def parse_address(text: str, struct: type[Q], place: str, without: Collection[st
     """
     fields = {name: field for name, field in _fields_of(struct).items() if name not in without}
     try:
-        pairs = parse_qsl(text.lstrip("?"), keep_blank_values=True, max_num_fields=MOST)
+        pairs = parse_qsl(text.lstrip("?"), keep_blank_values=True, max_num_fields=MAX_PARAMETERS)
     except ValueError:
-        raise BadInput(f"{place}: it may have at most {MOST} parameters.") from None
+        raise BadInput(f"{place}: it may have at most {MAX_PARAMETERS} parameters.") from None
     if pairs == [] and text.lstrip("?"):
         raise BadInput(f"{place}: {text[:100]!r} has no parameter such as `?name=x`.")
     given: dict[str, Any] = {}

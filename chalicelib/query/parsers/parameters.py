@@ -135,6 +135,18 @@ class StateQuery(RelatedQuery, kw_only=True):
 
 
 class LocalizationQuery(StateQuery, kw_only=True):
-    """The parameters of localization lists (QA with frame)."""
+    """The parameters that select localizations (QA with frame)."""
 
     frame: Annotated[Index | None, Meta(description="Frame number.")] = None
+
+
+class LocalizationListQuery(LocalizationQuery, kw_only=True):
+    """The parameters of localization lists."""
+
+    interpolate: Annotated[
+        bool,
+        Meta(
+            description="Include what tracks have between their localizations: computed, with `interpolated` and "
+            "without ids. Filters are those of the localization before the gap, except `frame`."
+        ),
+    ] = False

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.core.kinds import Kind
-from chalicelib.query.compiler.sql import Compiler, Statement, either, table
+from chalicelib.query.compiler.sql import Compiler, Statement, computed, either, table
 from chalicelib.query.layout import SQL_TYPE, Layout, latitude
 from chalicelib.query.statistics.aggregates import LEAST_INT, Aggregate, Group, Measure, Statistics, Value
 from chalicelib.query.tree import Query
@@ -111,7 +111,7 @@ class _Statistics:
         if value.column is not None:
             if value.column == "media":
                 return self._media
-            return f'{alias}."{value.column}"'
+            return computed(value.kind, value.column, alias) or f'{alias}."{value.column}"'
         return self._attribute(value, alias)[0]
 
     def _attribute(self, value: Value, alias: str) -> tuple[str, str]:

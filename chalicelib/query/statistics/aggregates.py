@@ -51,7 +51,8 @@ MEASURES = {
     "quantile": _NUMBERS,
 }
 """The measures of values, and the dtypes that each takes. `count` and `maxn` measure no value."""
-MAXN = ("maxn", "maxn::$media", "maxn::$frame")
+MAXN_MEDIA = "maxn::$media"
+MAXN = ("maxn", MAXN_MEDIA, "maxn::$frame")
 """The columns of `maxn`: most annotations of a group on one frame; the media and frame, the first such."""
 
 

@@ -10,8 +10,9 @@ import time
 import msgspec
 
 from chalicelib.access import passwords, rate_limits, users
-from chalicelib.access.authentication import Caller, hash_of
+from chalicelib.access.authentication import Caller
 from chalicelib.core.models.accounts import USER, User
+from chalicelib.core.models.credentials import hash_of
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.accounts import creation
 from chalicelib.resources.accounts.invitations import CONFIRMATION_HOURS

@@ -8,11 +8,12 @@ import msgspec
 
 from chalicelib.access import authentication, passwords
 from chalicelib.core.models.accounts import MEMBERSHIP, TOKEN, USER, User, UserSpec
+from chalicelib.core.models.credentials import session_key
 from chalicelib.core.models.personal import ANNOUNCEMENT, Announcement
 from chalicelib.core.resource import now, timestamp
 from chalicelib.errors import BadInput
 from chalicelib.resources.accounts import creation
-from chalicelib.storage.dynamodb import ids, records
+from chalicelib.storage.dynamodb import credentials, ids, records
 from chalicelib.storage.objects import presigned
 
 ANNOUNCED_DAYS = 7
@@ -59,8 +60,10 @@ def set_active(user: User, *, active: bool) -> User:
 def set_staff(username: str, *, staff: bool) -> User:
     """Add a user to staff, or remove it; takes effect on the user's tokens at once."""
     user = records.edit(USER, find_user(username).id, lambda current: msgspec.structs.replace(current, is_staff=staff))
-    for token in user.tokens:
-        records.edit(TOKEN, token, lambda stored: msgspec.structs.replace(stored, is_staff=staff))
+    for hashed in user.tokens:
+        credentials.edit(session_key(hashed), lambda held: msgspec.structs.replace(held, is_staff=staff))
+        if records.maybe(TOKEN, hashed):
+            records.edit(TOKEN, hashed, lambda stored: msgspec.structs.replace(stored, is_staff=staff))
     return user
 
 

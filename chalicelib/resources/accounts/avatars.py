@@ -14,7 +14,7 @@ from chalicelib.core.models.accounts import User
 from chalicelib.errors import BadInput, TooLarge
 from chalicelib.storage.objects import objects
 
-LARGEST = 1024 * 1024
+MAX_AVATAR_BYTES = 1024 * 1024
 MEMBER = "avatar"
 """The member of a profile that has the key of the picture; only this module sets it."""
 _SIGNATURES = {b"\xff\xd8\xff": "jpg", b"\x89PNG\r\n\x1a\n": "png"}
@@ -56,13 +56,13 @@ def store(user: int, encoded: str) -> str:
         BadInput: it is not base64, or neither of the two formats.
         TooLarge: it is larger than 1 MiB.
     """
-    if len(encoded) > LARGEST * 4 // 3 + 64:
+    if len(encoded) > MAX_AVATAR_BYTES * 4 // 3 + 64:
         raise TooLarge("new_avatar: a picture of at most 1 MiB is needed.")
     try:
         picture = base64.b64decode(encoded.rpartition(",")[2], validate=True)
     except (binascii.Error, ValueError) as failure:
         raise BadInput("new_avatar: it is not base64.", str(failure)) from failure
-    if len(picture) > LARGEST:
+    if len(picture) > MAX_AVATAR_BYTES:
         raise TooLarge("new_avatar: a picture of at most 1 MiB is needed.")
     ending = next((ending for begins, ending in _SIGNATURES.items() if picture.startswith(begins)), None)
     if ending is None:

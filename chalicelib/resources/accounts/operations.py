@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+import msgspec
 from msgspec import Meta
 
 from chalicelib.access import authentication, rate_limits, users
-from chalicelib.core.models.accounts import MEMBERSHIP, USER, User, UserSpec, UserUpdate
+from chalicelib.core.models.accounts import USER, User, UserSpec, UserUpdate
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource, Uuid, given
 from chalicelib.core.responses import CreateResponse, MessageResponse
@@ -52,10 +53,16 @@ def create_user(call: Call[None, NoQuery, UserSpec]) -> CreateResponse:
 def list_users(call: Call[None, UserQuery, None]) -> list[User]:
     """Look up a user by name, address or elemental id.
 
-    The list is empty if none matches.
+    The list is empty if none matches. Of users with whom the caller shares no project it has ids and names, and the
+    address only where that was asked for.
     """
     found = find_user(call.query)
-    return [avatars.with_url(found, call.query.presigned)] if found else []
+    if found is None:
+        return []
+    if not users.is_known(call.caller, found):
+        asked = found.email if call.query.email and not (call.query.username or call.query.elemental_id) else ""
+        found = msgspec.structs.replace(found, email=asked, is_staff=False, profile={})
+    return [avatars.with_url(found, call.query.presigned)]
 
 
 @OPERATIONS.get("/rest/User/Exists", "UserExists", needs=Permission.ANYONE)
@@ -92,21 +99,14 @@ def get_user(call: Call[User, PresignedQuery, None]) -> User:
     """A user: the caller, one who shares a project with the caller, or any user for staff."""
     if not call.target:
         raise NotFound.of("User", call.path["id"]) if call.caller.is_staff else Forbidden()
-    if (
-        call.caller.id != call.target.id
-        and not call.caller.is_staff
-        and not _share_project(call.caller.id, call.target.id)
-    ):
+    if not users.is_known(call.caller, call.target):
         raise Forbidden
     return avatars.with_url(call.target, call.query.presigned)
 
 
-def _share_project(one: int, other: int) -> bool:
-    of_one = {membership.project for membership in records.list_linked(MEMBERSHIP, "user", one)}
-    return any(membership.project in of_one for membership in records.list_linked(MEMBERSHIP, "user", other))
-
-
-@OPERATIONS.patch("/rest/User/{id}", "UpdateUser", needs=Permission.ANYONE, addresses=plain(_maybe_user, id=int))
+@OPERATIONS.patch(
+    "/rest/User/{id}", "UpdateUser", needs=Permission.ANYONE, addresses=plain(_maybe_user, id=int), scoped=False
+)
 def update_user(call: Call[User, PresignedQuery, UserUpdate]) -> MessageResponse:
     """Change a user.
 

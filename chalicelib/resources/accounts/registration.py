@@ -11,8 +11,9 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 
 from chalicelib.access import passwords, rate_limits, users
-from chalicelib.access.authentication import Caller, hash_of
+from chalicelib.access.authentication import Caller
 from chalicelib.core.models.accounts import AFFILIATION, ORGANIZATION, UNLOCK, USER, Affiliation, Unlock, User, UserSpec
+from chalicelib.core.models.credentials import hash_of
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.accounts import creation

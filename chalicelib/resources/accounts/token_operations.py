@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
 from chalicelib.access import passwords
-from chalicelib.core.models.accounts import TOKEN, USER, Credentials, Token, TokenSummary, User
+from chalicelib.core.models.accounts import USER, Credentials, Token, TokenSummary, User
+from chalicelib.core.models.credentials import session_key
 from chalicelib.core.permissions import Permission
-from chalicelib.core.resource import Resource
+from chalicelib.core.resource import Resource, timestamp
 from chalicelib.core.responses import MessageResponse
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.email import notifications
-from chalicelib.storage.dynamodb import records
+from chalicelib.storage.dynamodb import credentials, records
 
 OPERATIONS = Operations(tag="Accounts")
 _ID_DIGITS = 16
@@ -31,7 +33,8 @@ class TokenQuery(Resource, kw_only=True):
 def obtain_token(call: Call[None, NoQuery, Credentials]) -> Token:
     """Exchange a user name and password for an API token.
 
-    The token is shown once; only its hash is stored. Three wrong passwords lock the account for ten minutes; with the
+    The token is shown once; only its hash is stored. It ends when it is not used for 90 days, or as many as the
+    deployment sets. Three wrong passwords lock the account for ten minutes; with the
     `unlock_token` of the mail that reports it, the right password counts all the same. With `refresh` all earlier
     tokens of the user end.
     """
@@ -42,27 +45,30 @@ def obtain_token(call: Call[None, NoQuery, Credentials]) -> Token:
     return Token(token=passwords.issue_token(user, refresh=body.refresh, name=body.name))
 
 
-@OPERATIONS.get("/rest/Token", "GetTokenList", needs=Permission.SIGNED_IN)
+@OPERATIONS.get("/rest/Token", "GetTokenList", needs=Permission.SIGNED_IN, scoped=False)
 def list_tokens(call: Call[None, NoQuery, None]) -> list[TokenSummary]:
     """The caller's API tokens, oldest first.
 
     Names and dates only: a token is shown once, when it is created. The id is the beginning of its SHA-256, so that
     `printf %s TOKEN | sha256sum` tells which one a script uses.
     """
-    found = (records.maybe(TOKEN, number) for number in records.get(USER, call.caller.id).tokens)
+    hashes = records.get(USER, call.caller.id).tokens
+    found = credentials.many(session_key(each) for each in hashes)
     return [
         TokenSummary(
-            id=token.id[:_ID_DIGITS],
-            name=token.name,
-            created_datetime=token.created_datetime,
-            is_present=token.id == call.caller.token_hash,
+            id=each[:_ID_DIGITS],
+            name=held[0].name,
+            created_datetime=held[0].created_datetime,
+            used_on=held[1].used,
+            expires_datetime=timestamp(datetime.fromtimestamp(held[1].expires, UTC)),
+            is_present=each == call.caller.token_hash,
         )
-        for token in found
-        if token
+        for each in hashes
+        if (held := found.get(session_key(each)))
     ]
 
 
-@OPERATIONS.delete("/rest/Token", "DeleteToken", needs=Permission.SIGNED_IN)
+@OPERATIONS.delete("/rest/Token", "DeleteToken", needs=Permission.SIGNED_IN, scoped=False)
 def revoke_token(call: Call[None, TokenQuery, None]) -> MessageResponse:
     """Revoke one of the caller's API tokens.
 

@@ -38,7 +38,7 @@ def save_manifest(call: Call[Project, NoQuery, AlgorithmManifestSpec]) -> Algori
 
 def register(call: Call[Project, NoQuery, AlgorithmSpec]) -> Algorithm:
     """Register an algorithm."""
-    return algorithms_service.register(call.target, call.caller, call.body)
+    return algorithms_service.register(call.target, call.caller, call.level, call.body)
 
 
 def get_algorithm(call: Call[Algorithm, NoQuery, None]) -> Algorithm:
@@ -48,7 +48,8 @@ def get_algorithm(call: Call[Algorithm, NoQuery, None]) -> Algorithm:
 
 def update_algorithm(call: Call[Algorithm, NoQuery, AlgorithmUpdateSpec]) -> MessageResponse:
     """Change the members given."""
-    algorithms_service.change(authentication.project_of(call.project), call.caller, call.target, call.body)
+    project = authentication.project_of(call.project)
+    algorithms_service.change(project, call.caller, call.level, call.target, call.body)
     return MessageResponse(message=f"Algorithm {call.target.id} successfully updated!")
 
 
@@ -64,7 +65,6 @@ _RESOURCE = RecordResource(
     write=Permission.EDIT,
     spec=AlgorithmSpec,
     update=AlgorithmUpdateSpec,
-    schema_update=AlgorithmSpec,
     listed=lambda call: algorithms_service.list_algorithms(call.project),
     made=register,
     removed=delete_algorithm,

@@ -23,7 +23,7 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import objects
 
-LARGEST = 4_000_000
+MAX_SAVED_BYTES = 4_000_000
 """Bytes of a file: what the API can serve."""
 PATH = "/media"
 _UNSAFE = re.compile(r"[^\w.()+=@,!-]", re.ASCII)
@@ -49,7 +49,7 @@ def save(project: Project, name: str, url: str, scope: Scope) -> str:
         BadInput: there is nothing.
         TooLarge: it has more than `LARGEST` bytes.
     """
-    body = fetching.fetch(url, project.id, LARGEST, scope)
+    body = fetching.fetch(url, project.id, MAX_SAVED_BYTES, scope)
     stem, extension = posixpath.splitext(_UNSAFE.sub("_", re.split(r"[/\\]", name)[-1]))
     stored = f"{stem[:_LONGEST_STEM]}_{secrets.token_hex(8)}{extension[:_LONGEST_EXTENSION]}"
     objects.write(_key(project, stored), body, guess_type(stored)[0] or "application/octet-stream")

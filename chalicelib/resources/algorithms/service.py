@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -11,24 +13,46 @@ from chalicelib.access.authentication import Caller
 from chalicelib.core.models.accounts import PROJECT, USER, Project
 from chalicelib.core.models.algorithms import ALGORITHM, Algorithm, AlgorithmSpec, AlgorithmUpdateSpec
 from chalicelib.core.models.integrations import HOSTED_TEMPLATE, JOB_CLUSTER, JobCluster
+from chalicelib.core.permissions import LEVEL_OF, Level, Permission, ProjectLevelName, name_of_level
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import given
-from chalicelib.errors import BadInput, Forbidden, LimnError, NotFound
+from chalicelib.errors import BadInput, Forbidden, LimnError, NotFound, Unavailable
 from chalicelib.resources.algorithms import saved_files
 from chalicelib.resources.hosted_templates import service as hosted_templates_service
+from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import ids, records
 from chalicelib.workflows.checks import Engine, check
 
+_RUNS = ("user", "manifest", "parameters", "cluster", "template", "tparams", "level")
+"""Members that determine what a launch runs, and as what; `headers`, which are encrypted, are another."""
 
-def register(project: Project, caller: Caller, spec: AlgorithmSpec) -> Algorithm:
+
+class NotApproved(Forbidden):
+    """What an algorithm runs was changed since it was approved."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Approval:
+    """What a user, the owner of a trigger rule, approved: the digest of what an algorithm ran then."""
+
+    user: int
+    digest: str
+
+
+def register(project: Project, caller: Caller, level: Level, spec: AlgorithmSpec) -> Algorithm:
     """Register an algorithm. Any valid manifest is taken; what its engine cannot do is refused at the launch.
+
+    Args:
+        project: the project.
+        caller: who approves what it runs.
+        level: the caller's level in the project.
+        spec: the body.
 
     Raises:
         NotFound: the user or the cluster is not there.
-        Forbidden: without a cluster, the user named is not of staff; or the template is another organization's.
+        Forbidden: the caller may not set this (`_approve`).
         BadInput: the name is taken in any project, or manifest or template cannot be used.
     """
-    _check_runner(project, spec.user, spec.cluster)
     if spec.manifest is None and spec.template is None:
         raise BadInput("Request body validation error", "'manifest' is a required property without a template.")
     algorithm = Algorithm(
@@ -43,22 +67,27 @@ def register(project: Project, caller: Caller, spec: AlgorithmSpec) -> Algorithm
         parameters=spec.parameters or [],
         template=spec.template,
         tparams=spec.tparams or [],
+        extended_info=spec.extended_info or {},
         sealed=hosted_templates_service.seal(spec.headers or []),
     )
+    _check_approval(project, caller, algorithm)
+    algorithm.level = _level_within(level, spec.level)
     _free(spec.name)
     if records.get_claimed(ALGORITHM, "name", spec.name.casefold()):
         raise name_taken(spec.name)
-    if spec.template is not None:
-        hosted_templates_service.get_allowed(spec.template, caller)
     if spec.manifest is not None:
         name = saved_files.name_of(project, spec.manifest, "manifest")
         algorithm.manifest = saved_files.url_of(project.id, name)
-    check(source(project, algorithm), Engine.CLUSTER)
+    text = source(project, algorithm)
+    check(text, Engine.CLUSTER)
+    algorithm.approver, algorithm.digest = caller.id, digest_of(algorithm, text)
     return records.create(ALGORITHM, algorithm, taken=name_taken(spec.name))
 
 
-def change(project: Project, caller: Caller, algorithm: Algorithm, body: AlgorithmUpdateSpec) -> None:
+def change(project: Project, caller: Caller, level: Level, algorithm: Algorithm, body: AlgorithmUpdateSpec) -> None:
     """Change the members given; a manifest is kept as it is named, and looked at when it is launched.
+
+    A change of what runs needs what registering it needs, and makes the caller its approver.
 
     Raises:
         As `register`, where what is given breaks a rule.
@@ -66,22 +95,22 @@ def change(project: Project, caller: Caller, algorithm: Algorithm, body: Algorit
     members: dict[str, Any] = given(body)
     if not members:
         raise BadInput("No recognized keys in request!")
-    if body.user is not None or body.cluster is not None:
-        _check_runner(project, body.user or algorithm.user, body.cluster or _get_active(algorithm).cluster)
-    if body.template is not None:
-        hosted_templates_service.get_allowed(body.template, caller)
     if "headers" in members:
         del members["headers"]
         members["sealed"] = hosted_templates_service.seal(body.headers or [])
     if body.name is not None:
         _free(body.name)
     members = {name: getattr(body, name, value) for name, value in members.items()}
-    records.edit(
-        ALGORITHM,
-        algorithm.id,
-        lambda current: hosted_templates_service.change_use(current, members),
-        taken=name_taken(body.name or ""),
-    )
+
+    def how(current: Algorithm) -> Algorithm:
+        after = hosted_templates_service.change_use(current, members)
+        if after.sealed != current.sealed or any(getattr(after, name) != getattr(current, name) for name in _RUNS):
+            _check_approval(project, caller, _get_active(after))
+            after.level = _level_within(level, body.level, current.level)
+            after.approver, after.digest = caller.id, digest_now(project, after)
+        return after
+
+    records.edit(ALGORITHM, algorithm.id, how, taken=name_taken(body.name or ""))
 
 
 def remove(project: Project, algorithm: Algorithm) -> None:
@@ -134,7 +163,39 @@ def source(project: Project, algorithm: Algorithm) -> str | bytes:
 
 def engine_of(algorithm: Algorithm) -> Engine:
     """What runs an algorithm."""
-    return Engine.BATCH if algorithm.cluster is None else Engine.CLUSTER
+    return Engine(settings().job_engine) if algorithm.cluster is None else Engine.CLUSTER
+
+
+def digest_of(algorithm: Algorithm, text: str | bytes) -> str:
+    """The SHA-256 of what a launch runs: the manifest's text, the parameters, the cluster and the level of its jobs."""
+    parts = [text if isinstance(text, str) else text.decode(errors="surrogateescape"), algorithm.parameters]
+    return sha256(msgspec.json.encode([*parts, algorithm.cluster, algorithm.level])).hexdigest()
+
+
+def check_approved(algorithm: Algorithm, text: str | bytes, approval: Approval) -> None:
+    """Check that what would run now is what was approved, or was last set by the same user.
+
+    Raises:
+        NotApproved: somebody else changed it.
+    """
+    found = digest_of(algorithm, text)
+    is_own = found == algorithm.digest and algorithm.approver == approval.user
+    if found != approval.digest and not is_own:
+        raise NotApproved(f"Somebody else changed what the algorithm {algorithm.name!r} runs.")
+
+
+def digest_now(project: Project, algorithm: Algorithm) -> str:
+    """The digest of what an algorithm runs; empty where that cannot be had yet: nothing is approved then.
+
+    Raises:
+        Unavailable: the manifest could not be read; the change must be sent again.
+    """
+    try:
+        return digest_of(algorithm, source(project, algorithm))
+    except Unavailable:
+        raise
+    except LimnError:
+        return ""
 
 
 def cluster_of(project: Project, number: int) -> JobCluster:
@@ -150,15 +211,34 @@ def name_taken(name: str) -> BadInput:
     return BadInput(f"name: an algorithm called {name!r} exists already; names are unique across projects.")
 
 
-def _check_runner(project: Project, user: int, cluster: int | None) -> None:
-    """The user of an algorithm must be in the project; without a cluster, it runs at the cost of the deployment."""
-    named_user = records.get(USER, user)
-    if authentication.membership(user, project.id) is None:
-        raise NotFound.of("User", user)
-    if cluster is not None:
-        cluster_of(project, cluster)
-    elif not named_user.is_staff:
-        raise Forbidden("cluster: only users of staff may register algorithms without a job cluster.")
+def _check_approval(project: Project, caller: Caller, algorithm: Algorithm) -> None:
+    """Check that a caller may have an algorithm run what it will run. The user that it names gives no authority.
+
+    Raises:
+        NotFound: the user is not a member, or the cluster is not one of the organization.
+        Forbidden: a template needs an administrator of its organization; without a cluster, which is at the cost of
+            the deployment, caller and user must be of staff.
+    """
+    named = records.get(USER, algorithm.user)
+    if authentication.membership(algorithm.user, project.id) is None:
+        raise NotFound.of("User", algorithm.user)
+    if algorithm.template is not None:
+        hosted_templates_service.get_allowed(algorithm.template, caller)
+    if algorithm.cluster is not None:
+        cluster_of(project, algorithm.cluster)
+    elif not (caller.is_staff and named.is_staff):
+        raise Forbidden("cluster: only users of staff may register or change algorithms without a job cluster.")
+
+
+def _level_within(held: Level, named: ProjectLevelName | None, before: ProjectLevelName = "Can Execute") -> Any:
+    """The level of an algorithm's jobs: as named, else as before, and never above that of who approves it.
+
+    Raises:
+        Forbidden: a level is named that the caller does not have.
+    """
+    if named is not None and LEVEL_OF[named] > held:
+        raise Forbidden(f"level: {named!r} is above your own, {name_of_level(Permission.VIEW, held)!r}.")
+    return name_of_level(Permission.VIEW, min(held, LEVEL_OF[named or before]))
 
 
 def _get_active(algorithm: Algorithm) -> Algorithm:

@@ -22,7 +22,7 @@ from chalicelib.resources.entities import bulk as entities_bulk
 from chalicelib.resources.entities.bulk import RewriteRows, rewrite_attributes
 from chalicelib.resources.entities.service import Writer, has_earlier, plan_removal, type_of
 from chalicelib.storage.dynamodb import entities
-from chalicelib.storage.dynamodb.steps import Step
+from chalicelib.storage.dynamodb.steps import RowChange
 
 
 def writer_of(change: BulkChange) -> Writer:
@@ -46,7 +46,7 @@ class Tombstone(RewriteRows):
         """The row as a tombstone."""
         return None if row.variant_deleted else msgspec.structs.replace(row, **self.change.fixed)
 
-    def edits(self, done: list[Step]) -> list[Edit]:
+    def edits(self, done: list[RowChange]) -> list[Edit]:
         """One entry for the deletions."""
         return [tombstoned(self.change.kind, [step.after.id for step in done])]
 

@@ -12,26 +12,31 @@ from chalicelib.access import authentication
 from chalicelib.core.kinds import Kind
 from chalicelib.core.log.edits import unseen
 from chalicelib.core.models.definitions import TYPE_RECORD, VERSION, Version
-from chalicelib.core.models.entities import Localization, LocalizationSpec, State, StateSpec
+from chalicelib.core.models.entities import Geometry, Localization, LocalizationSpec, Media, State, StateSpec
 from chalicelib.core.models.marks import Identity, identity, next_mark
 from chalicelib.core.records import padded
-from chalicelib.core.resource import now, random_uuids
+from chalicelib.core.resource import now, random_uuids, shown_members
+from chalicelib.core.values import refinements
 from chalicelib.core.values.attribute_values import converter
+from chalicelib.core.values.frames import refuse_beyond
+from chalicelib.core.values.shapes import refinements_of
 from chalicelib.errors import BadInput, Conflict, NotFound
 from chalicelib.resources.annotations.segments import segments
-from chalicelib.resources.annotations.tracks import Place, places
+from chalicelib.resources.annotations.tracks import FramePosition, places
 from chalicelib.resources.entities.service import (
     Writer,
     author,
     find_existing,
+    frame_counts,
     plan_latest_flags,
     rows_of,
     types_of,
+    unknown_type,
     uuid_text,
 )
 from chalicelib.resources.versions import service as versions_service
 from chalicelib.storage.dynamodb import entities, ids, record_rows, records, steps
-from chalicelib.storage.dynamodb.steps import Step
+from chalicelib.storage.dynamodb.steps import RowChange
 from chalicelib.storage.log import growth
 
 Spec = LocalizationSpec | StateSpec
@@ -55,7 +60,7 @@ def create(kind: Kind, writer: Writer, specs: Sequence[Spec], *, listed: bool) -
         TooMany: there are many, and the project's log has grown too far beyond its snapshot.
     """
     growth.make_room(writer.project, len(specs))
-    return steps.again(lambda: _Creation(kind, writer, specs, listed=listed).run())
+    return steps.retry_on_conflict(lambda: _Creation(kind, writer, specs, listed=listed).run())
 
 
 def create_missing(kind: Kind, writer: Writer, specs: Sequence[Spec]) -> list[int]:
@@ -71,7 +76,7 @@ def create_missing(kind: Kind, writer: Writer, specs: Sequence[Spec]) -> list[in
         BadInput, NotFound, TooMany: as `create`; nothing was created.
     """
     growth.make_room(writer.project, len(specs))
-    return steps.again(lambda: _Missing(kind, writer, specs).run())
+    return steps.retry_on_conflict(lambda: _Missing(kind, writer, specs).run())
 
 
 def default_version(writer: Writer, versions: Mapping[int, Version]) -> int:
@@ -103,6 +108,8 @@ _firsts: dict[int, int] = {}
 class _Creation:
     """One attempt at a creation."""
 
+    _checks_frames = True
+
     def __init__(self, kind: Kind, writer: Writer, specs: Sequence[Spec], *, listed: bool) -> None:
         self._kind = kind
         self._writer = writer
@@ -117,8 +124,10 @@ class _Creation:
         self._types = types_of(kind, writer.project, types)
         self._fillers = {number: converter(each.attribute_types).fill for number, each in self._types.items()}
         self._versions = records.find_many(VERSION, writer.project, map(padded, versions))
-        self._places: dict[int, Place] = {}
+        self._places: dict[int, FramePosition] = {}
         self._default = 0
+        self._sizes: dict[int, tuple[float, float] | None] = {}
+        """Of the media, by id; read where a shape depends on it."""
 
     def _named_versions(self) -> set[int]:
         """The versions that the specs name, and the writer's own where one names none, or what was the first one."""
@@ -170,7 +179,7 @@ class _Creation:
         self._authors = {name: author(self._writer, name) for name in {spec.user_elemental_id for spec in self._specs}}
         for index, spec in enumerate(self._specs):
             if spec.type not in self._types:
-                raise self._refusal(index, f"type: the project has no {self._kind} type {spec.type}.")
+                raise self._refusal(index, unknown_type(self._kind, self._writer.project, spec.type))
             if spec.version is not None and spec.version not in self._versions:
                 raise self._refusal(index, f"version: the project has no version {spec.version}.")
             if isinstance(spec, StateSpec) and spec.frame is None and self._types[spec.type].association == "Frame":
@@ -178,6 +187,7 @@ class _Creation:
         self._check_media()
         self._check_members()
         self._check_parents()
+        self._check_shapes()
         if any(spec.version is None for spec in self._specs):
             self._default = self._find_default()
 
@@ -199,14 +209,17 @@ class _Creation:
 
     def _check_media(self) -> None:
         wanted = {number for spec in self._specs for number in _media_of(spec)}
-        known = find_existing(Kind.MEDIA, self._writer.project, wanted)
-        if wanted <= known:
-            return
+        known = frame_counts(self._writer.project, wanted)
         for index, spec in enumerate(self._specs):
             member = "media_id" if isinstance(spec, LocalizationSpec) else "media_ids"
             for number in _media_of(spec):
                 if number not in known:
                     raise self._refusal(index, f"{member}: the project has no media {number}.")
+            if spec.frame is not None and self._checks_frames:
+                try:
+                    refuse_beyond(spec.frame, [known[number] for number in _media_of(spec)])
+                except BadInput as refusal:
+                    raise self._refusal(index, refusal.message) from None
 
     def _check_members(self) -> None:
         wanted = dict.fromkeys(
@@ -219,6 +232,23 @@ class _Creation:
             for number in spec.localization_ids or () if isinstance(spec, StateSpec) else ():
                 if number not in self._places:
                     raise self._refusal(index, f"localization_ids: the project has no localization {number}.")
+
+    def _check_shapes(self) -> None:
+        for index, spec in enumerate(self._specs):
+            if isinstance(spec, LocalizationSpec):
+                of = self._types[spec.type]
+                if (found := refinements_of(spec)) or of.skeleton:
+                    size = self._size_of(spec.media_id) if "mask" in found else None
+                    try:
+                        refinements.check(spec, of, size)
+                    except BadInput as refusal:
+                        raise self._refusal(index, refusal.message) from None
+
+    def _size_of(self, media: int) -> tuple[float, float] | None:
+        if not self._sizes:
+            wanted = {each.media_id for each in self._specs if isinstance(each, LocalizationSpec)}
+            self._sizes = {number: size_of(row.entity) for number, row in entities.many(Kind.MEDIA, wanted).items()}
+        return self._sizes.get(media)
 
     def _check_parents(self) -> None:
         given = {}
@@ -237,7 +267,12 @@ class _Creation:
 
     def _fill(self, index: int, spec: Spec) -> dict[str, Any]:
         try:
-            return self._fillers[spec.type](spec.attributes or {}, self._now, members=spec.__struct_fields__)
+            return self._fillers[spec.type](
+                spec.attributes or {},
+                self._now,
+                members=spec.__struct_fields__,
+                set_by_service=shown_members(Localization if self._kind is Kind.LOCALIZATION else State),
+            )
         except BadInput as refusal:
             raise self._refusal(index, f"attributes: {refusal.message}") from None
 
@@ -258,10 +293,11 @@ class _Creation:
             "modified_datetime": self._now,
         }
         if isinstance(spec, LocalizationSpec):
-            return Localization(
-                media=spec.media_id, frame=spec.frame, x=spec.x, y=spec.y, width=spec.width, height=spec.height,
-                u=spec.u, v=spec.v, points=spec.points, **common,
-            )  # fmt: skip
+            shape = {name: getattr(spec, name) for name in Geometry.__struct_fields__}
+            made = Localization(media=spec.media_id, frame=spec.frame, **shape, **common)
+            if spec.angle:
+                made.bounds = refinements.bounds(made, self._size_of(spec.media_id))
+            return made
         members = list(dict.fromkeys(spec.localization_ids or ()))
         return State(
             media=list(dict.fromkeys([*spec.media_ids, *(self._places[each].media for each in members)])),
@@ -271,13 +307,13 @@ class _Creation:
             **common,
         )
 
-    def _plan_marks(self, made: list[Any]) -> tuple[list[Any], list[Step], bool]:
+    def _plan_marks(self, made: list[Any]) -> tuple[list[Any], list[RowChange], bool]:
         """The new rows with their marks, the old rows that are no longer the latest, and whether a guard is needed."""
         named: defaultdict[Identity, list[int]] = defaultdict(list)
         for place, spec in enumerate(self._specs):
             if spec.elemental_id:
                 named[identity(made[place])].append(place)
-        retiring: list[Step] = []
+        retiring: list[RowChange] = []
         guarded = False
         for element, rows in rows_of(self._kind, self._writer.project, named).items():
             guarded = guarded or not rows
@@ -298,6 +334,9 @@ class _Creation:
 
 class _Missing(_Creation):
     """One attempt at a creation of what is missing."""
+
+    # An import judged the frames before it began. A count that became known since then does not stop it half way.
+    _checks_frames = False
 
     def __init__(self, kind: Kind, writer: Writer, specs: Sequence[Spec]) -> None:
         super().__init__(kind, writer, specs, listed=True)
@@ -324,6 +363,11 @@ class _Missing(_Creation):
         if any(name not in found for name in names):
             raise Conflict("Some of these were deleted before and are created again, a part at a time.")
         return [found[name] for name in names]
+
+
+def size_of(media: Media) -> tuple[float, float] | None:
+    """Width and height of a media in pixels; None where they are not known."""
+    return (media.width, media.height) if media.width and media.height else None
 
 
 def _media_of(spec: Spec) -> Sequence[int]:

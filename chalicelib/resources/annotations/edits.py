@@ -18,17 +18,22 @@ from chalicelib.core.log.edits import changed, deleted, tombstoned, unseen
 from chalicelib.core.models.definitions import AnyType
 from chalicelib.core.models.entities import Geometry, LocalizationUpdate, StateUpdate
 from chalicelib.core.models.marks import identity, next_mark
-from chalicelib.core.resource import Timestamp, now
+from chalicelib.core.resource import Timestamp, given, now
+from chalicelib.core.values import refinements
 from chalicelib.core.values.attribute_values import merge
+from chalicelib.core.values.frames import refuse_beyond
 from chalicelib.core.values.revisions import up_to_date
+from chalicelib.core.values.shapes import REFINING, SHAPES, refinements_of
 from chalicelib.errors import BadInput, Modified
 from chalicelib.resources.annotations import tracks
+from chalicelib.resources.annotations.creation import size_of
 from chalicelib.resources.entities.service import (
     Writer,
     author,
     check_version,
     current_mark,
     latest_of,
+    live_mark,
     parent_of,
     plan_latest_flags,
     refuse_stale,
@@ -38,12 +43,10 @@ from chalicelib.resources.entities.service import (
 )
 from chalicelib.storage.dynamodb import entities, ids, steps
 from chalicelib.storage.dynamodb.entities import Stored
-from chalicelib.storage.dynamodb.steps import Guard, Step
+from chalicelib.storage.dynamodb.steps import Guard, RowChange
 
 Update = LocalizationUpdate | StateUpdate
 Find = Callable[[], Stored[Any]]
-GEOMETRY = {"box": ("x", "y", "width", "height"), "line": ("x", "y", "u", "v"), "dot": ("x", "y"), "poly": ("points",)}
-"""The members of a localization's geometry that a PATCH may change, by the dtype of its type."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +54,7 @@ class Plan:
     """The plan of a change of one row: the resulting latest row, the steps, their log entries, and perhaps a guard."""
 
     row: Any
-    steps: list[Step]
+    steps: list[RowChange]
     edits: list[Edit]
     guarded: Guard | None = None
 
@@ -101,6 +104,7 @@ def update(
         guard = steps.guard(writer.project) if _moves(body) else None
         before = current_mark(kind, find(), pedantic=bool(body.pedantic))
         _refuse_changed(before.entity, unless_changed)
+        before = live_mark(kind, before)
         moment = now()
         change = _change(kind, writer, before, body)
         if name is not None:
@@ -110,7 +114,7 @@ def update(
         plan = plan_rewrite(kind, before, after, guard) if in_place else plan_mark(kind, before, after, guard)
         return plan.apply(writer)
 
-    return steps.again(attempt)
+    return steps.retry_on_conflict(attempt)
 
 
 def delete(
@@ -131,7 +135,7 @@ def delete(
     def attempt() -> int:
         before = find()
         refuse_stale(before.entity, pedantic=pedantic)
-        _refuse_changed(current_mark(kind, before, pedantic=False).entity if unless_changed else None, unless_changed)
+        _refuse_changed(current_mark(kind, before).entity if unless_changed else None, unless_changed)
         if kind is Kind.STATE and before.entity.localizations:
             kept = type_of(kind, writer.project, before.entity.type)
             if kept.delete_child_localizations:
@@ -139,7 +143,7 @@ def delete(
         plan = plan_prune(kind, before) if prune else _plan_tombstone(kind, writer, before, now())
         return int(plan.apply(writer).id)
 
-    return steps.again(attempt)
+    return steps.retry_on_conflict(attempt)
 
 
 def _refuse_changed(row: Any, unless_changed: str | None) -> None:
@@ -165,15 +169,15 @@ def _change(kind: Kind, writer: Writer, before: Stored[Any], body: Update) -> di
     """The changed members with their new values."""
     row, change = before.entity, dict[str, Any]()
     attributes = body.attributes is not None or body.reset_attributes or body.null_attributes
-    geometry = isinstance(body, LocalizationUpdate) and any(
-        getattr(body, name) is not None for name in Geometry.__struct_fields__
-    )
+    geometry = isinstance(body, LocalizationUpdate) and given(body).keys() & {*Geometry.__struct_fields__}
     if attributes or geometry:
         of = before.type or type_of(kind, writer.project, row.type)
         change |= _members_by_type(of, up_to_date(row, of.revisions), body)
     if body.mark is not None and body.mark != row.mark:
         raise BadInput(f"mark: the service counts the marks of an element; this one is at mark {row.mark}.")
-    if body.frame is not None:
+    if body.frame is not None and body.frame != row.frame:
+        media = [row.media] if kind is Kind.LOCALIZATION else row.media
+        refuse_beyond(body.frame, entities.frame_counts(row.project, media).values())
         change["frame"] = body.frame
     if body.parent is not None:
         change["parent"] = int(body.parent)
@@ -195,17 +199,36 @@ def _members_by_type(of: AnyType, row: Any, body: Update) -> dict[str, Any]:
         )
         change["revision"] = row.revision
     if isinstance(body, LocalizationUpdate):
-        change |= _geometry(of.dtype, body)  # type: ignore[union-attr]
+        change |= _geometry(of, row, body)
     return change
 
 
-def _geometry(dtype: str, body: LocalizationUpdate) -> dict[str, Any]:
-    """The given coordinates. Raises BadInput for one that a shape of this dtype does not have."""
-    given = {name: value for name in Geometry.__struct_fields__ if (value := getattr(body, name)) is not None}
-    for name in given:
-        if name not in GEOMETRY[dtype]:
-            raise BadInput(f"{name}: a {dtype} has {', '.join(GEOMETRY[dtype])}. Nothing was changed.")
-    return given
+def _geometry(of: Any, row: Any, body: LocalizationUpdate) -> dict[str, Any]:
+    """The given coordinates and refinements, and what follows from them.
+
+    A client that knows no refinements may move a shape: its mask and holes move along. It cannot change the size of a
+    box with a mask, or the form of a polygon with holes: what it does not see would be wrong then.
+
+    Raises:
+        BadInput: a shape of this dtype has no such member, or the changed shape breaks a rule.
+    """
+    members = given(body)
+    changed = {name: members[name] for name in Geometry.__struct_fields__ if name in members}
+    own = SHAPES[of.dtype]
+    known = {*own.members, *(REFINING[name] for name in own.refinements)}
+    for name, value in changed.items():
+        if name not in known and value is not None:
+            raise BadInput(f"{name}: a {of.dtype} has {', '.join(own.members)}. Nothing was changed.")
+    if "points" in changed and "holes" not in changed:
+        changed["holes"] = refinements.moved_holes(row, changed["points"])
+    after = msgspec.structs.replace(row, **changed)
+    if not refinements_of(after) and not (of.skeleton and "points" in changed):
+        return changed | ({"bounds": None} if row.bounds else {})
+    size = None
+    if after.mask or after.angle:
+        size = size_of(entities.get(Kind.MEDIA, row.media))
+    refinements.check(after, of, size)
+    return {**changed, "bounds": refinements.bounds(after, size)}
 
 
 # --- plans ---------------------------------------------------------------------------------------------------------
@@ -214,7 +237,7 @@ def _geometry(dtype: str, body: LocalizationUpdate) -> dict[str, Any]:
 def plan_rewrite(kind: Kind, before: Stored[Any], after: Any, guard: Guard | None = None) -> Plan:
     """Change the row itself. In another element it becomes the latest mark; the old element keeps its earlier marks."""
     if identity(before.entity) == identity(after):
-        return Plan(row=after, steps=[Step(kind, before, after)], edits=[changed(kind, before.entity, after)])
+        return Plan(row=after, steps=[RowChange(kind, before, after)], edits=[changed(kind, before.entity, after)])
     elements = rows_of(kind, after.project, [identity(before.entity), identity(after)])
     left = [row for row in elements[identity(before.entity)] if row.entity.id != after.id]
     joined = [row for row in elements[identity(after)] if row.entity.id != after.id]
@@ -222,7 +245,7 @@ def plan_rewrite(kind: Kind, before: Stored[Any], after: Any, guard: Guard | Non
     flips = plan_latest_flags(kind, left)[0] + plan_latest_flags(kind, joined, [after])[0]
     return Plan(
         row=after,
-        steps=[Step(kind, before, after), *flips],
+        steps=[RowChange(kind, before, after), *flips],
         edits=[changed(kind, before.entity, after), *_unseen(kind, flips)],
         guarded=None if joined else guard,
     )
@@ -233,7 +256,7 @@ def plan_mark(kind: Kind, before: Stored[Any], after: Any, guard: Guard | None =
     number = ids.reserve(kind)[0]
     if identity(before.entity) == identity(after) and before.entity.latest:
         made = msgspec.structs.replace(after, id=number, mark=before.entity.mark + 1, latest=True)
-        flips = [Step(kind, before, msgspec.structs.replace(before.entity, latest=False))]
+        flips = [RowChange(kind, before, msgspec.structs.replace(before.entity, latest=False))]
         joined = [before]
     else:
         joined = rows_of(kind, after.project, [identity(after)])[identity(after)]
@@ -242,18 +265,18 @@ def plan_mark(kind: Kind, before: Stored[Any], after: Any, guard: Guard | None =
     told = _unseen(kind, flips)
     if identity(before.entity) == identity(after):
         told.insert(0, changed(kind, before.entity, made, [before.entity.id, number]))
-    return Plan(row=made, steps=[*flips, Step(kind, None, made)], edits=told, guarded=None if joined else guard)
+    return Plan(row=made, steps=[*flips, RowChange(kind, None, made)], edits=told, guarded=None if joined else guard)
 
 
 def plan_prune(kind: Kind, before: Stored[Any]) -> Plan:
     """Remove the row; if it was the latest of several marks, the previous mark becomes the latest."""
     row = before.entity
-    flips: list[Step] = []
+    flips: list[RowChange] = []
     if row.latest and row.mark:
         others = rows_of(kind, row.project, [identity(row)])[identity(row)]
         flips, _ = plan_latest_flags(kind, [other for other in others if other.entity.id != row.id])
     edits = [deleted(kind, [row.id]), *_unseen(kind, flips)]
-    return Plan(row=row, steps=[Step(kind, before, None), *flips], edits=edits)
+    return Plan(row=row, steps=[RowChange(kind, before, None), *flips], edits=edits)
 
 
 def _plan_tombstone(kind: Kind, writer: Writer, before: Stored[Any], moment: Timestamp) -> Plan:
@@ -271,10 +294,10 @@ def _plan_tombstone(kind: Kind, writer: Writer, before: Stored[Any], moment: Tim
         modified_by=writer.user,
         modified_datetime=moment,
     )
-    retired = Step(kind, newest, msgspec.structs.replace(newest.entity, latest=False))
+    retired = RowChange(kind, newest, msgspec.structs.replace(newest.entity, latest=False))
     told = list(dict.fromkeys([row.id, newest.entity.id, made.id]))
-    return Plan(row=made, steps=[retired, Step(kind, None, made)], edits=[tombstoned(kind, told)])
+    return Plan(row=made, steps=[retired, RowChange(kind, None, made)], edits=[tombstoned(kind, told)])
 
 
-def _unseen(kind: Kind, flips: list[Step]) -> list[Edit]:
+def _unseen(kind: Kind, flips: list[RowChange]) -> list[Edit]:
     return [unseen(kind, [step.after.id for step in flips])] if flips else []

@@ -6,7 +6,7 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.models.entities import Localization, LocalizationSpec, LocalizationUpdate
 from chalicelib.query.parsers.annotation_bodies import LocalizationBulkDelete, LocalizationBulkUpdate
 from chalicelib.query.parsers.bodies import LocalizationIdQuery
-from chalicelib.query.parsers.parameters import LocalizationQuery
+from chalicelib.query.parsers.parameters import LocalizationListQuery, LocalizationQuery
 from chalicelib.resources.annotations.operations import AnnotationResource, annotation_operations
 from chalicelib.resources.annotations.schemas import LocalizationChanged, LocalizationDelete
 
@@ -20,6 +20,7 @@ OPERATIONS = annotation_operations(
         update=LocalizationUpdate,
         changed=LocalizationChanged,
         query=LocalizationQuery,
+        list_query=LocalizationListQuery,
         id_query=LocalizationIdQuery,
         bulk_update=LocalizationBulkUpdate,
         bulk_delete=LocalizationBulkDelete,

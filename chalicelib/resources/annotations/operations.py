@@ -21,13 +21,14 @@ from chalicelib.core.responses import CreateListResponse, MessageResponse
 from chalicelib.errors import NotFound
 from chalicelib.http.addresses import WITHIN_PROJECT, entity, in_project
 from chalicelib.http.operation import Address, Call, Documents, Found, NoQuery, OneOf, Operations
+from chalicelib.http.read_back import UNCHANGED
 from chalicelib.query.parsers import filters
-from chalicelib.resources.annotations import bulk_edits
+from chalicelib.resources.annotations import bulk_edits, interpolated
 from chalicelib.resources.annotations import creation as annotations_creation
 from chalicelib.resources.annotations import edits as annotations_edits
 from chalicelib.resources.annotations.schemas import AnnotationDeleted
 from chalicelib.resources.entities import spreadsheets
-from chalicelib.resources.entities.service import Writer, latest_of, mark_of, uuid_text
+from chalicelib.resources.entities.service import Writer, latest_of, live_mark, mark_of, uuid_text
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.dynamodb.entities import Stored
 
@@ -52,7 +53,8 @@ class AnnotationResource:
         kind: localizations or states.
         word: the name in paths, as in `/rest/State/{id}`; `tag` is its group in the documentation.
         stored, spec, update, changed: the Structs of a row, its creation, its change, and the answer to a change.
-        query: the query parameters of lists; bulk changes take `count` as well.
+        query: the query parameters that select rows; bulk changes take `count` as well.
+        list_query: the query parameters of lists, where they have more.
         id_query, bulk_update, bulk_delete, delete: the Structs of the other bodies.
     """
 
@@ -68,6 +70,7 @@ class AnnotationResource:
     bulk_update: type[Resource]
     bulk_delete: type[Resource]
     delete: type[Resource]
+    list_query: type[Resource] | None = None
 
     def list(self, call: AnyCall) -> Documents | int:
         """All that match, as documents from the view."""
@@ -108,6 +111,8 @@ class AnnotationResource:
 
     def change(self, call: AnyCall) -> Any:
         """Change one: in place if addressed by id, with a new mark if addressed by elemental id."""
+        if call.unchanged is not None:
+            return self.changed(message=UNCHANGED, object=live_mark(self.kind, self._find(call)()).entity)
         in_place = isinstance(call.target, Stored)
         row = annotations_edits.update(
             self.kind,
@@ -154,7 +159,9 @@ def list_matches(kind: Kind, call: AnyCall) -> Documents | int:
     """
     if call.query.operation == "count":
         return count_matches(kind, call)
-    query = filters.parse(kind, call.query, call.body)
+    interpolates = getattr(call.query, "interpolate", False)
+    given = msgspec.structs.replace(call.query, frame=None) if interpolates else call.query
+    query = filters.parse(kind, given, call.body)
     view = view_queries.current(call.project)
     types = view.definitions.types(kind)
     shown = [types[query.type]] if query.type in types else types.values()
@@ -164,7 +171,9 @@ def list_matches(kind: Kind, call: AnyCall) -> Documents | int:
     if fields is not None and "attributes" not in fields:
         columns = {name: None for name in columns if f"attributes.{name}" in fields}
     return Documents(
-        documents=view_queries.documents(view, query, call.scope, wanted),
+        documents=interpolated.documents(view, query, call.scope, call.query.frame, wanted)
+        if interpolates
+        else view_queries.documents(view, query, call.scope, wanted),
         columns=tuple(columns),
         members=tuple(dict.fromkeys(field.partition(".")[0] for field in fields or ())),
         present=spreadsheets.Presenter(view, call.scope),
@@ -182,7 +191,7 @@ def by_id(kind: Kind) -> Address[Any]:
 
     def locate(path: dict[str, Any]) -> Found[Any]:
         row = entities.get_stored(kind, path["id"])
-        return Found(thing=row, project=row.entity.project)
+        return Found(target=row, project=row.entity.project)
 
     return replace(entity(kind), locate=locate)
 
@@ -195,10 +204,10 @@ def by_element(kind: Kind) -> Address[Any]:
             element = path["version"], uuid_text(path["elemental_id"])
         except ValueError:
             raise NotFound.of("elemental id", path["elemental_id"]) from None
-        return Found(thing=element, project=records.get(VERSION, path["version"]).project)
+        return Found(target=element, project=records.get(VERSION, path["version"]).project)
 
     def latest(found: Found[Any]) -> Any:
-        row = latest_of(kind, found.project or 0, found.thing)
+        row = latest_of(kind, found.project or 0, found.target)
         return row.entity if row else None
 
     variables = {"version": int, "elemental_id": str}
@@ -222,7 +231,7 @@ def annotation_operations(resource: AnnotationResource) -> Operations:
         details="Without `show_all_marks` and `show_deleted` only the latest mark of each element, and no tombstones. "
         "Ordered by id unless sorted.",
         needs=Permission.VIEW,
-        query=resource.query,
+        query=resource.list_query or resource.query,
         returns=list[resource.stored],  # type: ignore[name-defined]
     )(resource.list)
     made.post(

@@ -29,14 +29,14 @@ from chalicelib.query.operators import Op
 from chalicelib.query.tree import Test
 from chalicelib.resources.entities.service import Writer, plan_latest_flags, rows_of
 from chalicelib.storage.dynamodb import entities, ids, steps
-from chalicelib.storage.dynamodb.steps import Guard, Step
+from chalicelib.storage.dynamodb.steps import Guard, RowChange
 from chalicelib.storage.dynamodb.transactions import Transaction
 
 Change = Callable[[Any], Any]
 Logged = tuple[dict[str, Any], dict[str, Any]]
 ROUNDS = 4
 """How often to look again for rows that are alone after a conflict."""
-MOST_MOVED = steps.LARGEST - 1
+MOST_MOVED = steps.MOST_STEPS - 1
 """Rows that move in one commit if each is alone; one more row records the progress of the change."""
 MOST_COPIED = MOST_MOVED // 2
 """Rows that are copied in one commit: each may have another row that is no longer the latest."""
@@ -160,20 +160,20 @@ class Moves:
 
     def _move_alone(self, part: Sequence[int], guard: Guard) -> None:
         rows = self._still_alone(part)
-        done = [Step(self.kind, row, self.change(row.entity)) for row in rows]
+        done = [RowChange(self.kind, row, self.change(row.entity)) for row in rows]
         self._apply(done, [Edit(self.kind, [step.after.id for step in done], *self.logged)], guard, len(part))
 
     def _copy_alone(self, part: Sequence[int], guard: Guard) -> None:
         rows = self._still_alone(part)
         numbers = ids.reserve(self.kind, len(rows))
-        done: list[Step] = []
+        done: list[RowChange] = []
         edits: list[Edit] = []
         for row, number in zip(rows, numbers, strict=True):
             copy = msgspec.structs.replace(self.change(row.entity), id=number)
             if self.version is None:
-                done.append(Step(self.kind, row, msgspec.structs.replace(row.entity, latest=False)))
+                done.append(RowChange(self.kind, row, msgspec.structs.replace(row.entity, latest=False)))
                 copy = msgspec.structs.replace(copy, mark=1)
-            done.append(Step(self.kind, None, copy))
+            done.append(RowChange(self.kind, None, copy))
         if self.version is None:
             edits.append(Edit(self.kind, [*part, *numbers], *self.logged))
         self._apply(done, edits, guard, len(part))
@@ -192,8 +192,8 @@ class Moves:
         after = {number: self.change(row.entity) for number, row in before.items()}
         stay = {number: identity(row.entity) == identity(after[number]) for number, row in before.items()}
         elements = [*(identity(row.entity) for row in before.values()), *map(identity, after.values())]
-        done: list[Step] = []
-        flips: list[Step] = []
+        done: list[RowChange] = []
+        flips: list[RowChange] = []
         for element, rows in rows_of(self.kind, self.writer.project, elements).items():
             others = [row for row in rows if row.entity.id not in before]
             mine = _of(element, after.values())
@@ -202,7 +202,7 @@ class Moves:
             made |= _rows_from([row for row in mine if not stay[row.id]], first)
             flipped, rewritten = plan_latest_flags(self.kind, others, made.values())
             flips += flipped
-            done += [Step(self.kind, before[number], row) for number, row in (made | rewritten).items()]
+            done += [RowChange(self.kind, before[number], row) for number, row in (made | rewritten).items()]
         edits = [Edit(self.kind, [step.after.id for step in done], *self.logged)] if done else []
         return self._commit(done, flips, edits, guard, len(part))
 
@@ -221,23 +221,25 @@ class Moves:
             for row, copy in zip(before, copies, strict=True)
             if identity(row.entity) == identity(copy)
         ]
-        done: list[Step] = []
-        flips: list[Step] = []
+        done: list[RowChange] = []
+        flips: list[RowChange] = []
         for element, rows in rows_of(self.kind, self.writer.project, map(identity, copies)).items():
             made = _rows_from(_of(element, copies), next_mark(row.entity for row in rows))
             flipped, rewritten = plan_latest_flags(self.kind, rows, made.values())
             flips += flipped
-            done += [Step(self.kind, None, row) for row in (made | rewritten).values()]
+            done += [RowChange(self.kind, None, row) for row in (made | rewritten).values()]
         edits = [Edit(self.kind, [number for pair in marks for number in pair], *self.logged)] if marks else []
         return self._commit(done, flips, edits, guard, len(part))
 
-    def _commit(self, done: list[Step], flips: list[Step], edits: list[Edit], guard: Guard, count: int) -> bool:
+    def _commit(
+        self, done: list[RowChange], flips: list[RowChange], edits: list[Edit], guard: Guard, count: int
+    ) -> bool:
         told = {number for edit in edits for number in edit.ids}
         if hidden := [step.after.id for step in flips if step.after.id not in told]:
             edits = [*edits, unseen(self.kind, hidden)]
         return self._apply([*done, *flips], edits, guard, count)
 
-    def _apply(self, done: list[Step], edits: list[Edit], guard: Guard, count: int) -> bool:
+    def _apply(self, done: list[RowChange], edits: list[Edit], guard: Guard, count: int) -> bool:
         steps.apply(
             self.writer.project,
             done,

@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from chalicelib.core.models.entities import Attributes, Frame, Localization, State
 from chalicelib.core.resource import Flag, Id, Resource
+from chalicelib.core.responses import Change
 
 LeafName = Annotated[str, Meta(min_length=1, max_length=255)]
 
@@ -60,6 +61,7 @@ class AnnotationDeleted(Resource, kw_only=True):
 
     message: str
     id: int
+    change: Change = None
 
 
 class LeafUpdate(Resource, kw_only=True):

@@ -18,13 +18,13 @@ from chalicelib.errors import BadInput, NotFound
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test
 from chalicelib.resources.annotations.segments import members, segments
-from chalicelib.resources.entities.service import Writer, current_mark, find_existing, rows_of
+from chalicelib.resources.entities.service import Writer, find_existing, live_mark, rows_of
 from chalicelib.storage.dynamodb import entities, steps
 from chalicelib.storage.dynamodb.entities import Stored
-from chalicelib.storage.dynamodb.steps import Step
+from chalicelib.storage.dynamodb.steps import RowChange
 
 
-class Place(msgspec.Struct, frozen=True):
+class FramePosition(msgspec.Struct, frozen=True):
     """The media and frame of a localization."""
 
     id: int
@@ -32,7 +32,7 @@ class Place(msgspec.Struct, frozen=True):
     media: int
 
 
-_decode = msgspec.json.Decoder(Place).decode
+_decode = msgspec.json.Decoder(FramePosition).decode
 
 
 def with_members(state: State, project: int, update: StateUpdate) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def with_members(state: State, project: int, update: StateUpdate) -> dict[str, A
     return change
 
 
-def follow(numbers: Sequence[int], found: dict[int, Place]) -> dict[str, Any]:
+def follow(numbers: Sequence[int], found: dict[int, FramePosition]) -> dict[str, Any]:
     """The members of a state that derive from its localizations."""
     return {"localizations": list(numbers), "segments": segments(found[number].frame for number in numbers)}
 
@@ -85,7 +85,7 @@ def merge(writer: Writer, into: int, other: int) -> None:
     """
 
     def attempt() -> None:
-        kept = current_mark(Kind.STATE, entities.get_stored(Kind.STATE, into), pedantic=False)
+        kept = live_mark(Kind.STATE, entities.get_stored(Kind.STATE, into))
         lost = entities.get_stored(Kind.STATE, other)
         if lost.entity.project != writer.project:
             raise NotFound.of("State", other)
@@ -100,11 +100,11 @@ def merge(writer: Writer, into: int, other: int) -> None:
         merged = msgspec.structs.replace(state, **follow(there, found), media=list(media), **writer.authorship())
         gone = _whole(Kind.STATE, writer.project, [lost])
         writer.apply(
-            [Step(Kind.STATE, kept, merged), *(Step(Kind.STATE, row, None) for row in gone)],
+            [RowChange(Kind.STATE, kept, merged), *(RowChange(Kind.STATE, row, None) for row in gone)],
             [changed(Kind.STATE, state, merged), deleted(Kind.STATE, [row.entity.id for row in gone])],
         )
 
-    steps.again(attempt)
+    steps.retry_on_conflict(attempt)
 
 
 def trim(writer: Writer, number: int, frame: int, endpoint: str) -> int:
@@ -116,43 +116,43 @@ def trim(writer: Writer, number: int, frame: int, endpoint: str) -> int:
         how many localizations were deleted.
     """
     if writer.scope.is_restricted:
-        row = current_mark(Kind.STATE, entities.get_stored(Kind.STATE, number), pedantic=False)
+        row = live_mark(Kind.STATE, entities.get_stored(Kind.STATE, number))
         out = _behind(row.entity, places(writer.project, row.entity.localizations), frame, endpoint)
         shared = in_other_states(writer.project, out, [row.entity])
         _check_localizations(writer, [each for each in out if each not in shared])
     count = 0
-    while (done := steps.again(lambda: _trim_some(writer, number, frame, endpoint))) is not None:
+    while (done := steps.retry_on_conflict(lambda: _trim_some(writer, number, frame, endpoint))) is not None:
         count += done
     return count
 
 
 def _trim_some(writer: Writer, number: int, frame: int, endpoint: str) -> int | None:
     """Cut off as many as fit in one commit; None if nothing is left to cut."""
-    row = current_mark(Kind.STATE, entities.get_stored(Kind.STATE, number), pedantic=False)
+    row = live_mark(Kind.STATE, entities.get_stored(Kind.STATE, number))
     state = row.entity
     found = places(writer.project, state.localizations)
     out = _behind(state, found, frame, endpoint)
     if not out:
         return None
     shared = in_other_states(writer.project, out, [state])
-    going = [each for each in out if each not in shared][: steps.LARGEST - 1]
+    going = [each for each in out if each not in shared][: steps.MOST_STEPS - 1]
     doomed = _whole(Kind.LOCALIZATION, writer.project, entities.many(Kind.LOCALIZATION, going).values())
-    while len(doomed) >= steps.LARGEST and len(going) > 1:
+    while len(doomed) >= steps.MOST_STEPS and len(going) > 1:
         going = going[: len(going) // 2]
         doomed = _whole(Kind.LOCALIZATION, writer.project, entities.many(Kind.LOCALIZATION, going).values())
-    doomed = doomed[: steps.LARGEST - 1]
+    doomed = doomed[: steps.MOST_STEPS - 1]
     dropped = shared.union(going)
     left = [each for each in state.localizations if each in found and each not in dropped]
     trimmed = msgspec.structs.replace(state, **follow(left, found), **writer.authorship())
     edits = [changed(Kind.STATE, state, trimmed)]
     if doomed:
         edits.append(deleted(Kind.LOCALIZATION, [each.entity.id for each in doomed]))
-    removals = [Step(Kind.LOCALIZATION, each, None) for each in doomed]
-    writer.apply([Step(Kind.STATE, row, trimmed), *removals], edits)
+    removals = [RowChange(Kind.LOCALIZATION, each, None) for each in doomed]
+    writer.apply([RowChange(Kind.STATE, row, trimmed), *removals], edits)
     return len(going)
 
 
-def _behind(state: State, found: Mapping[int, Place], frame: int, endpoint: str) -> list[int]:
+def _behind(state: State, found: Mapping[int, FramePosition], frame: int, endpoint: str) -> list[int]:
     """The localizations of a state before its new start, or after its new end."""
     there = (found[number] for number in state.localizations if number in found)
     return [each.id for each in there if (each.frame < frame if endpoint == "start" else each.frame > frame)]
@@ -199,24 +199,24 @@ def delete_children(writer: Writer, states: Sequence[State], *, prune: bool) -> 
     """
     own = children(writer.project, states)
     _check_localizations(writer, own)
-    for start in range(0, len(own), steps.LARGEST):
-        part = own[start : start + steps.LARGEST]
-        steps.again(lambda part=part: _delete_some(writer, part, prune=prune))  # type: ignore[misc]
+    for start in range(0, len(own), steps.MOST_STEPS):
+        part = own[start : start + steps.MOST_STEPS]
+        steps.retry_on_conflict(lambda part=part: _delete_some(writer, part, prune=prune))  # type: ignore[misc]
 
 
 def _delete_some(writer: Writer, numbers: Sequence[int], *, prune: bool) -> None:
     rows = [row for row in entities.many(Kind.LOCALIZATION, numbers).values() if row.entity.project == writer.project]
     if prune:
         doomed = _whole(Kind.LOCALIZATION, writer.project, rows)
-        for start in range(0, len(doomed), steps.LARGEST):
-            part = doomed[start : start + steps.LARGEST]
-            removals = [Step(Kind.LOCALIZATION, row, None) for row in part]
+        for start in range(0, len(doomed), steps.MOST_STEPS):
+            part = doomed[start : start + steps.MOST_STEPS]
+            removals = [RowChange(Kind.LOCALIZATION, row, None) for row in part]
             told = [deleted(Kind.LOCALIZATION, [row.entity.id for row in part])]
             writer.apply(removals, told)
         return
     change = {"variant_deleted": True, **writer.authorship()}
     flips = [
-        Step(Kind.LOCALIZATION, row, msgspec.structs.replace(row.entity, **change))
+        RowChange(Kind.LOCALIZATION, row, msgspec.structs.replace(row.entity, **change))
         for row in rows
         if row.entity.latest and not row.entity.variant_deleted
     ]
@@ -233,13 +233,13 @@ def _whole(kind: Kind, project: int, rows: Iterable[Stored[Any]]) -> list[Stored
     return list(found.values())
 
 
-def places(project: int, numbers: Sequence[int]) -> dict[int, Place]:
+def places(project: int, numbers: Sequence[int]) -> dict[int, FramePosition]:
     """The places of the localizations that exist; from the view if it is loaded or they are many.
 
     Raises:
         BadInput: one belongs to another project.
     """
-    found: dict[int, Place] = {}
+    found: dict[int, FramePosition] = {}
     if numbers and (view_queries.loaded(project) or len(numbers) > entities.ROWS_A_READ):
         query = all_rows(Kind.LOCALIZATION, Test("id", Op.IN, tuple(numbers)))
         for document in view_queries.documents(view_queries.current(project), query, UNRESTRICTED):
@@ -248,7 +248,7 @@ def places(project: int, numbers: Sequence[int]) -> dict[int, Place]:
     for number, row in entities.many(Kind.LOCALIZATION, [each for each in numbers if each not in found]).items():
         if row.entity.project != project:
             raise BadInput(f"localization_ids: localization {number} belongs to another project.")
-        found[number] = Place(id=number, frame=row.entity.frame, media=row.entity.media)
+        found[number] = FramePosition(id=number, frame=row.entity.frame, media=row.entity.media)
     return found
 
 

@@ -26,7 +26,7 @@ from chalicelib.resources.annotators.schemas import (
     Prediction,
     PredictionSpec,
 )
-from chalicelib.resources.jobs.operations import JobsStarted, launch_response, token_of
+from chalicelib.resources.jobs.operations import JobsStarted, launch_response
 from chalicelib.storage import sealing
 from chalicelib.storage.dynamodb import ids, records
 
@@ -76,7 +76,12 @@ OPERATIONS += record_operations(
 
 
 @OPERATIONS.post(
-    "/rest/Prediction/{id}", "PredictBoxes", needs=Permission.EXECUTE, addresses=entity(Kind.MEDIA), status=200
+    "/rest/Prediction/{id}",
+    "PredictBoxes",
+    needs=Permission.EXECUTE,
+    addresses=entity(Kind.MEDIA),
+    status=200,
+    function="media",
 )
 def predict(call: Call[Media, NoQuery, PredictionSpec]) -> Prediction:
     """Ask an annotator about one frame of a media; nothing is written.
@@ -100,4 +105,4 @@ def annotate(call: Call[Project, NoQuery, AnnotateSpec]) -> JobsStarted:
     Each 20 media are a job, with progress, output, mail and cancellation as other jobs have. What the version has of
     the annotator's type on these media is replaced.
     """
-    return launch_response(annotators_service.annotate(call.target, call.scope, token_of(call), call.body))
+    return launch_response(annotators_service.annotate(call.target, call.scope, call.body))

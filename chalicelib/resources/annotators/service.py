@@ -107,7 +107,7 @@ def predict(media: Media, number: int, frame: int) -> Prediction:
     )
 
 
-def annotate(project: Project, scope: Scope, token: str, spec: AnnotateSpec) -> jobs_service.Launched:
+def annotate(project: Project, scope: Scope, spec: AnnotateSpec) -> jobs_service.Launched:
     """Run an annotator on media in the background, as jobs.
 
     Raises:
@@ -132,11 +132,11 @@ def annotate(project: Project, scope: Scope, token: str, spec: AnnotateSpec) -> 
         failure_email_spec=spec.failure_email_spec,
     )
     if annotator.algorithm is not None:
-        return jobs_service.launch(project, scope, token, launch, all_media=False)
+        return jobs_service.launch(project, scope, launch, all_media=False)
     algorithm = Algorithm(
         id=0, project=project.id, name=launch.algorithm_name, user=scope.caller.id, files_per_job=FILES_PER_JOB
     )
-    return jobs_service.start(project, scope, token, launch, algorithm, manifest(), all_media=False)
+    return jobs_service.start(project, scope, launch, algorithm, manifest(), all_media=False)
 
 
 def manifest() -> bytes:
@@ -165,21 +165,17 @@ def _ask(annotator: Annotator, question: dict[str, Any]) -> Any:
     headers |= sealing.unseal_headers(annotator.sealed, PURPOSE)
     try:
         address = origins.take_apart(target)
-        with outbound.at_most(ANSWER_SECONDS):
-            response = outbound.send(
-                address,
-                "POST",
-                headers=headers,
-                body=msgspec.json.encode(question),
-                timeout=urllib3.Timeout(connect=3, read=ANSWER_SECONDS),
-                is_inside=outbound.is_service_allowed(address),
-            )
-            try:
-                body = response.read(LARGEST_ANSWER + 1)
-            finally:
-                response.close()
-        if response.status == _OK and len(body) <= LARGEST_ANSWER:
-            return msgspec.json.decode(body)
+        answer = outbound.ask(
+            address,
+            "POST",
+            seconds=ANSWER_SECONDS,
+            most=LARGEST_ANSWER,
+            headers=headers,
+            body=msgspec.json.encode(question),
+            is_inside=outbound.is_service_allowed(address),
+        )
+        if answer.status == _OK:
+            return msgspec.json.decode(answer.body)
     except (OSError, Forbidden, ValueError, RecursionError, urllib3.exceptions.HTTPError) as failure:
         raise _unavailable(annotator) from failure
     raise _unavailable(annotator)

@@ -50,8 +50,9 @@ def change(project: Project, caller: Caller, applet: Applet, body: AppletUpdate)
     members: dict[str, Any] = given(body)
     if not members:
         raise BadInput("No recognized keys in request!")
-    if body.template is not None:
-        hosted_templates_service.get_allowed(body.template, caller)
+    template = body.template or applet.template
+    if template is not None and members.keys() & {"template", "tparams", "headers"}:
+        hosted_templates_service.get_allowed(template, caller)
     if members.pop("headers", None) is not None:
         members["sealed"] = hosted_templates_service.seal(body.headers or [])
     if body.html_file is not None:

@@ -31,7 +31,7 @@ from chalicelib.resources.media import streams
 from chalicelib.resources.media.readiness import edit_media, note_ready
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records, steps
-from chalicelib.storage.dynamodb.steps import Step
+from chalicelib.storage.dynamodb.steps import RowChange
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects, owners, references
 from chalicelib.storage.objects.references import Reference
@@ -212,7 +212,7 @@ def _publish(project: Project, bucket: int, done: list[Indexed]) -> None:
     rows = entities.many(Kind.MEDIA, [made.reference.media for made in done])
     again = [made for made in done if (row := rows.get(made.reference.media)) and _was_indexed(row.entity)]
     first = [made for made in done if made not in again]
-    steps.again(lambda: _publish_together(project, bucket, first))
+    steps.retry_on_conflict(lambda: _publish_together(project, bucket, first))
     for made in again:
         _replace(project, bucket, made)
 
@@ -236,7 +236,7 @@ def _publish_together(project: Project, bucket: int, done: list[Indexed]) -> Non
         row = rows.get(made.reference.media)
         after = _with_files(row.entity, made) if row else None
         if row and after:
-            steps_.append(Step(Kind.MEDIA, row, after))
+            steps_.append(RowChange(Kind.MEDIA, row, after))
             edits.append(changed(Kind.MEDIA, row.entity, after))
             finished.append(made)
 

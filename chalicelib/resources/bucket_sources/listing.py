@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
+from functools import partial
 
 import msgspec
 from msgspec import Struct
@@ -41,14 +42,14 @@ from chalicelib.resources.media import creation
 from chalicelib.resources.media.schemas import MediaSpec
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, ids, records, steps
-from chalicelib.storage.dynamodb.steps import Step
+from chalicelib.storage.dynamodb.steps import RowChange
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.log import growth
 from chalicelib.storage.objects import objects, references
 from chalicelib.storage.objects.protocol import Listed
 from chalicelib.storage.objects.references import Reference
 
-AT_ONCE = 80
+MEDIA_PER_TRANSACTION = 80
 """Media of one transaction, which holds a reference for each and the commit."""
 NOTED_AT_ONCE = 45
 """Changed media of one transaction, with their references."""
@@ -83,7 +84,7 @@ def list_page(message: ListObjects) -> None:
     listed = objects.page(prefix, message.after)
     last = listed[-1].name if len(listed) == objects.PAGE else None
     known = references.between(project.id, source.bucket, prefix, message.after, last)
-    counts = take(source, project, listed, known)
+    counts = update_media(source, project, listed, known)
     following = msgspec.structs.replace(
         message,
         after=last or "",
@@ -99,30 +100,36 @@ def list_page(message: ListObjects) -> None:
         send(settings().source_queue_url, following)
         return
     names = ("objects", "skipped", "created", "changed", "missing", "missing_media")
+    bucket = records.get(BUCKET, source.bucket)
     bucket_sources_service.finish(
         source.id,
         message.run,
         status="listed",
         message="",
         listed_datetime=message.began,
-        bucket_name=records.get(BUCKET, source.bucket).name,
+        bucket_name=bucket.name,
+        listed_store=bucket_sources_service.store_of(bucket),
         **{name: getattr(following, name) for name in names},
     )
 
 
 def look_at(message: LookAtObjects) -> None:
-    """Bring the media of some objects up to date, as their bucket shows them now, whatever the event said."""
+    """Bring the media of some objects up to date, as their bucket shows them now, whatever the event said.
+
+    An event names a bucket, and anybody may register a bucket of that name. So it is heard only by sources that have
+    listed that bucket at a store that sends such events: others would learn the names of its objects.
+    """
     for source, project in bucket_sources_service.of_bucket_name(message.bucket):
         names = [
             name
             for name in dict.fromkeys(message.names)
             if name.startswith(source.prefix) and key_forms.is_referable(name, source.bucket)
         ]
-        if not names or records.get(BUCKET, source.bucket).name != message.bucket:
+        if not names or not bucket_sources_service.hears(source, message.bucket):
             continue
         prefix = object_keys.source_prefix(project.organization, source.bucket, source.prefix)
         listed = [found for name in names if (found := objects.find_listed(prefix, name))]
-        take(source, project, listed, references.read(project.id, source.bucket, names), is_event=True)
+        update_media(source, project, listed, references.read(project.id, source.bucket, names), is_event=True)
 
 
 def fail(message: ListObjects, reason: Exception) -> None:
@@ -133,7 +140,7 @@ def fail(message: ListObjects, reason: Exception) -> None:
     bucket_sources_service.finish(message.source, message.run, status="failed", message=text)
 
 
-def take(
+def update_media(
     source: BucketSource,
     project: Project,
     listed: Sequence[Listed],
@@ -210,7 +217,7 @@ def _create(source: BucketSource, project: Project, definitions: Definitions, ne
     """Make the media of new objects that have none; returns their number."""
     writer = Writer(project=project.id, user=source.created_by, level=Level.FULL, scope=UNRESTRICTED)
     count = 0
-    for part in batched(new, AT_ONCE):
+    for part in batched(new, MEDIA_PER_TRANSACTION):
         left = part
         for _ in CONFLICTS.attempts():
             try:
@@ -266,7 +273,8 @@ def _as_object(path: str, bucket: int, found: Listed) -> BucketObject:
 def _note(project: Project, bucket: int, noted: Mapping[str, Listed | None]) -> None:
     """Note on media that their objects were replaced, are there again, or are missing (None)."""
     for names in batched(noted, NOTED_AT_ONCE):
-        steps.again(lambda names=names: _note_together(project, bucket, {name: noted[name] for name in names}))  # type: ignore[misc]
+        found = {name: noted[name] for name in names}
+        steps.retry_on_conflict(partial(_note_together, project, bucket, found))
 
 
 def _note_together(project: Project, bucket: int, noted: Mapping[str, Listed | None]) -> None:
@@ -284,7 +292,7 @@ def _note_together(project: Project, bucket: int, noted: Mapping[str, Listed | N
             continue
         media: Media = row.entity
         if seen := _as_noted(media, after, moment):
-            done.append(Step(Kind.MEDIA, row, seen))
+            done.append(RowChange(Kind.MEDIA, row, seen))
             edits.append(changed(Kind.MEDIA, media, seen))
 
     def refer(change: Transaction) -> None:

@@ -64,7 +64,7 @@ class BucketSourceSpec(BucketSourceUpdate, kw_only=True):
 class BucketSource(Resource, kw_only=True):
     """A prefix of a registered bucket whose objects are media of a project, and the result of its last listing."""
 
-    hidden: ClassVar = frozenset({"bucket_name", "run", "progress_datetime"})
+    hidden: ClassVar = frozenset({"bucket_name", "listed_store", "run", "progress_datetime"})
 
     id: int
     project: int
@@ -87,6 +87,7 @@ class BucketSource(Resource, kw_only=True):
     missing: Annotated[int, Meta(description="Media whose objects the last listing did not find.")] = 0
     missing_media: Annotated[list[int], Meta(description="Ids of the first of these.")] = []
     bucket_name: str = ""
+    listed_store: Annotated[str, Meta(description="The store and bucket that the last complete listing read.")] = ""
     run: str = ""
     progress_datetime: Timestamp
     effective_permission: int = 0

@@ -7,6 +7,7 @@ The schedule is upkeep's: a listing begins when it is due, or when one that was 
 
 from __future__ import annotations
 
+import re
 import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -18,9 +19,10 @@ from chalicelib.access.authentication import Caller
 from chalicelib.core.keys import object_keys
 from chalicelib.core.models.accounts import PROJECT, Project
 from chalicelib.core.models.definitions import Definitions
-from chalicelib.core.models.integrations import BUCKET
+from chalicelib.core.models.integrations import BUCKET, Bucket
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import given, now, timestamp
+from chalicelib.core.web import origins
 from chalicelib.errors import BadInput, Forbidden, NotFound
 from chalicelib.queues import send
 from chalicelib.resources.bucket_sources.messages import ListObjects
@@ -28,11 +30,13 @@ from chalicelib.resources.bucket_sources.schemas import BUCKET_SOURCE, BucketSou
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.media import service as media_service
 from chalicelib.settings import settings
+from chalicelib.storage import outbound
 from chalicelib.storage.dynamodb import ids, limits, records
 
 STALLED = timedelta(hours=1)
 """A listing without progress for this long is begun again."""
 _DTYPES = ("video", "image")
+_AMAZON = re.compile(r"s3(?:[.-](?:dualstack\.)?[a-z0-9-]+)?\.amazonaws\.com(?:\.cn)?")
 OPENING = frozenset({"pattern", "media_types"})
 """The members that say which objects below the prefix a project sees."""
 
@@ -151,6 +155,25 @@ def of_bucket_name(name: str) -> list[tuple[BucketSource, Project]]:
         if project is not None and project.deleted is None:
             found.append((source, project))
     return found
+
+
+def store_of(bucket: Bucket) -> str:
+    """What tells the bucket of a registration from others of its name: its store's address, and its name there."""
+    return f"{bucket.store_type} {bucket.endpoint_url or ''} {bucket.name}"
+
+
+def hears(source: BucketSource, name: str) -> bool:
+    """Whether the events of the bucket of this name are for a source.
+
+    Its last complete listing read that bucket, and the bucket lies at Amazon or at a store that the operator allows:
+    no other store sends events.
+    """
+    bucket = records.get(BUCKET, source.bucket)
+    if bucket.name != name or source.listed_store != store_of(bucket) or not bucket.endpoint_url:
+        return False
+    address = origins.take_apart(bucket.endpoint_url)
+    is_amazon = address.scheme == "https" and _AMAZON.fullmatch(address.host) is not None
+    return is_amazon or outbound.is_inside(address)
 
 
 def finish(number: int, run: str, **members: Any) -> None:

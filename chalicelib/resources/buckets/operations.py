@@ -30,7 +30,7 @@ def make_bucket(call: Call[Organization, NoQuery, BucketSpec]) -> Bucket:
 
 
 def change_bucket(call: Call[Bucket, NoQuery, BucketUpdate], change: dict[str, Any]) -> dict[str, Any]:
-    """Replace what is given; what is not stays, under seal too."""
+    """Update the given members. Omitted members, secrets included, are unchanged."""
     if not change:
         return {}
     shown, sealed = buckets_service.reconfigure(call.target, call.body)
@@ -45,7 +45,7 @@ def remove_bucket(call: Call[Bucket, NoQuery, None]) -> None:
     for project in projects:
         if references.has_any(project.id, number):
             raise BadInput(f"Media of project {project.id} ({project.name}) refer to objects in bucket {number}.")
-        if number in placement.noted_buckets(project.id):
+        if number in placement.recorded_buckets(project.id):
             prefix = object_keys.project_prefix(call.target.organization, project.id)
             if next(iter(objects.under(prefix, bucket=number)), None) is not None:
                 raise BadInput(f"Bucket {number} still holds files of project {project.id} ({project.name}).")

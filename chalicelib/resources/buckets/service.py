@@ -49,6 +49,8 @@ _NEEDED: dict[str, tuple[str, ...]] = {
 }
 _UNUSABLE = ("AZURE",)
 """Kinds of stores that can be registered and cannot hold files."""
+LONGEST_KEY = 2048
+_PRINTABLE = re.compile(f"[!-~]{{1,{LONGEST_KEY}}}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _ARCHIVE_CLASSES = {"AWS": ("DEEP_ARCHIVE", "STANDARD"), "GCP": ("COLDLINE", "STANDARD")}
 """What archived objects may be stored as, the default first; STANDARD alone elsewhere."""
@@ -97,7 +99,16 @@ def _config_of(body: BucketUpdate, store: str, kept: dict[str, Any]) -> dict[str
         raise BadInput(f"config: a bucket of {store} needs {', '.join(missing)}.")
     if store == "OCI":
         _check_oci(config)
+    _check_keys(config.get("boto3_config", config) if store in placement.S3_STORES else {})
     return config
+
+
+def _check_keys(config: dict[str, Any]) -> None:
+    """Refuse S3 keys and regions that no request can be signed with."""
+    for name in _S3_KEYS:
+        value = config.get(name)
+        if value is not None and not (isinstance(value, str) and _PRINTABLE.fullmatch(value)):
+            raise BadInput(f"{name}: it is {LONGEST_KEY} printable ASCII characters at most, without spaces.")
 
 
 def _check_works(name: str, shown: dict[str, Any], config: dict[str, Any]) -> None:
@@ -219,9 +230,9 @@ def check_key(project: Project, key: str, number: int | None) -> int | None:
 
 
 def name_object(project: Project, name: str, bucket: int | None) -> str:
-    """A name of an object of a project that is to lie in a registered bucket, if in one; noted before it does."""
+    """Return the object name; record the registered bucket, if any, before the object is written."""
     if bucket is not None:
-        placement.note(project.id, bucket)
+        placement.record_bucket(project.id, bucket)
     return key_forms.in_bucket(name, bucket)
 
 

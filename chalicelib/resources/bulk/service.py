@@ -42,14 +42,14 @@ from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.bulk.messages import FinishBulkChange
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import steps
-from chalicelib.storage.dynamodb.steps import Guard, Step
+from chalicelib.storage.dynamodb.steps import Guard, RowChange
 from chalicelib.storage.dynamodb.transactions import TooLarge, Transaction
 from chalicelib.storage.log import growth, intents, log
 from chalicelib.storage.log.intents import Intent, Progress
 
 SOON_DONE = 500
 """Rows of a change that needs no intent: it takes a second, and the caller can repeat it."""
-A_PART = steps.LARGEST - 1
+A_PART = steps.MOST_STEPS - 1
 """Rows of one commit, beside the row of the intent."""
 _encoder = msgspec.json.Encoder()
 
@@ -190,7 +190,9 @@ class Handler:
         """
         raise NotImplementedError
 
-    def apply(self, done: list[Step], edits: list[Edit], count: int, guarded: Guard | None = None) -> tuple[int, bool]:
+    def apply(
+        self, done: list[RowChange], edits: list[Edit], count: int, guarded: Guard | None = None
+    ) -> tuple[int, bool]:
         """Write rows in one transaction with a commit and the progress of `count` ids; the result of `do`."""
         steps.apply(
             self.change.project,

@@ -19,7 +19,7 @@ from chalicelib.http.addresses import PROJECT
 from chalicelib.http.operation import Call, Documents, Operations
 from chalicelib.resources.change_logs import service as change_logs_service
 from chalicelib.resources.change_logs.schemas import ChangeLog
-from chalicelib.resources.change_logs.service import Wanted
+from chalicelib.resources.change_logs.service import ChangeLogFilter
 from chalicelib.settings import settings
 
 OPERATIONS = Operations(tag="Change logs")
@@ -58,7 +58,7 @@ def list_changes(call: Call[Project, ChangeLogQuery, None]) -> Documents:
     filters = (query.user_id, query.entity_id, query.entity_type, query.since, query.before)
     if all(each is None for each in filters):
         raise BadInput("Give one of user_id, entity_id, entity_type, since and before at least.")
-    wanted = Wanted(
+    wanted = ChangeLogFilter(
         user=query.user_id,
         entity=query.entity_id,
         kind=Kind(query.entity_type) if query.entity_type else None,

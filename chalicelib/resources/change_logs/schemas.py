@@ -31,6 +31,7 @@ class ChangeLog(Struct, frozen=True, kw_only=True):
     user: Annotated[int | None, Meta(description="The author; null for the service itself.")]
     modified_datetime: Timestamp
     description_of_change: ChangeLogDescriptionOfChange
+    change: Annotated[int, Meta(description="The number of its last commit, as events and history have it.")]
 
 
 def describe_change(old: dict[str, object], new: dict[str, object]) -> ChangeLogDescriptionOfChange:

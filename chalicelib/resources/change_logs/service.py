@@ -37,7 +37,7 @@ _BULK = 90
 """An edit of at least this many entities is part of a bulk request, whose parts follow each other."""
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
+class ChangeLogFilter(Struct, frozen=True, kw_only=True):
     """The requested author and entities; None for all."""
 
     user: int | None = None
@@ -56,7 +56,7 @@ class _Entry(Struct, kw_only=True):
     edit: Edit
 
 
-def list_changes(project: int, wanted: Wanted, scope: Scope) -> Iterator[ChangeLog]:
+def list_changes(project: int, wanted: ChangeLogFilter, scope: Scope) -> Iterator[ChangeLog]:
     """The requested changes, oldest first, of entities that the caller may see."""
     visible = _visible(project, scope)
     about = None if wanted.entity is None else {wanted.entity}
@@ -71,10 +71,11 @@ def list_changes(project: int, wanted: Wanted, scope: Scope) -> Iterator[ChangeL
             user=entry.commit.user,
             modified_datetime=entry.commit.at,
             description_of_change=describe_change(entry.edit.old, entry.edit.new),
+            change=entry.commit.seq,
         )
 
 
-def _entries(commits: Iterable[Commit], wanted: Wanted, visible: Mapping[Kind, set[int]]) -> Iterator[_Entry]:
+def _entries(commits: Iterable[Commit], wanted: ChangeLogFilter, visible: Mapping[Kind, set[int]]) -> Iterator[_Entry]:
     known: dict[Kind, set[int]] = {kind: set() for kind in Kind}
     for commit in commits:
         edits = [*_creations(commit, known, wanted), *commit.edits]
@@ -93,11 +94,11 @@ def _entries(commits: Iterable[Commit], wanted: Wanted, visible: Mapping[Kind, s
                 yield _Entry(number=commit.seq * NUMBERS_A_COMMIT + index, commit=commit, edit=edit)
 
 
-def _is_wanted(edit: Edit, wanted: Wanted) -> bool:
+def _is_wanted(edit: Edit, wanted: ChangeLogFilter) -> bool:
     return (wanted.kind in (None, edit.kind)) and (wanted.entity is None or wanted.entity in edit.ids)
 
 
-def _creations(commit: Commit, known: dict[Kind, set[int]], wanted: Wanted) -> Iterator[Edit]:
+def _creations(commit: Commit, known: dict[Kind, set[int]], wanted: ChangeLogFilter) -> Iterator[Edit]:
     """The creation entries of a commit, with values on request. Adds the changed entities to the known ones."""
     told = {(edit.kind, number) for edit in commit.edits for number in edit.ids}
     for change in commit.changes:

@@ -15,7 +15,7 @@ from chalicelib.http.operation import Call, Operations
 from chalicelib.resources.clips import service as clips_service
 from chalicelib.resources.temporary_files.schemas import VideoClip
 
-OPERATIONS = Operations(tag="Clips and frames")
+OPERATIONS = Operations(tag="Clips and frames", function="media")
 
 
 class ClipQuery(Resource, kw_only=True):

@@ -6,7 +6,7 @@ import hashlib
 import io
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -35,6 +35,10 @@ LARGEST_COPIED, LARGEST_ENCODED = 96 * 1024 * 1024, 4 * 1024 * 1024
 """Bytes of the fragments of a clip that the request itself cuts: copied, or decoded and encoded."""
 _IN_ONE_PIECE = 16 * 1024 * 1024
 MOST_RANGES = 1000
+LARGEST_CLIP = 8 * 1024**3
+"""Bytes of a clip that is copied: it lies on the disk of its function, which has 10 GB."""
+MOST_ENCODED = 20_000_000_000
+"""Pixels of a clip that is encoded: some 13 minutes of the function at 25 million in a second."""
 
 
 def get(media: Media, user: int, ranges: list[str], quality: int | None, *, reencode: bool) -> VideoClip:
@@ -45,8 +49,9 @@ def get(media: Media, user: int, ranges: list[str], quality: int | None, *, reen
         Unavailable: it was not cut in time.
     """
     wanted = _order(media, ranges, quality, reencode=reencode)
+    _check_size(media, wanted)
     if _size(media, wanted) <= (LARGEST_ENCODED if wanted.reencode else LARGEST_COPIED):
-        file = temporary_files_service.new(media.project, user, "clip.mp4", _lookup(wanted), 24)
+        file = temporary_files_service.new_clip(media.project, user, wanted, _lookup(wanted))
         # The file is listed only once it is whole; a crash before that leaves an object that its bucket removes.
         return _answer(temporary_files_service.add(_record_clip(file, wanted)))
     return wait(_send(media, user, wanted).id)
@@ -59,6 +64,26 @@ def _size(media: Media, wanted: ClipOrder) -> int:
         frames = sum(last + 1 - first for first, last in wanted.ranges)
         return video.found.size * frames // video.original.table.count
     return clip.copied_size(streams.segments(_places(media.project, wanted)[1]), wanted.ranges)
+
+
+def _check_size(media: Media, wanted: ClipOrder) -> None:
+    """Raise BadInput where a copied clip does not fit on the disk of the clip function."""
+    if not wanted.reencode and (size := _size(media, wanted)) > LARGEST_CLIP:
+        raise BadInput(
+            f"frame_ranges: the fragments have {size / 1e9:.1f} GB, and a clip may have {LARGEST_CLIP / 1e9:.1f}. "
+            "Ask for clips of fewer frames or a lower quality, or download the streaming file by its URL (presigned)."
+        )
+
+
+def _check_work(ranges: Sequence[tuple[int, int]], resolution: Sequence[int]) -> None:
+    """Raise BadInput where the clip function could not encode a clip in its time."""
+    frames, (height, width) = sum(last + 1 - first for first, last in ranges), resolution
+    if (pixels := frames * height * width) > MOST_ENCODED:
+        raise BadInput(
+            f"reencode: {frames} frames of {width} x {height} are {pixels / 1e9:.1f} billion pixels; a clip may have "
+            f"{MOST_ENCODED // 10**9}. Ask for clips of at most {MOST_ENCODED // (height * width)} frames or a lower "
+            "quality, or leave reencode out. Transcodes makes a whole video in another size, in the background."
+        )
 
 
 def _original(media: Media, wanted: ClipOrder) -> streams.OriginalVideo:
@@ -86,6 +111,8 @@ def _order(media: Media, ranges: list[str], quality: int | None, *, reencode: bo
         raise BadInput(f"frame_ranges: at most {MOST_RANGES} may be given.")
     stream = streams.choose(media, quality)
     found = clip.parse_ranges(ranges, streams.frames_of(stream))
+    if reencode or isinstance(stream, streams.OriginalVideo):
+        _check_work(found, stream.resolution)
     if isinstance(stream, streams.OriginalVideo):
         # its groups of pictures are long and seldom closed: a clip of an original has exactly the frames asked for
         return ClipOrder(
@@ -114,7 +141,9 @@ def _lookup(wanted: ClipOrder) -> str:
 
 def order(media: Media, user: int, ranges: list[str], quality: int | None, *, reencode: bool) -> TemporaryFile:
     """Have the clip function cut a clip; the file that it will be. Raises BadInput as `get`."""
-    return _send(media, user, _order(media, ranges, quality, reencode=reencode))
+    wanted = _order(media, ranges, quality, reencode=reencode)
+    _check_size(media, wanted)
+    return _send(media, user, wanted)
 
 
 def _send(media: Media, user: int, wanted: ClipOrder) -> TemporaryFile:

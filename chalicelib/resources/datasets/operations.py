@@ -6,7 +6,7 @@ from chalicelib.core.models.accounts import Project
 from chalicelib.core.models.datasets import DATASET, StoredVersion
 from chalicelib.core.permissions import Permission
 from chalicelib.core.responses import MessageResponse
-from chalicelib.http.addresses import WITHIN_PROJECT, only, record_of_project
+from chalicelib.http.addresses import WITHIN_PROJECT, record_of_project, visible_only
 from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.datasets import comparing
 from chalicelib.resources.datasets import service as datasets_service
@@ -16,7 +16,7 @@ from chalicelib.resources.exports import service as exports_service
 OPERATIONS = Operations(tag="Datasets")
 
 
-ONE = only(record_of_project(DATASET, "uid"), exports_service.is_visible)
+ONE = visible_only(record_of_project(DATASET, "uid"), exports_service.is_visible)
 
 
 @OPERATIONS.post("/rest/Datasets/{project}", "CreateDataset", needs=Permission.EDIT, addresses=WITHIN_PROJECT)

@@ -15,7 +15,7 @@ from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.bulk.service import Handler, Handlers, Note
 from chalicelib.resources.entities.service import plan_removal, type_of
 from chalicelib.storage.dynamodb import entities
-from chalicelib.storage.dynamodb.steps import Step
+from chalicelib.storage.dynamodb.steps import RowChange
 
 Rewrite = Callable[[Any], Any]
 """From an entity to its changed copy; None to leave it unchanged."""
@@ -42,7 +42,7 @@ class RewriteRows(Handler):
         """The changed copy of a row; None to leave it unchanged."""
         raise NotImplementedError
 
-    def edits(self, done: list[Step]) -> list[Edit]:
+    def edits(self, done: list[RowChange]) -> list[Edit]:
         """The entries of the change log for the rows that changed."""
         return [Edit(self.change.kind, [step.after.id for step in done], *self.change.logged)]
 
@@ -53,7 +53,7 @@ class RewriteRows(Handler):
         for row in entities.many(self.change.kind, part).values():
             after = self.rewrite(row.entity)
             if after is not None and entities.differs(row.entity, after):
-                done.append(Step(self.change.kind, row, after))
+                done.append(RowChange(self.change.kind, row, after))
         return self.apply(done, self.edits(done), len(part))
 
 

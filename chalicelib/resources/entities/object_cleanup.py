@@ -99,7 +99,7 @@ def edit(
 
     after = entities.edit(kind, number, follow, user=user, describe=describe, also=add_note)
     if going.note:
-        settle(after.project, going.note, going.keys)
+        delete_released(after.project, going.note, going.keys)
     return after
 
 
@@ -128,13 +128,13 @@ def purge(
     entities.purge(kind, wanted, whole=whole)
     for folder in folders:
         owners.unshare(*folder)
-    settle(project, note, going)
+    delete_released(project, note, going)
 
 
 def find_unneeded(project: int, wanted: Iterable[ObjectKey]) -> list[ObjectKey]:
     """The objects of a project under purge, its media removed already, that no clone elsewhere needs."""
     given = list(wanted)
-    return look(given).doomed if owners.has_clones(project) else given
+    return find_unreferenced(given).doomed if owners.has_clones(project) else given
 
 
 def release(project: int, going: Iterable[ObjectKey], *, within: timedelta | None = None) -> str:
@@ -153,12 +153,12 @@ def release(project: int, going: Iterable[ObjectKey], *, within: timedelta | Non
     return note
 
 
-def settle(project: int, note: str, going: Iterable[ObjectKey]) -> None:
+def delete_released(project: int, note: str, going: Iterable[ObjectKey]) -> None:
     """Delete the objects of a record that no document names. Errors are left to a later `sweep`."""
     if not note:
         return
     try:
-        found = look(going)
+        found = find_unreferenced(going)
         objects.remove(found.doomed)
         if not found.unsure:
             owners.forget(project, note)
@@ -169,10 +169,10 @@ def settle(project: int, note: str, going: Iterable[ObjectKey]) -> None:
 def sweep(project: int) -> None:
     """Settle the records that a crash left behind. Runs periodically; safe beside any other change."""
     for note, going in owners.due_notes(project):
-        settle(project, note, going)
+        delete_released(project, note, going)
 
 
-def look(wanted: Iterable[ObjectKey]) -> Needs:
+def find_unreferenced(wanted: Iterable[ObjectKey]) -> Needs:
     """The given objects that no document names, including those outside the folder of any media or File."""
     folders: defaultdict[tuple[int, str, int] | None, list[ObjectKey]] = defaultdict(list)
     for key in wanted:

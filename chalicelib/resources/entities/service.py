@@ -35,7 +35,7 @@ from chalicelib.query.tree import Test
 from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.storage.dynamodb import entities, records, steps
 from chalicelib.storage.dynamodb.entities import Stored
-from chalicelib.storage.dynamodb.steps import Guard, Step
+from chalicelib.storage.dynamodb.steps import Guard, RowChange
 
 LEVEL_TO_CHANGE: dict[Kind, Level] = {
     Kind.MEDIA: Level.EDIT,
@@ -45,6 +45,10 @@ LEVEL_TO_CHANGE: dict[Kind, Level] = {
     Kind.FILE: Level.EXECUTE,
 }
 """The level that a change of one entity needs. Operations on several kinds check it, too."""
+
+
+MOST_NAMED = 10
+"""Types that a message names."""
 
 
 class _Call(Protocol):
@@ -96,7 +100,7 @@ class Writer:
             }  # fmt: skip
         return BulkChange(kind=kind, project=self.project, user=self.user, verb=verb, numbers=list(numbers), **members)
 
-    def apply(self, done: Sequence[Step], edits: list[Edit], guarded: Guard | None = None) -> None:
+    def apply(self, done: Sequence[RowChange], edits: list[Edit], guarded: Guard | None = None) -> None:
         """Apply steps for the caller, all or none (`steps.apply`), if they may write every row before and after.
 
         Raises:
@@ -106,7 +110,7 @@ class Writer:
         self.check(done)
         steps.apply(self.project, done, user=self.user, edits=edits, guarded=guarded)
 
-    def check(self, done: Sequence[Step]) -> None:
+    def check(self, done: Sequence[RowChange]) -> None:
         """Raise Forbidden for steps on rows that the caller may not write."""
         if not self.scope.is_restricted:
             return
@@ -123,6 +127,14 @@ class Writer:
 def types_of(kind: Kind, project: int, numbers: Iterable[int]) -> dict[int, Any]:
     """The types of a kind of entity that the project has, by id, in one call."""
     return records.find_many(TYPE_RECORD[kind], project, map(padded, set(numbers)))
+
+
+def unknown_type(kind: Kind, project: int, number: int) -> str:
+    """The rule for an id that is not a type of the project; it names those that are."""
+    known = sorted(records.list_children(TYPE_RECORD[kind], project), key=lambda each: each.id)
+    shown = ", ".join(f"{each.id} {each.name!r}" for each in known[:MOST_NAMED])
+    more = f" and {len(known) - MOST_NAMED} others" if len(known) > MOST_NAMED else ""
+    return f"type: the project has no {kind} type {number}; it has {shown or 'none'}{more}."
 
 
 def type_of(kind: Kind, project: int, number: int) -> Any:
@@ -188,7 +200,15 @@ def find_existing(kind: Kind, project: int, numbers: Collection[int]) -> set[int
     if len(numbers) > entities.ROWS_A_READ and view_queries.loaded(project):
         view = view_queries.current(project)
         return view.exists(kind, numbers)
-    return entities.of(project, kind, numbers)
+    return entities.existing_ids(project, kind, numbers)
+
+
+def frame_counts(project: int, media: Collection[int]) -> dict[int, int | None]:
+    """The numbers of frames of those media that the project has; None where one is not known. Read as above."""
+    if len(media) > entities.ROWS_A_READ and view_queries.loaded(project):
+        query = all_rows(Kind.MEDIA, Test("id", Op.IN, tuple(media)))
+        return dict(view_queries.pairs(view_queries.current(project), query, UNRESTRICTED, "num_frames"))
+    return entities.frame_counts(project, media)
 
 
 # --- elements ------------------------------------------------------------------------------------------------------
@@ -219,7 +239,7 @@ def rows_of(kind: Kind, project: int, identities: Iterable[Identity]) -> dict[Id
 
 def mark_of(kind: Kind, project: int, element: Identity, mark: int | None) -> Any:
     """The row of an element with a mark, or its latest for None, including tombstones. None if it does not exist."""
-    rows = steps.again(lambda: rows_of(kind, project, [element])[element])
+    rows = steps.retry_on_conflict(lambda: rows_of(kind, project, [element])[element])
     fitting = (row.entity for row in rows if mark is None or row.entity.mark == mark)
     return max(fitting, key=lambda row: (row.mark, row.id), default=None)
 
@@ -230,8 +250,8 @@ def latest_of(kind: Kind, project: int, element: Identity) -> Stored[Any] | None
     return max(rows, key=lambda row: (row.entity.mark, row.entity.id), default=None)
 
 
-def current_mark(kind: Kind, row: Stored[Any], *, pedantic: bool) -> Stored[Any]:
-    """The row itself if it is the latest of its element, else the latest.
+def current_mark(kind: Kind, row: Stored[Any], *, pedantic: bool = False) -> Stored[Any]:
+    """The row itself if it is the latest of its element, else the latest, which may be a tombstone.
 
     Raises:
         BadInput: it is not the latest, and the caller is pedantic.
@@ -241,6 +261,14 @@ def current_mark(kind: Kind, row: Stored[Any], *, pedantic: bool) -> Stored[Any]
         return row
     refuse_stale(entity, pedantic=pedantic)
     return latest_of(kind, entity.project, identity(entity)) or row
+
+
+def live_mark(kind: Kind, row: Stored[Any]) -> Stored[Any]:
+    """The same, of an element that was not deleted. Raises NotFound: a restore brings it back, not a change."""
+    latest = current_mark(kind, row)
+    if latest.entity.variant_deleted:
+        raise NotFound.of(kind.capitalize(), row.entity.id)
+    return latest
 
 
 def refuse_stale(entity: Any, *, pedantic: bool) -> None:
@@ -254,7 +282,7 @@ def refuse_stale(entity: Any, *, pedantic: bool) -> None:
 
 def plan_latest_flags(
     kind: Kind, rows: Iterable[Stored[Any]], others: Iterable[Any] = ()
-) -> tuple[list[Step], dict[int, Any]]:
+) -> tuple[list[RowChange], dict[int, Any]]:
     """Plan the `latest` flags of an element's rows.
 
     Args:
@@ -269,7 +297,7 @@ def plan_latest_flags(
     steps, rewritten = [], {}
     for row in settled([*(row.entity for row in by_id.values()), *others]):
         if row.id in by_id:
-            steps.append(Step(kind, by_id[row.id], row))
+            steps.append(RowChange(kind, by_id[row.id], row))
         else:
             rewritten[row.id] = row
     return steps, rewritten
@@ -280,15 +308,15 @@ def has_earlier(rows: Iterable[Stored[Any]]) -> bool:
     return any(getattr(row.entity, "mark", 0) and row.entity.latest for row in rows)
 
 
-def plan_removal(kind: Kind, project: int, rows: Collection[Stored[Any]]) -> tuple[list[Step], list[Edit]]:
+def plan_removal(kind: Kind, project: int, rows: Collection[Stored[Any]]) -> tuple[list[RowChange], list[Edit]]:
     """Plan the removal of rows; the marks before them become the latest. Up to twice as many steps, and log entries."""
     going = [row.entity.id for row in rows]
     gone = set(going)
     above = [identity(row.entity) for row in rows if has_earlier([row])]
-    flips: list[Step] = []
+    flips: list[RowChange] = []
     for others in rows_of(kind, project, above).values():
         flips += plan_latest_flags(kind, [row for row in others if row.entity.id not in gone])[0]
     edits = [deleted(kind, going)]
     if flips:
         edits.append(unseen(kind, [step.after.id for step in flips]))
-    return [*(Step(kind, row, None) for row in rows), *flips], edits
+    return [*(RowChange(kind, row, None) for row in rows), *flips], edits

@@ -34,6 +34,10 @@ NOTES = (
     "member.added",
     "member.updated",
     "member.removed",
+    "comment.created",
+    "comment.updated",
+    "comment.deleted",
+    "task.changed",
 )
 """Types of events that change no entity."""
 _WORDS = (*Kind, *DefinitionKind)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta
@@ -31,7 +32,33 @@ AGAIN_SECONDS = 0.5
 MOST_WAITING = 16
 """Requests that wait in one process; further ones are answered at once. The local stack serves 64 at a time."""
 NOW = "now"
-_waiting = threading.BoundedSemaphore(MOST_WAITING)
+MOST_OF_ONE = 8
+"""Those of one organization."""
+
+
+class _Waiting:
+    """The requests that wait, by organization."""
+
+    def __init__(self) -> None:
+        self._numbers: Counter[int] = Counter()
+        self._lock = threading.Lock()
+
+    def begin(self, organization: int) -> bool:
+        """Count one more; False where too many wait."""
+        with self._lock:
+            if self._numbers.total() >= MOST_WAITING or self._numbers[organization] >= MOST_OF_ONE:
+                return False
+            self._numbers[organization] += 1
+        return True
+
+    def end(self, organization: int) -> None:
+        """Count one less."""
+        with self._lock:
+            self._numbers.subtract([organization])
+            self._numbers += Counter()  # those that are 0 go
+
+
+_waiting = _Waiting()
 
 
 class EventQuery(Resource, kw_only=True):
@@ -129,7 +156,7 @@ def list_events(call: Call[Project, EventQuery, None]) -> dict[str, Any]:
         return events_service.read(call.project, after=after, limit=query.limit, kinds=kinds, scope=scope)
 
     page = read(after)
-    if not page.events and not page.behind and query.wait and _waiting.acquire(blocking=False):
+    if not page.events and not page.behind and query.wait and _waiting.begin(call.organization):
         try:
             while not page.events and (left := end - time.monotonic()) > 0:
                 time.sleep(min(AGAIN_SECONDS, left))
@@ -138,7 +165,7 @@ def list_events(call: Call[Project, EventQuery, None]) -> dict[str, Any]:
                 if page.events:
                     page = read(start, _scope_now(call))
         finally:
-            _waiting.release()
+            _waiting.end(call.organization)
     return {"events": [event.whole() for event in page.events], "next": page.next, "behind": page.behind}
 
 
@@ -150,7 +177,8 @@ def _scope_now(call: Call[Project, EventQuery, None]) -> Scope:
         NotFound: the caller no longer sees the project.
     """
     ahead.forget()
-    scope = Scope.of(authentication.authenticate(call.headers.get("authorization")), call.scope.needed)
-    if WITHIN_PROJECT.level(scope, Found(thing=call.target, project=call.project)) < scope.needed:
+    caller = authentication.caller_of(call.headers, call.caller.network_address)
+    scope = Scope.of(caller, call.scope.needed)
+    if WITHIN_PROJECT.level(scope, Found(target=call.target, project=call.project)) < scope.needed:
         raise NotFound.of("Project", call.project)
     return scope

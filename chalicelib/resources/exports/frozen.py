@@ -43,7 +43,9 @@ class Written(Struct, frozen=True, kw_only=True):
     """The result of a part: its counts, and where in its object the content of the archive is."""
 
     labels: int = 0
+    interpolated: int = 0
     left_out: int = 0
+    simplified: int = 0
     media: int = 0
     samples: int = 0
     """Frames with labels, and images."""
@@ -58,7 +60,7 @@ counts = msgspec.json.Decoder(list[Written]).decode
 
 def write(version: StoredVersion, groups: Iterator[tuple[Group, int]], header: Dataset, index: int) -> Written:
     """Store the rows of one part."""
-    labels = lost = media = samples = 0
+    labels = interpolated = lost = media = samples = 0
     with tempfile.TemporaryDirectory(prefix="limn-") as place:
         writers = {
             name: table.ParquetWriter(name, table.attributes_of(header, name), Path(place)) for name in table.COLUMNS
@@ -70,10 +72,11 @@ def write(version: StoredVersion, groups: Iterator[tuple[Group, int]], header: D
             for label in group.labels:
                 writers["localizations"].add(label)
             labels, lost, samples = labels + len(group.labels), lost + without, samples + len(group.frames)
+            interpolated += group.interpolated
             media += group.is_first
         for name, writer in writers.items():
             objects.write(places.rows_key(version, index, name), writer.finish())
-    return Written(labels=labels, left_out=lost, media=media, samples=samples)
+    return Written(labels=labels, interpolated=interpolated, left_out=lost, media=media, samples=samples)
 
 
 def plan(spec: ExportSpec, export: StoredExport) -> tuple[Dataset, list[PartPlan]]:
@@ -217,4 +220,7 @@ def _row(name: str, values: dict[str, Any], struct: type[Any]) -> Any:
 
 def numbers_of(found: Sequence[Written]) -> dict[str, int]:
     """The sums of the counts of parts."""
-    return {name: sum(getattr(each, name) for each in found) for name in ("labels", "left_out", "media")}
+    return {
+        name: sum(getattr(each, name) for each in found)
+        for name in ("labels", "interpolated", "left_out", "simplified", "media")
+    }

@@ -26,6 +26,16 @@ class WritePart(Message, frozen=True, kw_only=True, tag="export.part.1"):
     index: int
     what: What = "export"
     project: int = 0
+    has_pictures: bool = False
+    """Whether `DrawPictures` has stored the pictures of the part; a part with pictures is first sent without."""
+
+
+class DrawPictures(Message, frozen=True, kw_only=True, tag="export.pictures.1"):
+    """Draw the pictures of a part of an export, then send `WritePart` again. Queue: transcode."""
+
+    uid: str
+    index: int
+    project: int
 
 
 class RemoveExport(Message, frozen=True, kw_only=True, tag="export.remove.1"):

@@ -1,11 +1,16 @@
-"""Pictures of exports: frames and crops, decoded in child processes, a bounded number at once."""
+"""Pictures of exports: frames and crops, decoded in child processes, a bounded number at once.
+
+The function that reads views has no FFmpeg, and the one that draws has no DuckDB (decision 195): the first stores the
+groups of a part as orders, the second the pictures of each, from which the first writes the part.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+import struct
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from posixpath import splitext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
 from msgspec import Struct
@@ -35,11 +40,72 @@ _media = msgspec.json.Decoder(MediaEntity).decode
 Add = Callable[[str, bytes], None]
 
 
+_ENTRY = struct.Struct(">II")
+"""The lengths of a path and of the bytes that follow it; what has no path is the `Drawn` of the pictures before it."""
+
+
+class Order(Struct, frozen=True, kw_only=True):
+    """A group whose pictures are to be drawn."""
+
+    group: Group
+    lost: int
+    """Labels without a place or class."""
+    media: MediaEntity | None
+    """As it is now; None where it was deleted or its user may not see it."""
+
+
+class Drawn(Struct, frozen=True, kw_only=True):
+    """A group after its pictures were drawn."""
+
+    group: Group
+    lost: int
+    problem: str
+    """Why it has no pictures; empty if it has."""
+
+
+_orders = msgspec.json.Decoder(list[Order]).decode
+_drawn = msgspec.json.Decoder(Drawn).decode
+
+
 class Size(Struct, frozen=True):
     """Pixels."""
 
     width: int
     height: int
+
+
+def orders(work: Work, scope: Scope, groups: Iterable[tuple[Group, int]]) -> bytes:
+    """The orders of the groups of a part, encoded."""
+    found = [Order(group=group, lost=lost, media=entity_of(work, scope, group.media.id)) for group, lost in groups]
+    return msgspec.json.encode(found)
+
+
+def draw(spec: ExportSpec, ordered: bytes, path: Callable[..., str], out: BinaryIO) -> None:
+    """Draw the pictures of orders, and write them with their groups.
+
+    Raises:
+        Unavailable: the store does not answer; the part is repeated.
+    """
+
+    def add(name: str, body: bytes) -> None:
+        out.write(_ENTRY.pack(len(name.encode()), len(body)) + name.encode() + body)
+
+    for order in _orders(ordered):
+        made, problem = order.group, "The media was deleted, or you may no longer see it."
+        if order.media is not None:
+            made, problem = make(spec, order.group, order.media, path, add)
+        add("", msgspec.json.encode(Drawn(group=made, lost=order.lost, problem=problem)))
+
+
+def read(drawn: BinaryIO, add: Add) -> Iterator[Drawn]:
+    """The groups that `draw` wrote, in order; the pictures of each are added before it."""
+    while head := drawn.read(_ENTRY.size):
+        of_name, of_body = _ENTRY.unpack(head)
+        name, body = drawn.read(of_name).decode(), drawn.read(of_body)
+        if name:
+            add(name, body)
+        else:
+            yield _drawn(body)
 
 
 def entity_of(work: Work, scope: Scope, number: int | None) -> MediaEntity | None:

@@ -50,6 +50,16 @@ def part_key(work: Work, index: int) -> ObjectKey:
     return folder(work) + f"parts/{index:06d}"
 
 
+def orders_key(work: Work, index: int) -> ObjectKey:
+    """The groups of a part whose pictures are to be drawn."""
+    return folder(work) + f"pictures/{index:06d}.orders"
+
+
+def pictures_key(work: Work, index: int) -> ObjectKey:
+    """The pictures of a part."""
+    return folder(work) + f"pictures/{index:06d}"
+
+
 def archive_key(work: Work) -> ObjectKey:
     """The archive."""
     return folder(work) + "archive.zip"

@@ -149,9 +149,21 @@ def header_of(spec: ExportSpec, work: Work, view: View, classes: Sequence[str]) 
         picture=spec.image_format,
         task=conventions.task,
         first_pixel=conventions.first_pixel,
+        skeletons=_skeletons(view, classes),
         created=work.created_datetime,
         source={"project": work.project, "seq": work.seq, "export": work.uid},
     )
+
+
+def _skeletons(view: View, classes: Sequence[str]) -> dict[str, tuple[tuple[str, ...], tuple[tuple[int, int], ...]]]:
+    """By class the skeleton of the type of its name, else of the only type that has one."""
+    types = [each for each in view.definitions.types(Kind.LOCALIZATION).values() if getattr(each, "skeleton", None)]
+    found: dict[str, Any] = {
+        each.name: (tuple(each.skeleton.points), tuple((a, b) for a, b in each.skeleton.edges))  # type: ignore[union-attr]
+        for each in types
+    }
+    only = next(iter(found.values())) if len(found) == 1 and not found.keys() & {*classes} else None
+    return {name: each for name in classes if (each := found.get(name, only)) is not None}
 
 
 def attributes_of(view: View, kind: Kind) -> dict[str, str]:

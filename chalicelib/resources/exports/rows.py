@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -19,7 +20,8 @@ from chalicelib.core.models.entities import Media as MediaEntity
 from chalicelib.core.models.media_files import TAG_ATTRIBUTE
 from chalicelib.formats.interpolation import interpolate
 from chalicelib.formats.manifest import cell
-from chalicelib.formats.model import Attributes, Group, Label, LabelKind, Media, Split, State
+from chalicelib.formats.model import Attributes, Group, Label, Media, Split, State, shape_of
+from chalicelib.formats.refined import refined_of
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Everything, Query, Related, Test, both
 from chalicelib.resources.exports.schemas import Classes
@@ -29,7 +31,6 @@ from chalicelib.storage.view.view import View
 _UNSAFE = re.compile(r"[^A-Za-z0-9.-]+")
 _LONGEST_STEM = 60
 _ASSOCIATIONS = {"Media": "media", "Frame": "frame", "Localization": "track"}
-_MEMBERS = {"box": ("x", "y", "width", "height"), "line": ("x", "y", "u", "v"), "dot": ("x", "y")}
 
 
 class _Localization(Struct):
@@ -49,6 +50,12 @@ class _Localization(Struct):
     u: float | None = None
     v: float | None = None
     points: list[tuple[float, float]] | None = None
+    mask: dict[str, Any] | None = None
+    angle: float | None = None
+    form: str | None = None
+    closed: bool | None = None
+    holes: list[list[tuple[float, float]]] | None = None
+    visible: list[int] | None = None
 
 
 class _State(Struct):
@@ -109,13 +116,18 @@ class Reader:
         states = self._states(part)
         tracks = {number: str(state.id) for state in reversed(states) for number in state.localizations}
         kinds = {number: each.dtype for number, each in definitions.types(Kind.LOCALIZATION).items()}  # type: ignore[union-attr]
+        skeletons = {number: each.skeleton for number, each in definitions.types(Kind.LOCALIZATION).items()}  # type: ignore[union-attr]
         of_track = {str(state.id): self._class(Kind.STATE, state) for state in states if state.localizations}
+        track_types = definitions.types(Kind.STATE)
+        still = {str(state.id) for state in states if not getattr(track_types.get(state.type), "is_interpolated", True)}
         labels: defaultdict[int, list[Label]] = defaultdict(list)
         lost: defaultdict[int, int] = defaultdict(int)
         for row in self._localizations(part, states):
-            shape = _shape(row, kinds.get(row.type, ""))
+            shape = shape_of(kinds.get(row.type, ""), partial(getattr, row))
             track = tracks.get(row.id)
             class_name = self._label_class(row, of_track.get(track) if track else None)
+            if row.media in media and shape is None and track is not None:
+                shape = ()  # the beginning of a gap of its track
             if shape is None or class_name is None or row.media not in media:
                 lost[row.media] += 1
                 continue
@@ -124,6 +136,7 @@ class Reader:
                     media=media[row.media].key,
                     kind=kinds[row.type],  # type: ignore[arg-type]
                     shape=shape,
+                    refined=refined_of(partial(getattr, row), skeletons.get(row.type)) if shape else None,
                     frame=row.frame,
                     class_name=class_name,
                     track=track,
@@ -141,8 +154,7 @@ class Reader:
                     of_media[number].append(self._state_row(state, media[number].key, definitions))
         for number, own_row in media.items():
             own = sorted(labels.pop(number, []), key=lambda label: (label.frame, label.id or 0))
-            if self.interpolates:
-                own = interpolate(own)
+            own = interpolate(own, still) if self.interpolates else [label for label in own if label.shape]
             if part.start or part.stop is not None:
                 own = [
                     each for each in own if part.start <= each.frame and (part.stop is None or each.frame < part.stop)
@@ -292,16 +304,6 @@ def key_of(number: int, name: str) -> str:
     """The key of a media: the safe part of its name without extension, and its id."""
     stem = _UNSAFE.sub("-", name.rpartition(".")[0] or name).strip("-.")[:_LONGEST_STEM]
     return f"{stem or 'media'}_{number}"
-
-
-def _shape(row: _Localization, kind: LabelKind | str) -> tuple[float, ...] | None:
-    """The numbers of a localization's shape; None if it has no place."""
-    if kind == "poly":
-        return tuple(number for point in row.points or () for number in point) or None
-    members = [getattr(row, name) for name in _MEMBERS.get(kind, ())]
-    if not members or members[0] is None or members[1] is None:
-        return None
-    return tuple(float(number or 0) for number in members)
 
 
 def _present(attributes: Attributes) -> Attributes:

@@ -128,7 +128,10 @@ class Split(Resource, kw_only=True):
 class Conventions(Resource, kw_only=True):
     """Choices that a format leaves open."""
 
-    task: Annotated[Literal["detect", "segment"], Meta(description="YOLO: boxes, or polygons.")] = "detect"
+    task: Annotated[
+        Literal["detect", "segment", "obb", "pose"],
+        Meta(description="YOLO: boxes, polygons, turned boxes, or the points of skeletons."),
+    ] = "detect"
     first_pixel: Annotated[Literal[0, 1], Meta(description="Pascal VOC: the number of the first pixel.")] = 1
 
 
@@ -184,8 +187,15 @@ class Export(Resource, kw_only=True):
     progress: Annotated[JobProgress, Meta(description="In parts.")]
     media: int
     labels: int
+    interpolated: Annotated[
+        int, Meta(description="Labels between the localizations of tracks, those that are left out included.")
+    ]
     left_out: Annotated[
         int, Meta(description="Labels that the format cannot hold, or whose class or picture is left out.")
+    ]
+    simplified: Annotated[
+        int,
+        Meta(description="Labels whose mask, angle, holes or the like the format cannot hold: it has the plain shape."),
     ]
     size: Annotated[int, Meta(description="Bytes of the archive.")]
     url: Annotated[str | None, Meta(description="A presigned URL of the archive, for an hour, once it is there.")]

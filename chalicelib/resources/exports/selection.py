@@ -9,15 +9,12 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.access import view_queries
-from chalicelib.access.authentication import Caller
+from chalicelib.access import background, view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.access.view_queries import all_rows
 from chalicelib.core.kinds import Kind
-from chalicelib.core.models.accounts import USER
 from chalicelib.core.models.datasets import Work
-from chalicelib.core.permissions import Level
-from chalicelib.errors import BadInput, Forbidden, NotFound
+from chalicelib.errors import BadInput, NotFound
 from chalicelib.formats.model import Group, Label, Media, State
 from chalicelib.query.operators import Op
 from chalicelib.query.parsers import filters
@@ -29,7 +26,6 @@ from chalicelib.resources.exports.schemas import (
     Selection,
     StateSelection,
 )
-from chalicelib.storage.dynamodb import records
 from chalicelib.storage.log import log
 from chalicelib.storage.view.snapshot import snapshot_records, snapshots
 from chalicelib.storage.view.view import View
@@ -208,13 +204,7 @@ def scope_of(work: Work) -> Scope:
     Raises:
         Forbidden: the user left the project, or was deactivated.
     """
-    user = records.maybe(USER, work.user)
-    if user is None or not user.is_active:
-        raise Forbidden("The user of this export is no longer active.")
-    scope = Scope.of(Caller(id=user.id, username=user.username, is_staff=user.is_staff), Level.VIEW)
-    if scope.within_project(work.project) < Level.VIEW:
-        raise Forbidden("The user of this export may no longer see the project.")
-    return scope
+    return background.scope_of(work.user, work.project, "export")
 
 
 def seen_now(group: Group, project: int, scope: Scope) -> Group | None:

@@ -1,7 +1,8 @@
 """The steps of an export: plan → parts → join, each a queue message.
 
     plan    find what is exported and divide it into parts; a message for each
-    part    read its rows, write its annotations, make its pictures, store them as an object; the last sends the join
+    part    read its rows, write its annotations, store them as an object; the last sends the join. Where it has
+            pictures, they are drawn first: the part is put off until a function with FFmpeg has stored them
     join    put the archive together by copies inside the store, over as many messages as it takes
 
 A version of a dataset takes the first two steps; its parts are Parquet files, which are kept (`frozen.py`).
@@ -14,7 +15,9 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -22,15 +25,23 @@ import msgspec
 from chalicelib.core.log.commits import Note
 from chalicelib.core.models.datasets import DATASET, EXPORT, StoredExport, StoredVersion, Work
 from chalicelib.core.records import RecordKind
+from chalicelib.core.values.frames import is_beyond
 from chalicelib.errors import LimnError, NotFound
 from chalicelib.formats import manifest, registry
-from chalicelib.formats.model import Dataset, Group, Layout, Section
-from chalicelib.formats.registry import WRITERS
+from chalicelib.formats.model import Dataset, Group, Layout, Media, Section
+from chalicelib.formats.registry import WRITERS, is_simplified
 from chalicelib.formats.writers.archive import Content, PartArchive
 from chalicelib.queues import send, send_many
 from chalicelib.resources.exports import frozen, pictures, places, planning
 from chalicelib.resources.exports.frozen import Prepared, Written
-from chalicelib.resources.exports.messages import JoinExport, PlanExport, RemoveExport, What, WritePart
+from chalicelib.resources.exports.messages import (
+    DrawPictures,
+    JoinExport,
+    PlanExport,
+    RemoveExport,
+    What,
+    WritePart,
+)
 from chalicelib.resources.exports.rows import PartPlan, order_classes
 from chalicelib.resources.exports.schemas import ExportSpec
 from chalicelib.resources.exports.selection import scope_of, seen_now, view_of
@@ -44,7 +55,7 @@ from chalicelib.storage.objects import objects
 STRIDE = 100_000_000
 """Numbers that a part may use for its images, labels and tracks."""
 PROBLEMS = "problems.csv"
-"""The media whose pictures could not be made, in archives that lack some."""
+"""The media that lack pictures, or labels on frames that they do not have."""
 KINDS: dict[str, RecordKind[Any]] = {"export": EXPORT, "dataset": DATASET}
 _encode = msgspec.json.Encoder().encode
 
@@ -58,9 +69,13 @@ def at_work(uid: str, what: What) -> Any:
     return None if found is None or found.is_finished else found
 
 
-def exists(message: PlanExport | WritePart | RemoveExport) -> bool:
+def exists(message: PlanExport | WritePart | DrawPictures | RemoveExport) -> bool:
     """Whether the record of an export or a version is stored."""
-    return records.maybe(KINDS[message.what], message.uid) is not None
+    return records.maybe(KINDS[_what(message)], message.uid) is not None
+
+
+def _what(message: PlanExport | WritePart | DrawPictures | RemoveExport) -> What:
+    return "export" if isinstance(message, DrawPictures) else message.what
 
 
 def plan(message: PlanExport) -> None:
@@ -142,40 +157,80 @@ def write(message: WritePart) -> None:
         spec, prepared = places.spec_of(work), find_plan(work)
         start, stop = prepared.offsets[message.index : message.index + 2]
         part = frozen.part_plan(objects.read_range(places.parts_key(work), start, stop - start))
+        groups = _groups(work, spec, part)
         if message.what == "dataset":
-            written = frozen.write(work, _groups(work, spec, part), prepared.header, message.index)
+            written = frozen.write(work, groups, prepared.header, message.index)
+        elif spec.frames != "none" and not message.has_pictures:
+            objects.write(places.orders_key(work, message.index), pictures.orders(work, scope_of(work), groups))
+            send(
+                settings().transcode_queue_url,
+                DrawPictures(uid=work.uid, index=message.index, project=work.project),
+            )
+            _forget_cancelled(work, message.what)
+            return
         else:
             with tempfile.TemporaryFile() as out:
-                written = _write_part(work, spec, prepared.header, part, message.index, out)
+                written = _write_part(work, spec, prepared.header, groups, message.index, out)
                 out.seek(0)
                 objects.write(places.part_key(work, message.index), out)
         pieces.finish(work.uid, message.index, _encode(written))
-    if at_work(message.uid, message.what) is None:
-        clean_up(work, whole=True)  # cancelled meanwhile: this was written after the cleanup
-    elif pieces.count_of_group(work.uid, 0) >= work.parts:
+    if not _forget_cancelled(work, message.what) and pieces.count_of_group(work.uid, 0) >= work.parts:
         _go_on(work, message.what)
 
 
-def _write_part(work: StoredExport, spec: ExportSpec, header: Dataset, part: PartPlan, index: int, out: Any) -> Written:
+def _forget_cancelled(work: Work, what: What) -> bool:
+    """Remove what was written after the cleanup of work that was cancelled meanwhile; whether it was."""
+    if at_work(work.uid, what) is not None:
+        return False
+    clean_up(work, whole=True)
+    return True
+
+
+def draw(message: DrawPictures) -> None:
+    """Draw the pictures of a part, and have the part written. Raises Unavailable: the store does not answer."""
+    work = at_work(message.uid, "export")
+    if work is None:
+        remove_leftovers(message)
+        return
+    spec = places.spec_of(work)
+    with tempfile.TemporaryFile() as out:
+        ordered = objects.read(places.orders_key(work, message.index))
+        pictures.draw(spec, ordered, WRITERS[spec.format].picture_path, out)
+        out.seek(0)
+        objects.write(places.pictures_key(work, message.index), out)
+    part = WritePart(uid=work.uid, index=message.index, project=work.project, has_pictures=True)
+    send(settings().dataset_queue_url, part)
+    _forget_cancelled(work, "export")
+
+
+def _write_part(
+    work: StoredExport, spec: ExportSpec, header: Dataset, found: Iterator[tuple[Group, int]], index: int, out: Any
+) -> Written:
     module = WRITERS[spec.format]
     archive = PartArchive(out, lambda path: layout_of(spec, header, path))
-    counts = {"labels": 0, "left_out": 0, "media": 0}
+    counts = {"labels": 0, "interpolated": 0, "left_out": 0, "simplified": 0, "media": 0}
 
     def groups() -> Iterator[Group]:
-        for group, lost in _groups(work, spec, part):
+        for group, lost in found if spec.frames == "none" else _with_pictures(work, index, archive):
             counts["labels"] += len(group.labels)
+            counts["interpolated"] += group.interpolated
             counts["left_out"] += lost
+            counts["simplified"] += sum(is_simplified(spec.format, header, label) for label in group.labels)
             counts["media"] += group.is_first
+            if group.beyond:
+                _add_problem(archive, group.media, f"labels left out whose frames are not in the video: {group.beyond}")
             yield group
 
     first = index * STRIDE + 1
-    left_out = module.write(header, _with_pictures(work, spec, groups(), archive), archive, first)
+    left_out = module.write(header, groups(), archive, first)
     content = archive.finish()
     offset = out.tell()
     out.write(_encode(content))
     return Written(
         labels=counts["labels"] - left_out,
+        interpolated=counts["interpolated"],
         left_out=counts["left_out"] + left_out,
+        simplified=counts["simplified"],
         media=counts["media"],
         offset=offset,
         length=out.tell() - offset,
@@ -192,7 +247,20 @@ def _groups(work: Any, spec: ExportSpec, part: PartPlan) -> Iterator[tuple[Group
     for group, lost in found:
         seen = seen_now(group, work.project, scope)
         if seen is not None:
-            yield (_every(spec, part, seen) if spec.frames == "every" else seen), lost
+            within = _within(seen) if isinstance(work, StoredExport) else seen
+            yield (_every(spec, part, within) if spec.frames == "every" else within), lost + within.beyond
+
+
+def _within(group: Group) -> Group:
+    """The group without labels on frames that its video does not have; a version of a dataset keeps them."""
+    if not group.media.is_video or not any(is_beyond(label.frame, [group.media.frames]) for label in group.labels):
+        return group
+    labels = [label for label in group.labels if not is_beyond(label.frame, [group.media.frames])]
+    return msgspec.structs.replace(group, labels=labels, beyond=len(group.labels) - len(labels))
+
+
+def _add_problem(archive: PartArchive, media: Media, problem: str) -> None:
+    archive.append(PROBLEMS, "rows", manifest.line((media.key, media.name, problem)))
 
 
 def _every(spec: ExportSpec, part: PartPlan, group: Group) -> Group:
@@ -202,26 +270,16 @@ def _every(spec: ExportSpec, part: PartPlan, group: Group) -> Group:
     return msgspec.structs.replace(group, pictures=list(range(start, stop, step)))
 
 
-def _with_pictures(
-    work: StoredExport, spec: ExportSpec, groups: Iterable[Group], archive: PartArchive
-) -> Iterator[Group]:
-    if spec.frames == "none":
-        yield from groups
-        return
-    module, scope = WRITERS[spec.format], scope_of(work)
-
-    def add(path: str, body: bytes) -> None:
-        archive.add(path, body, stored=True)
-
-    for group in groups:
-        media = pictures.entity_of(work, scope, group.media.id)
-        if media is None:
-            made, problem = group, "The media was deleted, or you may no longer see it."
-        else:
-            made, problem = pictures.make(spec, group, media, module.picture_path, add)
-        if problem:
-            archive.append(PROBLEMS, "rows", manifest.line((group.media.key, group.media.name, problem)))
-        yield made
+def _with_pictures(work: StoredExport, index: int, archive: PartArchive) -> Iterator[tuple[Group, int]]:
+    """The groups of a part with the pictures that they have, each after its pictures were added to the archive."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "pictures"
+        objects.download(places.pictures_key(work, index), path)
+        with path.open("rb") as drawn:
+            for each in pictures.read(drawn, partial(archive.add, stored=True)):
+                if each.problem:
+                    _add_problem(archive, each.group.media, each.problem)
+                yield each.group, each.lost
 
 
 def layout_of(spec: ExportSpec, header: Dataset, path: str) -> Layout:
@@ -297,10 +355,10 @@ def fail(uid: str, what: What, reason: Exception) -> None:
     clean_up(work, whole=True)
 
 
-def remove_leftovers(message: PlanExport | WritePart | RemoveExport) -> None:
+def remove_leftovers(message: PlanExport | WritePart | DrawPictures | RemoveExport) -> None:
     """Remove the objects and rows of an export or a version that has no record. Idempotent."""
     if message.project and not exists(message):
-        objects.remove(list(objects.under(places.folder_of(message.what, message.project, message.uid))))
+        objects.remove(list(objects.under(places.folder_of(_what(message), message.project, message.uid))))
         pieces.remove(message.uid)
 
 

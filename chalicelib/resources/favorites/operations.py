@@ -24,7 +24,7 @@ def _find(path: dict[str, Any]) -> Found[Favorite]:
     found = records.get(FAVORITE, path["id"])
     if not _with_type(found.project, [found]):
         raise NotFound.of(FAVORITE.title, path["id"])
-    return Found(thing=found, project=found.project)
+    return Found(target=found, project=found.project)
 
 
 def list_favorites(call: Call[Project, NoQuery, None]) -> list[Favorite]:

@@ -12,7 +12,7 @@ from chalicelib.http.addresses import PROJECT, entity
 from chalicelib.http.operation import Call, Documents, NoQuery, Operations
 from chalicelib.query.parsers.parameters import FileQuery
 from chalicelib.resources.annotations.operations import list_matches
-from chalicelib.resources.entities.service import Writer, types_of
+from chalicelib.resources.entities.service import Writer, types_of, unknown_type
 from chalicelib.resources.files import service as files_service
 from chalicelib.resources.files.schemas import FileSpec, FileUpdate
 
@@ -28,7 +28,7 @@ def list_files(call: Call[Project, FileQuery, None]) -> Documents | int:
         BadInput: the project has no such file type; clients rely on this error.
     """
     if call.query.type is not None and not types_of(Kind.FILE, call.project, [call.query.type]):
-        raise BadInput(f"type: the project has no file type {call.query.type}.")
+        raise BadInput(unknown_type(Kind.FILE, call.project, call.query.type))
     return list_matches(Kind.FILE, call)
 
 

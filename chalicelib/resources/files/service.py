@@ -20,7 +20,7 @@ from chalicelib.core.values.revisions import up_to_date
 from chalicelib.errors import BadInput
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.entities import object_cleanup
-from chalicelib.resources.entities.service import Writer, author, types_of, uuid_text
+from chalicelib.resources.entities.service import Writer, author, types_of, unknown_type, uuid_text
 from chalicelib.resources.files.schemas import FileSpec, FileUpdate
 from chalicelib.resources.media.service import project_with
 from chalicelib.storage.dynamodb import entities, ids, steps
@@ -93,14 +93,14 @@ def delete(writer: Writer, number: int) -> None:
         row = entities.get_stored(FILE, number)
         going = object_cleanup.object_keys_of(row.entity)
         change = Transaction()
-        entities.bury(change, FILE, row)
+        entities.tombstone(change, FILE, row)
         past = [Change(FILE, number, msgspec.Raw(msgspec.json.encode(row.entity)))]
         change.log(writer.project, writer.user, [Change(FILE, number, GONE)], [deleted(FILE, [number])], past)
         note = owners.release(change, writer.project, going) if going else ""
         change.run()
         return note, going
 
-    object_cleanup.settle(writer.project, *steps.again(attempt))
+    object_cleanup.delete_released(writer.project, *steps.retry_on_conflict(attempt))
 
 
 def _attributes(current: File, body: FileUpdate) -> dict[str, Any]:
@@ -121,6 +121,6 @@ def _attributes(current: File, body: FileUpdate) -> dict[str, Any]:
 def _type_of(project: int, number: int) -> FileType:
     found = types_of(FILE, project, [number])
     if not found:
-        raise BadInput(f"type: the project has no file type {number}.")
+        raise BadInput(unknown_type(FILE, project, number))
     kept: FileType = found[number]
     return kept

@@ -1,4 +1,4 @@
-"""Frames of media as pictures. Errors are JSON, as everywhere."""
+"""Frames of media as pictures. Errors are JSON, and pictures where Accept prefers them, as `<img>` does."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from chalicelib.resources.frames import times as frame_times
 from chalicelib.resources.frames.service import FrameRequest
 from chalicelib.resources.frames.times import FrameTimes, FrameTimesQuery
 
-OPERATIONS = Operations(tag="Clips and frames")
+OPERATIONS = Operations(tag="Clips and frames", function="media")
 FORMATS = ("png", "jpg", "gif", "mp4")
 
 

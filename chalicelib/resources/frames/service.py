@@ -31,9 +31,9 @@ LARGEST_IMAGE = 128 * 1024 * 1024
 """Bytes of an image file that is decoded within a request."""
 _AVIF = "image/avif"
 MOST_BYTES = 32 * 1024 * 1024
-LARGEST = 4 * 1024 * 1024
+MAX_CACHED_BYTES = 4 * 1024 * 1024
 """Bytes of the pictures that are kept in all, and of one of them."""
-_recent: Recent[tuple[bytes, str]] = Recent(MOST_BYTES, LARGEST, lambda picture: len(picture[0]))
+_recent: Recent[tuple[bytes, str]] = Recent(MOST_BYTES, MAX_CACHED_BYTES, lambda picture: len(picture[0]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +154,7 @@ def _options(request: FrameRequest) -> RenderOptions:
         try:
             tile = rendering.parse_size(request.tile, "tile")
         except BadInput:
-            # What cannot be understood of a tile counts as none, as it always did.
+            # An invalid tile is ignored, for compatibility.
             tile = None
     form: Any = request.form
     return rendering.RenderOptions(

@@ -17,7 +17,7 @@ from chalicelib.resources.frames.operations import FORMATS, picture
 from chalicelib.resources.graphics import service as graphics_service
 from chalicelib.resources.graphics.service import Look, TrackLook
 
-OPERATIONS = Operations(tag="Clips and frames")
+OPERATIONS = Operations(tag="Clips and frames", function="media")
 MOST_BOXES = 100
 
 Margin = Annotated[int, Meta(ge=0, le=65_535)]
@@ -39,6 +39,10 @@ class LocalizationGraphicQuery(Resource, kw_only=True):
     margin_y: Annotated[
         Margin | None, Meta(description="Pixels above and below; given where `use_default_margins` is false.")
     ] = None
+    mask: Annotated[
+        bool,
+        Meta(description="Whether what is outside of the shape is transparent; as PNG only."),
+    ] = False
 
 
 class StateGraphicQuery(Resource, kw_only=True):
@@ -76,7 +80,15 @@ def localization_graphic(call: Call[Localization, LocalizationGraphicQuery, None
             raise BadInput("margin_x and margin_y: both are needed where use_default_margins is false.")
         margins = query.margin_x, query.margin_y
     media = graphics_service.media_of(found, call.scope)
-    look = Look(form=call.accept or "png", force_scale=query.force_scale, margins=margins, max_height=query.max_height)
+    if query.mask and call.accept not in (None, "png"):
+        raise BadInput("mask: only PNG has transparency; accept image/png.")
+    look = Look(
+        form=call.accept or "png",
+        force_scale=query.force_scale,
+        margins=margins,
+        max_height=query.max_height,
+        is_cut_out=query.mask,
+    )
     modified = max(found.modified_datetime, media.modified_datetime)
     return picture(call.headers, found.id, modified, lambda: graphics_service.draw(found, media, look))
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from chalicelib.core.models.entities import Localization
+from chalicelib.core.values.shapes import SHAPES
 from chalicelib.errors import BadInput
 
-DEFAULT_MARGINS = {"box": (0, 0), "line": (10, 10), "dot": (10, 10), "poly": (0, 0)}
-"""Pixels on each side, x and y, by the dtype of the localization's type."""
 _SMALLEST = 2.1
 """Pixels: a smaller side becomes `_AT_LEAST`."""
 _AT_LEAST = 3.0
@@ -37,7 +36,7 @@ def region(shape: Localization, dtype: str, size: tuple[int, int], margins: tupl
     Raises:
         BadInput: the localization lacks what its dtype needs.
     """
-    margin_x, margin_y = margins or DEFAULT_MARGINS[dtype]
+    margin_x, margin_y = margins or SHAPES[dtype].margin
     width, height = size
     left, top, right, bottom = _bounds(shape, dtype)
     # A dot is the pixel it is in.
@@ -60,7 +59,10 @@ def _long_enough(side: float) -> float:
 def _bounds(shape: Localization, dtype: str) -> tuple[float, float, float, float]:
     """Left, top, right and bottom of a localization, relative to the picture."""
     points: list[tuple[float, float]] = []
-    if dtype == "poly":
+    if shape.bounds:
+        x, y, width, height = shape.bounds
+        points = [(max(x, 0.0), max(y, 0.0)), (min(x + width, 1.0), min(y + height, 1.0))]
+    elif dtype == "poly":
         points = [(x, y) for x, y in shape.points or []]
     elif shape.x is not None and shape.y is not None:
         along, down = {"box": (shape.width, shape.height), "line": (shape.u, shape.v)}.get(dtype, (0.0, 0.0))

@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
-from chalicelib.access.view_queries import all_rows
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.entities import Localization, Media, State
 from chalicelib.errors import BadInput, NotFound
-from chalicelib.query.operators import Op
-from chalicelib.query.tree import Test
 from chalicelib.resources.entities.service import type_of, types_of
 from chalicelib.resources.frames import service as frames_service
+from chalicelib.resources.graphics.cutouts import cut_out
 from chalicelib.resources.graphics.schemas import region
 from chalicelib.storage.dynamodb import entities
 
@@ -36,6 +33,7 @@ class Look(Struct, frozen=True, kw_only=True):
     force_scale: str | None = None
     margins: tuple[int, int] | None = None
     max_height: int | None = None
+    is_cut_out: bool = False
 
 
 class TrackLook(Struct, frozen=True, kw_only=True):
@@ -63,7 +61,7 @@ class Track(Struct, frozen=True, kw_only=True):
 def media_of(localization: Localization, scope: Scope) -> Media:
     """The media that a localization lies on. Raises NotFound where it was deleted or the caller may not see it."""
     found: Media = entities.get(Kind.MEDIA, localization.media)
-    _refuse_unseen(scope, found.project, Kind.MEDIA, [found.id])
+    _refuse_unseen(scope, Kind.MEDIA, [found])
     return found
 
 
@@ -82,7 +80,11 @@ def draw(localization: Localization, media: Media, look: Look) -> tuple[bytes, s
     form: Any = look.form
     options = RenderOptions(format=form, force_scale=scale)
     drawing = Drawing((view,), options, None if scale else look.max_height)
-    return frames_service.draw([source], drawing, f"localization {localization.id}")
+    picture, form = frames_service.draw([source], drawing, f"localization {localization.id}")
+    if not look.is_cut_out:
+        return picture, form
+    part = region(localization, dtype, view.size, look.margins)
+    return cut_out(picture, localization, dtype, part, view.size), form
 
 
 def track(state: State, offset: int, length: int, scope: Scope) -> Track:
@@ -105,8 +107,8 @@ def track(state: State, offset: int, length: int, scope: Scope) -> Track:
     found = {number: row.entity for number, row in entities.many(Kind.MEDIA, (row.media for row in chosen)).items()}
     if missing := [row.media for row in chosen if row.media not in found]:
         raise NotFound.of("Media", missing[0])
-    _refuse_unseen(scope, state.project, Kind.LOCALIZATION, [row.id for row in chosen])
-    _refuse_unseen(scope, state.project, Kind.MEDIA, found)
+    _refuse_unseen(scope, Kind.LOCALIZATION, chosen)
+    _refuse_unseen(scope, Kind.MEDIA, found.values())
     return Track(localizations=chosen, media=found)
 
 
@@ -134,13 +136,10 @@ def draw_track(found: Track, look: TrackLook) -> tuple[bytes, str]:
     return frames_service.draw([source for source, _ in looks], drawing, "length")
 
 
-def _refuse_unseen(scope: Scope, project: int, kind: Kind, numbers: Iterable[int]) -> None:
+def _refuse_unseen(scope: Scope, kind: Kind, rows: Iterable[Localization | Media]) -> None:
     """Raise NotFound unless the caller of this request may see all of them."""
-    if kind not in scope.terms(project):
-        return
-    wanted = tuple(numbers)
-    query = all_rows(kind, Test("id", Op.IN, wanted))
-    if unseen := set(wanted).difference(view_queries.ids(view_queries.current(project), query, scope)):
+    wanted = {row.id: row for row in rows}
+    if unseen := wanted.keys() - {row.id for row in scope.only(kind, wanted.values())}:
         raise NotFound.of(kind.capitalize(), min(unseen))
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Annotated
 
 from msgspec import Meta
@@ -28,6 +30,8 @@ class HealthStatus(Resource, kw_only=True):
     version: Annotated[str | None, Meta(description="The version of the service, in the part `service` only.")] = None
 
 
+SUMMARY_SECONDS = 10.0
+"""How long a summary for callers without a token is kept."""
 PARTS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("database", health.reach_database),
     ("object store", health.reach_objects),
@@ -43,15 +47,40 @@ def health_check(call: Call[None, NoQuery, None]) -> list[HealthStatus]:  # noqa
     return [HealthStatus(part="service", version=__version__)]
 
 
-@OPERATIONS.get("/rest/HealthCheckFull", "HealthCheckFull", needs=Permission.SIGNED_IN)
+@OPERATIONS.get("/rest/HealthCheckFull", "HealthCheckFull", needs=Permission.ANYONE)
 def health_check_full(call: Call[None, NoQuery, None]) -> list[HealthStatus]:
-    """Whether the service and what it depends on answer; 503 names the part that does not.
+    """Whether the service and what it depends on answer, and no work was given up; 503 where something is wrong.
 
-    It asks every part, so it needs a token; HealthCheck is open and asks none.
+    Users learn the parts, and which of them is wrong; callers without a token the whole alone, at most ten seconds old.
     """
+    if call.caller.signed_in:
+        return _ask_parts()
+    if not _summary(int(time.monotonic() / SUMMARY_SECONDS)):
+        raise Unavailable("A part of the service does not answer, or work was given up.")
+    return health_check(call)
+
+
+@lru_cache(maxsize=1)
+def _summary(_period: int) -> bool:
+    """Whether all is well, asked once in a period whoever calls."""
+    try:
+        _ask_parts()
+    except LimnError:
+        return False
+    return True
+
+
+def _ask_parts() -> list[HealthStatus]:
+    """The parts, asked one after the other. Raises Unavailable, naming what is wrong."""
     for part, reach in PARTS:
         try:
             reach()
         except LimnError as failure:
             raise Unavailable(f"The {part} does not answer.") from failure
-    return [*health_check(call), *(HealthStatus(part=part) for part, _ in PARTS)]
+    if given_up := sending.count_given_up():
+        counts = ", ".join(f"{count} of {name}" for name, count in given_up.items())
+        raise Unavailable(
+            f"Work was given up: dead letters, {counts}.",
+            "`python -m infra.admin dead-letters` shows them, and `redrive QUEUE` has them tried again.",
+        )
+    return [HealthStatus(part="service", version=__version__), *(HealthStatus(part=part) for part, _ in PARTS)]

@@ -39,7 +39,7 @@ def make_template(call: Call[Organization, NoQuery, HostedTemplateSpec]) -> Host
 def change_template(
     call: Call[HostedTemplate, NoQuery, HostedTemplateUpdate], change: dict[str, Any]
 ) -> dict[str, Any]:
-    """Replace what is given; headers go under seal."""
+    """Update the given members; headers are encrypted."""
     if call.body.url is not None:
         fetching.check_address(call.body.url, call.organization)
         if call.target.sealed:

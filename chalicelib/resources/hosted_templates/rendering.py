@@ -1,8 +1,9 @@
 """Rendering templates of other authors: Jinja, of which only what cannot run away is left.
 
 A template is data from the web. It may put in parameters, choose and repeat; it may not call anything, assign anything,
-or take other templates in. So the work is bounded by the sizes here: the text, the values, the rounds of all loops, and
-what comes out.
+or take other templates in. The text, the values, the rounds of all loops and the result have sizes here. That bounds
+neither time nor memory: one filter makes gigabytes of 30 bytes (`1|round(-10000000)`). So every template is rendered in
+a child process (`video.process.isolation`), which the kernel ends at its limits.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from chalicelib.errors import BadInput, TooLarge
+from chalicelib.video.process import isolation
 
 if TYPE_CHECKING:
     from jinja2.sandbox import SandboxedEnvironment
@@ -30,17 +32,29 @@ NODES = frozenset(
     {"Template", "Output", "TemplateData", "Name", "Const", "List", "Tuple", "Dict", "Pair", "Getattr", "Getitem"}
     | {"Filter", "If", "For", "CondExpr", "Compare", "Operand", "And", "Or", "Not", "Test", "Concat", "Keyword"}
 )
+LIMITS = isolation.Limits(seconds=5.0, memory=512 * 1024 * 1024, file_size=0, subject="template")
 _COUNTED = "limn_counted"
 
 
 def render(source: str, values: Mapping[str, str]) -> str:
-    """A template with values put in.
+    """A template with values put in, rendered in a child process.
 
     Raises:
-        BadInput: it is no template, or uses what is not left, which the message names.
+        BadInput: it is no template, or uses what is not left, which the message names; or it takes more time or memory
+            than `LIMITS`.
         TooLarge: it or its result is too large, or its loops go round too often.
     """
-    import jinja2  # noqa: PLC0415 few calls need it
+    return isolation.render(render_here, source, dict(values), limits=LIMITS)
+
+
+def warm_up() -> None:
+    """Load the library that renders, so that children find it loaded."""
+    _environment()
+
+
+def render_here(source: str, values: dict[str, str]) -> str:
+    """As `render`, in this process: only for the child."""
+    import jinja2  # noqa: PLC0415 only the child needs it
     from jinja2 import nodes  # noqa: PLC0415
 
     if len(source.encode()) > LARGEST_TEMPLATE:

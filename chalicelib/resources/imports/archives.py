@@ -12,7 +12,7 @@ from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.errors import BadInput
 from chalicelib.formats.readers import tasks
 from chalicelib.formats.readers.reading import Rows
-from chalicelib.formats.readers.tasks import Listing, Wanted
+from chalicelib.formats.readers.tasks import ArchiveOptions, Listing
 from chalicelib.resources.imports.schemas import ImportSpec
 from chalicelib.resources.uploads.fetching import ObjectSource
 from chalicelib.video.process import isolation
@@ -46,7 +46,7 @@ def opened(spec: ImportSpec, key: ObjectKey, passes: int) -> Iterator[OpenArchiv
         Conflict: the object was replaced meanwhile.
     """
     with tempfile.TemporaryDirectory(prefix="limn-import-") as folder:
-        wanted = Wanted(format=spec.format, first_pixel=spec.first_pixel, folder=folder)
+        wanted = ArchiveOptions(format=spec.format, first_pixel=spec.first_pixel, folder=folder)
         frames = isolation.stream(tasks.read_rows, _source(key), wanted, passes, limits=LIMITS)
         with contextlib.closing(frames):
             yield OpenArchive(frames)
@@ -64,7 +64,9 @@ def contents(
         files: as of `tasks.read_files`.
         block: bytes of all blocks but the last of a file.
     """
-    frames = isolation.stream(tasks.read_files, _source(key), Wanted(format=spec.format), files, block, limits=LIMITS)
+    frames = isolation.stream(
+        tasks.read_files, _source(key), ArchiveOptions(format=spec.format), files, block, limits=LIMITS
+    )
     with contextlib.closing(frames):
         yield (iter(lambda: next(frames, b""), b"") for _ in files)
 

@@ -59,7 +59,7 @@ from chalicelib.resources.imports.schemas import (
 )
 
 MOST_STATES = 200_000
-LARGEST = {"image": 512 * 1024**2, "video": 20 * 1024**3}
+MAX_FILE_BYTES = {"image": 512 * 1024**2, "video": 20 * 1024**3}
 """Bytes of a file of the archive that becomes a media."""
 _AT_ONCE = 2_000
 """Elements of one question to the view."""
@@ -173,8 +173,8 @@ class Check:
                 f"the project has no media that matches it by {self._spec.match}, and the archive has no file of it"
             )
             raise ValueError(f"{message}; upload the video first" if row.is_video else message)
-        if self._files.size(path) > LARGEST[dtype]:
-            raise ValueError(f"{path} has more than {LARGEST[dtype]} bytes")
+        if self._files.size(path) > MAX_FILE_BYTES[dtype]:
+            raise ValueError(f"{path} has more than {MAX_FILE_BYTES[dtype]} bytes")
         number = self._mapper.media_type(row.type, dtype)
         attributes = self._mapper.media_attributes(number, row.attributes)
         self._held.keep(attributes)
@@ -259,7 +259,7 @@ class Check:
         try:
             found = self._find(row.media)
             element = self._element(row.elemental_id, "state")
-            spec, note = self._mapper.state(row, element)
+            spec, note = self._mapper.state(row, found.size, element)
             self._held.keep(spec.attributes)
         except Skipped:
             tally.skipped += 1

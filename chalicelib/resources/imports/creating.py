@@ -36,7 +36,7 @@ from chalicelib.resources.transcodes import service as transcodes_service
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import objects
 
-AT_ONCE = 500
+ANNOTATIONS_PER_COMMIT = 500
 """Annotations of one commit."""
 _ELEMENTS = 2_000
 """Elements of one question to the view."""
@@ -88,10 +88,10 @@ def create(
     versions = {version.id: version for version in records.list_children(VERSION, writer.project)}
     version = default_version(writer, versions)
     kind = Kind.LOCALIZATION if phase == "labels" else Kind.STATE
-    for start in range(0, len(rows), AT_ONCE):
+    for start in range(0, len(rows), ANNOTATIONS_PER_COMMIT):
         if not go_on():
             return
-        some = rows[start : start + AT_ONCE]
+        some = rows[start : start + ANNOTATIONS_PER_COMMIT]
         for row in some:
             row.spec.version = row.spec.version or version
             if isinstance(row, LabelRow):

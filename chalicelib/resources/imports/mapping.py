@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -12,11 +12,14 @@ from msgspec import Struct
 
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.definitions import Definitions
-from chalicelib.core.models.entities import LocalizationSpec, StateSpec
+from chalicelib.core.models.entities import LocalizationSpec, Mask, StateSpec
 from chalicelib.core.resource import now
 from chalicelib.core.values.attribute_values import converter
+from chalicelib.core.values.frames import refuse_beyond
+from chalicelib.core.values.shapes import SHAPES
 from chalicelib.errors import BadInput
-from chalicelib.formats.model import Attributes, Label, LabelKind, State, box_of
+from chalicelib.formats.model import Attributes, Label, LabelKind, Refined, State, box_of, members_of_shape
+from chalicelib.formats.refined import members_of
 from chalicelib.resources.imports.schemas import ClassTarget, ImportSpec, Target
 
 TOLERANCE = 1e-6
@@ -26,12 +29,11 @@ TARGET: dict[str, Target] = {"track": "track", "frame": "frame", "media": "note"
 ASSOCIATION_OF: dict[str, str] = {TARGET[name]: association for name, association in ASSOCIATION.items()}
 """By target, the association of the state types that take it."""
 TITLES: dict[str, str] = {
-    "box": "Box", "line": "Line", "dot": "Dot", "poly": "Polygon", "track": "Track", "frame": "Frame", "note": "Note",
+    **{kind: shape.title for kind, shape in SHAPES.items()}, "track": "Track", "frame": "Frame", "note": "Note",
     "image": "Image", "video": "Video",
 }  # fmt: skip
 """The names of types that an import creates for rows that name none."""
 _JSON_DTYPES = ("geopos", "float_array")
-_KIND_WORDS = {"box": "boxes", "line": "lines", "dot": "dots", "poly": "polygons"}
 
 
 class Skipped(Exception):
@@ -55,6 +57,7 @@ class Chosen(Struct, frozen=True):
     dtypes: Mapping[str, str]
     constants: Attributes
     becomes_box: bool = False
+    refinements: frozenset[str] = frozenset()
 
 
 class Mapper:
@@ -69,14 +72,20 @@ class Mapper:
     def label(self, row: Label, size: Size, elemental_id: str) -> tuple[LocalizationSpec, str]:
         """The spec of a localization without its media, and a note on what is left out."""
         chosen = self.choose(row.kind, row.class_name, row.type)
-        if size.frames is not None and not 0 <= row.frame < max(size.frames, 1):
-            raise ValueError(f"frame {row.frame} is not one of the {size.frames} frames of the media")
+        _check_frame(row.frame, size)
         kind: LabelKind = "box" if chosen.becomes_box else row.kind
         shape = _fractions(row, size)
         if chosen.becomes_box:
             shape = _fractions_of_box(row, size)
-        members = _members(kind, self._within(kind, shape))
+        members = members_of_shape(kind, self._within(kind, shape))
         attributes, note = self._attributes(row, chosen, in_track=row.track is not None)
+        refined = None if chosen.becomes_box else _refinement_of(row, size)
+        more, lost = members_of(refined, chosen.refinements)
+        if "mask" in more:
+            shape = tuple(_snap(shape, size))
+            members |= members_of_shape(kind, shape)
+            more["mask"] = Mask(**more["mask"])
+        note = note or (f"{', '.join(lost)} was left out: the type does not allow it" if lost else "")
         spec = LocalizationSpec(
             media_id=1,  # set when it is created
             type=chosen.type,
@@ -85,15 +94,18 @@ class Mapper:
             elemental_id=elemental_id,
             attributes=attributes,
             **members,
+            **more,
         )
         return spec, "the polygon became its box" if chosen.becomes_box else note
 
-    def state(self, row: State, elemental_id: str) -> tuple[StateSpec, str]:
+    def state(self, row: State, size: Size, elemental_id: str) -> tuple[StateSpec, str]:
         """The spec of a state without its media and localizations, and a note on what is left out."""
         chosen = self.choose(TARGET[row.association], row.class_name, row.type)
         attributes, note = self._attributes(row, chosen, in_track=row.association == "track")
         if row.association == "frame" and row.frame is None:
             raise ValueError("frame is missing")
+        if row.frame is not None:
+            _check_frame(row.frame, size)
         spec = StateSpec(
             type=chosen.type,
             media_ids=[1],  # set when it is created
@@ -163,7 +175,7 @@ class Mapper:
         matches = [number for number, each in types.items() if each.name in names]
         if wanted is None and len(matches) == 1:
             wanted = matches[0]
-        word = "types of " + _KIND_WORDS["box" if becomes_box else kind]
+        word = "types of " + SHAPES["box" if becomes_box else kind].plural
         number = self._only(types, wanted, "", word, kind, is_unnamed=not names)
         self._check_class(types[number], class_name, target)
         return self._compile(types[number], class_name, target, becomes_box=becomes_box)
@@ -211,6 +223,7 @@ class Mapper:
             dtypes={each.name: str(each.dtype) for each in of.attribute_types},
             constants=constants,
             becomes_box=becomes_box,
+            refinements=frozenset(getattr(of, "refinements", ())),
         )
 
     def _version(self, name: str) -> int | None:
@@ -232,7 +245,8 @@ class Mapper:
         except BadInput as refusal:
             raise ValueError(refusal.message) from None
         is_whole = known.keys() >= given.keys() - set(others)
-        return known, "" if is_whole else "attributes that the type does not have were dropped"
+        dropped = ", ".join(repr(name) for name in given if name not in known and name not in others)
+        return known, "" if is_whole else f"attributes that the type does not have were dropped: {dropped}"
 
     def _known_attributes(self, given: Attributes, dtypes: Mapping[str, str], others: Iterable[str]) -> Attributes:
         known = {name: value for name, value in given.items() if name in dtypes and value is not None}
@@ -248,17 +262,17 @@ class Mapper:
     # --- geometry ---------------------------------------------------------------------------------------------------
 
     def _within(self, kind: LabelKind, shape: tuple[float, ...]) -> tuple[float, ...]:
-        """The shape with numbers that a localization holds: fractions; a box may reach beyond the picture."""
+        """The shape as fractions of the picture, within it; a box or line may end beyond it by rounding only."""
         if kind == "box" and (shape[2] < 0 or shape[3] < 0):
             raise ValueError(f"its width {shape[2]:g} or height {shape[3]:g} is below 0")
-        lows = (0.0, 0.0, -1.0, -1.0) if kind == "line" else (0.0,) * len(shape)
+        lows = SHAPES[kind].lows or (0.0,) * len(shape)
         beyond = max(0.0, max(shape) - 1, *(low - number for low, number in zip(lows, shape, strict=True)))
-        if beyond == 0:
-            return shape
-        if beyond <= TOLERANCE:
+        ends = (shape[0] + shape[2], shape[1] + shape[3]) if kind in ("box", "line") else (0.0,)
+        too_far = max(beyond, max(ends) - 1, -min(ends))
+        if too_far <= TOLERANCE:
             return tuple(min(max(number, low), 1.0) for low, number in zip(lows, shape, strict=True))
         if self._spec.outside == "refuse":
-            raise ValueError(f"it reaches beyond the picture by {beyond:.3g} of a side; outside may clip it")
+            raise ValueError(f"it reaches beyond the picture by {too_far:.3g} of a side; outside may clip it")
         return _clip(kind, shape)
 
 
@@ -267,6 +281,15 @@ def type_of_media(spec: ImportSpec, dtype: str) -> int | None:
     if dtype == "video":
         return spec.types.get("video")
     return spec.types.get("image", spec.types.get("media"))
+
+
+def _check_frame(frame: int, size: Size) -> None:
+    if frame < 0:
+        raise ValueError(f"frame: {frame} is below 0")
+    try:
+        refuse_beyond(frame, [size.frames])
+    except BadInput as refusal:
+        raise ValueError(refusal.message) from None
 
 
 def _of_dtype(types: Mapping[int, Any], dtype: str) -> dict[int, Any]:
@@ -298,6 +321,24 @@ def _fractions(row: Label, size: Size) -> tuple[float, ...]:
     return tuple(divide(number, sides[index % 2]) for index, number in enumerate(row.shape))
 
 
+def _refinement_of(row: Label, size: Size) -> Refined | None:
+    """What refines a label, its holes in fractions."""
+    if row.refined is None or row.unit == "fraction" or not row.refined.holes:
+        return row.refined
+    holes = tuple(
+        tuple(divide(number, (size.width, size.height)[index % 2]) for index, number in enumerate(hole))
+        for hole in row.refined.holes
+    )
+    return msgspec.structs.replace(row.refined, holes=holes)
+
+
+def _snap(shape: tuple[float, ...], size: Size) -> Iterator[float]:
+    """A box in fractions whose edges are those of pixels, as those of a mask are."""
+    for index, number in enumerate(shape):
+        side = (size.width, size.height)[index % 2]
+        yield divide(round(number * side), side)
+
+
 def _fractions_of_box(row: Label, size: Size) -> tuple[float, ...]:
     return _fractions(msgspec.structs.replace(row, kind="box", shape=box_of(row)), size)
 
@@ -310,16 +351,6 @@ def divide(pixels: float, side: int) -> float:
             if other * side == pixels:
                 return other
     return found
-
-
-def _members(kind: LabelKind, shape: tuple[float, ...]) -> dict[str, Any]:
-    if kind == "box":
-        return dict(zip(("x", "y", "width", "height"), shape, strict=True))
-    if kind == "line":
-        return dict(zip(("x", "y", "u", "v"), shape, strict=True))
-    if kind == "dot":
-        return dict(zip(("x", "y"), shape, strict=True))
-    return {"points": [list(point) for point in zip(shape[::2], shape[1::2], strict=True)]}
 
 
 def _decode(attributes: Attributes, dtypes: Mapping[str, str]) -> Attributes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from chalicelib.core.models.accounts import Project
 from chalicelib.core.permissions import Permission
 from chalicelib.core.responses import MessageResponse
-from chalicelib.http.addresses import WITHIN_PROJECT, only, record_of_project, within
+from chalicelib.http.addresses import WITHIN_PROJECT, record_of_project, visible_only, within
 from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.imports import service as imports_service
 from chalicelib.resources.imports.schemas import IMPORT, Import, ImportCreated, ImportSpec, StoredImport
@@ -14,16 +14,16 @@ from chalicelib.storage.dynamodb import records
 OPERATIONS = Operations(tag="Datasets")
 
 
-ONE = only(within(record_of_project(IMPORT, "uid")), imports_service.is_visible)
+ONE = visible_only(within(record_of_project(IMPORT, "uid")), imports_service.is_visible)
 
 
 @OPERATIONS.post("/rest/Imports/{project}", "CreateImport", needs=Permission.TRANSFER, addresses=WITHIN_PROJECT)
 def start_import(call: Call[Project, NoQuery, ImportSpec]) -> ImportCreated:
     """Import a dataset from an archive that the caller uploaded.
 
-    Formats: COCO, YOLO, Pascal VOC, MOT Challenge, CVAT 1.1, CSV, JSON lines and Parquet. With `dry_run` the report
-    says what would be created, mapped and refused, and nothing changes. An import of the same archive creates nothing
-    twice. Ask GetImport how it goes.
+    Formats: COCO, YOLO, Pascal VOC, MOT Challenge, CVAT 1.1, VIAME, CSV, JSON lines and Parquet. With `dry_run` the
+    report says what would be created, mapped and refused, and nothing changes. An import of the same archive creates
+    nothing twice. Ask GetImport how it goes.
     """
     made = imports_service.start(call.scope, call.target, call.body)
     what = "A dry run of the import" if made.spec.dry_run else "The import"

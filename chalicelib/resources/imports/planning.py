@@ -22,12 +22,21 @@ import msgspec
 from msgspec import Struct
 
 from chalicelib.core.kinds import DefinitionKind, Kind
-from chalicelib.core.models.definitions import TYPE_RECORD, Definitions, LocalizationType, MediaType, StateType
+from chalicelib.core.models.definitions import (
+    TYPE_RECORD,
+    Definitions,
+    LocalizationType,
+    MediaType,
+    Skeleton,
+    StateType,
+)
 from chalicelib.core.values.attribute_values import check_definition
 from chalicelib.core.values.attributes import AttributeType
+from chalicelib.core.values.shapes import SHAPES
 from chalicelib.errors import BadInput
-from chalicelib.formats.model import Attributes, Label, Media, State
+from chalicelib.formats.model import Attributes, Label, Media, Refined, State
 from chalicelib.formats.readers.reading import Rows
+from chalicelib.formats.refined import names_of
 from chalicelib.resources.imports.inference import dtypes_of, narrowest
 from chalicelib.resources.imports.mapping import ASSOCIATION_OF, TARGET, TITLES, type_of_media
 from chalicelib.resources.imports.schemas import MOST_ROWS, ClassTarget, ImportSpec, PlannedType
@@ -40,7 +49,7 @@ MOST_CREATED = 100
 LONGEST_NAME = 64
 MOST_NAMES = 500
 """Attributes of one type."""
-TEXTUAL = ("csv", "cvat", "voc")
+TEXTUAL = ("csv", "cvat", "viame", "voc")
 """Formats whose attributes are texts."""
 
 
@@ -55,6 +64,16 @@ class _Type(Struct):
     known: frozenset[str] = frozenset()
     found: dict[str, tuple[frozenset[str], int]] = {}
     """By name of an attribute: the dtypes that hold all values so far, and the length of lists."""
+    refinements: set[str] = set()
+    skeleton: Skeleton | None = None
+
+    def refine(self, refined: Refined | None) -> None:
+        """Note what refines a label."""
+        self.refinements.update(names_of(refined))
+        if refined is not None and self.skeleton is None and names_of(refined) == ["skeleton"]:
+            count = len(refined.points or refined.visible or ())
+            names = list(refined.points) or [f"point {number}" for number in range(1, count + 1)]
+            self.skeleton = Skeleton(points=names, edges=[[first, second] for first, second in refined.edges])
 
     def take(self, attributes: Mapping[str, Any], *, is_text: bool = False) -> None:
         """Note the values of a row; with `is_text` numbers and the like may stand in texts."""
@@ -65,6 +84,8 @@ class _Type(Struct):
 
     def merge(self, other: _Type) -> None:
         """Note the values of all rows that another one has noted."""
+        self.refinements |= other.refinements
+        self.skeleton = self.skeleton or other.skeleton
         for name, (dtypes, size) in other.found.items():
             if name not in self.known and (name in self.found or len(self.found) < MOST_NAMES):
                 self._note(name, dtypes, size)
@@ -150,7 +171,8 @@ class Plan:
             return MediaType(dtype=each.word, **common)  # type: ignore[arg-type]
         common["media"] = [*self._media, *media]
         if each.kind is Kind.LOCALIZATION:
-            return LocalizationType(dtype=each.word, **common)  # type: ignore[arg-type]
+            wanted = ["skeleton"] if each.skeleton else sorted(each.refinements - {"skeleton"})
+            return LocalizationType(dtype=each.word, refinements=wanted, skeleton=each.skeleton, **common)  # type: ignore[arg-type]
         return StateType(association=ASSOCIATION_OF[each.word], **common)  # type: ignore[arg-type]
 
 
@@ -182,7 +204,7 @@ class Needs:
                     self._take(word, "", row.type, row.attributes)
             elif isinstance(row, Label):
                 if row.keyed:
-                    self._take(row.kind, row.class_name, row.type, row.attributes)
+                    self._take(row.kind, row.class_name, row.type, row.attributes, row.refined)
             elif isinstance(row, State):
                 self._take(TARGET[row.association], row.class_name, row.type, row.attributes)
         self._resolve_unnamed()
@@ -204,13 +226,16 @@ class Needs:
             if found := self._find(word, "", "", ClassTarget()):
                 found.merge(unnamed)
 
-    def _take(self, word: str, class_name: str, type_name: str, attributes: Attributes) -> None:
+    def _take(
+        self, word: str, class_name: str, type_name: str, attributes: Attributes, refined: Refined | None = None
+    ) -> None:
         target = self._spec.classes.get(class_name)
         if target is not None and target.skip:
             return
         is_unnamed = not type_name and (not class_name or word in ASSOCIATION_OF)
         if is_unnamed and target is None:
             unnamed = self._unnamed.setdefault(word, _Type(kind=_kind_of(word), word=word, name="", number=None))
+            unnamed.refine(refined)
             if self._spec.unknown_attributes != "drop":
                 unnamed.take(attributes, is_text=self._spec.format in TEXTUAL)
             return
@@ -220,12 +245,13 @@ class Needs:
         found = self._by_row[key]
         if found is None:
             return
+        found.refine(refined)
         if target is not None:
             found.take(target.attributes)
         if self._spec.unknown_attributes != "drop":
             found.take(attributes, is_text=self._spec.format in TEXTUAL)
         attribute = self._spec.class_attribute
-        is_shape = word in ("box", "line", "dot", "poly")
+        is_shape = word in SHAPES
         if attribute and is_shape and class_name not in ("", found.name) and attribute not in attributes:
             found.take({attribute: class_name})
 

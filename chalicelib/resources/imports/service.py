@@ -38,7 +38,7 @@ _DTYPES = {
     "video": "video",
 }  # fmt: skip
 _MEDIA = ("media", "image", "video")
-LARGEST = 50 * 1024**3
+MAX_ARCHIVE_BYTES = 50 * 1024**3
 """Bytes of an archive."""
 MOST_AT_WORK = 5
 """Imports of one user that may be at work in a project."""
@@ -111,8 +111,8 @@ def check_size(found: tuple[int, str] | None, spec: ImportSpec) -> None:
     """Refuse a missing or too large archive, given what the store says of it. Raises BadInput or TooLarge."""
     if found is None:
         raise BadInput(f"key: there is no object {spec.key}.")
-    if found[0] > LARGEST:
-        raise TooLarge(f"key: the archive has {found[0]} bytes; at most {LARGEST} are imported.")
+    if found[0] > MAX_ARCHIVE_BYTES:
+        raise TooLarge(f"key: the archive has {found[0]} bytes; at most {MAX_ARCHIVE_BYTES} are imported.")
 
 
 def clean_up(project: int, uid: str) -> None:

@@ -25,7 +25,8 @@ from chalicelib.resources.jobs import status_sync
 from chalicelib.resources.jobs.engines.base import EngineUnavailable, WorkflowRefused
 from chalicelib.resources.jobs.runs import ACTIVE, RUN, Run
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import records
+from chalicelib.storage.dynamodb import credentials, records
+from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects
 
 SECONDS = 5.0
@@ -77,7 +78,7 @@ def forget(runs: Sequence[Run]) -> None:
         list(pool.map(_forget_one, runs))
     for run in groups:
         if run.gid in notes:
-            object_cleanup.settle(run.project, notes[run.gid], [status_sync.manifest_key(run)])
+            object_cleanup.delete_released(run.project, notes[run.gid], [status_sync.manifest_key(run)])
         elif not _others(run, set()):  # the others went at the same time
             objects.remove([status_sync.manifest_key(run)])
 
@@ -114,8 +115,11 @@ def mark_stopping(run: Run) -> Run | None:
     def mark(current: Run) -> Run:
         return msgspec.structs.replace(current, is_stopping=True, active=ACTIVE, finished_on=None)
 
+    def end_token(change: Transaction, _before: Run, after: Run) -> None:
+        credentials.remove(change, [after.credential])
+
     try:
-        return records.edit(RUN, run.uid, mark)
+        return records.edit(RUN, run.uid, mark, also=end_token)
     except NotFound:
         return None
 
@@ -133,4 +137,7 @@ def _release_manifest(run: Run) -> str:
 def _forget_one(run: Run) -> None:
     objects.remove(list(objects.under(run.folder)))
     with suppress(NotFound):
-        records.remove(RUN, run.uid)
+        change = Transaction()
+        records.drop(change, RUN, records.get(RUN, run.uid))
+        credentials.remove(change, [run.credential])
+        change.run()

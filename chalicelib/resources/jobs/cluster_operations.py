@@ -60,7 +60,7 @@ def _check_host(spec: JobClusterSpec) -> None:
         raise BadInput(f"host: {spec.host[:200]!r} is neither a name nor an address; one is, without a path.") from None
     if not outbound.is_service_allowed(address) and outbound.resolves_inside(address):
         message = f"host: {spec.host[:200]!r} has no public address, and the operator does not allow it."
-        raise BadInput(message, "The operator can allow https://host:port with ServiceOrigins.")
+        raise BadInput(message, outbound.HOW_TO_ALLOW)
 
 
 def _seal(spec: JobClusterSpec) -> str:

@@ -73,7 +73,7 @@ def _find(path: dict[str, Any]) -> Found[Run | StoredJob]:
         found = jobs_service.find(path["uid"])
     except NotFound:
         found = records.get(JOB, path["uid"])
-    return Found(thing=found, project=found.project)
+    return Found(target=found, project=found.project)
 
 
 ONE = in_project("job", _find, variables={"uid": str})
@@ -168,11 +168,6 @@ def _run(target: Run | StoredJob) -> Run:
     return target
 
 
-def token_of(call: Call[Any, Any, Any]) -> str:
-    """The caller's token, for a workflow to use."""
-    return call.headers.get("authorization", "").strip().partition(" ")[2].strip()
-
-
 def launch_response(launched: jobs_service.Launched) -> JobsStarted:
     """The answer to a launch."""
     uids = [run.uid for run in launched.runs]
@@ -186,4 +181,4 @@ def launch_response(launched: jobs_service.Launched) -> JobsStarted:
 
 
 def _launch_jobs(call: Call[Project, NoQuery, Any], *, all_media: bool) -> JobsStarted:
-    return launch_response(jobs_service.launch(call.target, call.scope, token_of(call), call.body, all_media=all_media))
+    return launch_response(jobs_service.launch(call.target, call.scope, call.body, all_media=all_media))

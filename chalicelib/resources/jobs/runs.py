@@ -89,7 +89,13 @@ class Run(Struct, kw_only=True, omit_defaults=True):
     stop_time: Timestamp | None = None
     nodes: list[RunNode] = []
     sealed: str = ""
-    """The launcher's token, encrypted."""
+    """Its token, encrypted."""
+    credential: str = ""
+    """The key of its credential; empty for a run of a release whose runs had the launcher's own token."""
+    digest: str = ""
+    """The SHA-256 of the manifest that was launched."""
+    address: str = ""
+    """Host and port of its cluster as of the launch."""
     success_email: EmailSpec | None = None
     failure_email: EmailSpec | None = None
     is_submitted: bool = False

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
 
 import msgspec
 
@@ -24,8 +25,9 @@ from chalicelib.access.scope import Scope
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.accounts import Project
 from chalicelib.core.models.algorithms import ALGORITHM, Algorithm
+from chalicelib.core.models.credentials import Credential
 from chalicelib.core.models.jobs import JOB, Job, JobGroup, JobLog, JobProgress, StoredJob
-from chalicelib.core.permissions import Level
+from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound, Unavailable
 from chalicelib.query.parsers import filters
@@ -34,22 +36,21 @@ from chalicelib.query.parsers.parameters import MediaQuery
 from chalicelib.resources.algorithms import service as algorithms_service
 from chalicelib.resources.email import project_emails
 from chalicelib.resources.entities import object_cleanup
-from chalicelib.resources.jobs import cleanup, status_sync
+from chalicelib.resources.jobs import cleanup, status_sync, tokens
 from chalicelib.resources.jobs.engines import kubernetes
 from chalicelib.resources.jobs.engines.base import EngineUnavailable, WorkflowRefused
 from chalicelib.resources.jobs.runs import MOST_JOBS, MOST_MEDIA, RUN, JobSpec, Run, RunNode, as_response
 from chalicelib.resources.transcodes import service as transcodes_service
-from chalicelib.storage import sealing
 from chalicelib.storage.dynamodb import limits, records
 from chalicelib.storage.dynamodb.progress import streams
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects, owners
-from chalicelib.workflows.checks import Engine, check
+from chalicelib.workflows.checks import check
 
 SUBMIT_SECONDS = 12.0
 """How long a launch submits runs before it answers; the others are submitted later."""
-_TOGETHER = 20
-"""Runs stored in one transaction; each is four rows."""
+_TOGETHER = 16
+"""Runs stored in one transaction; each is five rows."""
 _THREADS = 8
 _NAME = re.compile(r"[^a-z0-9]+")
 _SALT = string.ascii_lowercase + string.digits
@@ -65,38 +66,45 @@ class Launched:
 
 
 def launch(
-    project: Project, scope: Scope, token: str, spec: JobSpec, *, all_media: bool, once: str | None = None
+    project: Project,
+    scope: Scope,
+    spec: JobSpec,
+    *,
+    all_media: bool,
+    once: str | None = None,
+    approval: algorithms_service.Approval | None = None,
 ) -> Launched:
     """Launch an algorithm on media, in batches of its `files_per_job`.
 
     Args:
         project: the project.
         scope: of the caller.
-        token: the caller's API token, for the workflow to use.
         spec: algorithm and media; `media_query` wins over `media_ids`.
         all_media: whether a launch without both covers all media of the project.
         once: a name that is claimed with the first run, so that a second launch of that name is refused.
+        approval: what may be launched; by default what the algorithm runs now.
 
     Raises:
+        NotApproved: somebody else changed what the algorithm runs.
         NotFound: the project has no algorithm of the name.
         BadInput: no media are given, there are too many, the manifest or a mail is not valid, or the engine refuses.
             Nothing was started.
         Conflict: the name `once` is claimed.
     """
     algorithm = algorithms_service.get_by_name(project.id, spec.algorithm_name)
-    return start(project, scope, token, spec, algorithm, None, all_media=all_media, once=once)
+    return start(project, scope, spec, algorithm, None, all_media=all_media, once=once, approval=approval)
 
 
 def start(
     project: Project,
     scope: Scope,
-    token: str,
     spec: JobSpec,
     algorithm: Algorithm,
     source: bytes | None,
     *,
     all_media: bool,
     once: str | None = None,
+    approval: algorithms_service.Approval | None = None,
 ) -> Launched:
     """As `launch`, for a given algorithm; with its manifest if it is not registered."""
     caller = scope.caller
@@ -114,26 +122,29 @@ def start(
     if not batches:
         return Launched(algorithm=algorithm, gid=gid, runs=[])
     text = source or algorithms_service.source(project, algorithm)
+    if approval is not None:
+        algorithms_service.check_approved(algorithm, text, approval)
     document = check(text, algorithms_service.engine_of(algorithm))
     try:
-        status_sync.engine_of(algorithm.cluster)
-        namespace = (
-            "default" if algorithms_service.engine_of(algorithm) is Engine.BATCH else kubernetes.namespace_in(document)
-        )
+        address = status_sync.engine_of(algorithm.cluster).address
+        namespace = kubernetes.namespace_in(document) if algorithm.cluster is not None else "default"
     except WorkflowRefused as refusal:
         raise BadInput(str(refusal)) from None
+    manifest = msgspec.json.encode(document)
+    digest = sha256(manifest).hexdigest()
     uids = _make_ordered_uuids(len(batches))
     runs = [
-        _run(project, caller.id, algorithm, gid, uid, batch, spec, namespace)
+        msgspec.structs.replace(
+            _run(project, caller.id, algorithm, gid, uid, batch, spec, namespace), digest=digest, address=address
+        )
         for uid, batch in zip(uids, batches, strict=True)
     ]
-    sealed = sealing.seal(token.encode(), status_sync.PURPOSE)
-    for run in runs:
-        run.sealed = sealed
-    manifest = status_sync.manifest_key(runs[0])
-    note = object_cleanup.release(project.id, [manifest], within=object_cleanup.GRACE)
-    objects.write(manifest, msgspec.json.encode(document), "application/json")
-    _store(runs, note, once)
+    most = min(level, LEVEL_OF[algorithm.level])
+    made = tokens.issue(runs, caller, most)
+    key = status_sync.manifest_key(runs[0])
+    note = object_cleanup.release(project.id, [key], within=object_cleanup.GRACE)
+    objects.write(key, manifest, "application/json")
+    _store(runs, made, note, once)
     return Launched(algorithm=algorithm, gid=gid, runs=_submit(runs))
 
 
@@ -338,23 +349,24 @@ def _run(
     )
 
 
-def _store(runs: list[Run], note: str, once: str | None) -> None:
+def _store(runs: list[Run], made: dict[str, Credential], note: str, once: str | None) -> None:
     """Store runs, all or none; the first also refers to their manifest, and `note` is settled."""
     done: list[Run] = []
     try:
         for start in range(0, len(runs), _TOGETHER):
             part = runs[start : start + _TOGETHER]
-            limits.again(partial(_store_part, part, None if done else note, once))
+            limits.retry_lost_creation(partial(_store_part, part, made, None if done else note, once))
             done += part
     except Exception:
         cleanup.forget(done)
         raise
 
 
-def _store_part(runs: list[Run], note: str | None, once: str | None) -> int:
+def _store_part(runs: list[Run], made: dict[str, Credential], note: str | None, once: str | None) -> int:
     change = Transaction()
     for run in runs:
         records.add(change, RUN, run)
+        tokens.store(change, made[run.uid])
     if note is not None:
         owners.forget(runs[0].project, note, change)
         if once is not None:

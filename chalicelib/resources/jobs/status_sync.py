@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -28,6 +29,7 @@ from chalicelib.core.resource import now
 from chalicelib.errors import LimnError, NotFound, Unavailable
 from chalicelib.queues import send_many
 from chalicelib.resources.email import project_emails
+from chalicelib.resources.jobs import tokens
 from chalicelib.resources.jobs.engines.base import (
     Engine,
     EngineUnavailable,
@@ -40,13 +42,10 @@ from chalicelib.resources.jobs.engines.batch import Batch
 from chalicelib.resources.jobs.engines.kubernetes import Cluster
 from chalicelib.resources.jobs.runs import ACTIVE, FINAL, RUN, Run, RunNode
 from chalicelib.settings import settings
-from chalicelib.storage import sealing
-from chalicelib.storage.dynamodb import records
+from chalicelib.storage.dynamodb import credentials, records
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects
 
-PURPOSE = "job"
-"""The encryption purpose of a launcher's token."""
 _logger = logging.getLogger("limn.jobs")
 ASK_SECONDS = 5.0
 """Maximum seconds for engines within one API request."""
@@ -76,21 +75,23 @@ def manifest_key(run: Run) -> ObjectKey:
 
 
 def parameters_of(run: Run) -> list[tuple[str, str]]:
-    """The parameters of a workflow (docs/guides/algorithms.md), including the launcher's token."""
+    """The parameters of a workflow (docs/guides/algorithms.md), including the job's token.
+
+    Those of the algorithm and the launch replace the name and the media only: no parameter sends the token elsewhere.
+    """
     host = settings().public_url
-    own = {
-        "name": run.algorithm_name,
-        "media_ids": ",".join(map(str, run.media_ids)),
+    own = {"name": run.algorithm_name, "media_ids": ",".join(map(str, run.media_ids))}
+    fixed = {
         "gid": run.gid,
         "uid": run.uid,
         "host": host,
         "rest_url": f"{host}/rest",
-        "rest_token": sealing.unseal(run.sealed, PURPOSE).decode(),
+        "rest_token": tokens.of(run),
         "tus_url": f"{host}/files/",
         "project_id": str(run.project),
     }
     given = {item.name: item.value if isinstance(item.value, str) else f"{item.value}" for item in run.parameters}
-    return list((own | given).items())
+    return list((own | given | fixed).items())
 
 
 def submit(run: Run) -> Run:
@@ -191,6 +192,8 @@ def _submit(run: Run, engine: Engine) -> Run:
     Raises:
         EngineUnavailable, WorkflowRefused, LimnError.
     """
+    if run.address != engine.address:
+        raise WorkflowRefused("The job cluster was moved after the launch; launch it again.")
     lease = _Lease(run.uid)
     try:
         return _store_status(run, engine.submit(_submission(run, lease)))
@@ -201,7 +204,10 @@ def _submit(run: Run, engine: Engine) -> Run:
 
 def _submission(run: Run, lease: _Lease) -> Submission:
     def document() -> dict[str, Any]:
-        found: dict[str, Any] = msgspec.json.decode(objects.read(manifest_key(run)))
+        text = objects.read(manifest_key(run))
+        if sha256(text).hexdigest() != run.digest:
+            raise WorkflowRefused("The manifest of the launch was changed.")
+        found: dict[str, Any] = msgspec.json.decode(text)
         return found
 
     return Submission(run=run, document=document, parameters=partial(parameters_of, run), claim=lease.take)
@@ -267,6 +273,7 @@ def _store_status(run: Run, status: RunStatus | None) -> Run:
 
     def note(transaction: Transaction, before: Run, after: Run) -> None:
         if after.is_final and not before.is_final:
+            credentials.remove(transaction, [before.credential])
             transaction.note(after.project, after.user, _end_note(after))
 
     try:

@@ -13,11 +13,11 @@ from chalicelib.resources.entities.bulk import rewrite_attributes
 from chalicelib.resources.entities.service import type_of
 from chalicelib.resources.leaves import trees as leaves_trees
 from chalicelib.storage.dynamodb import entities, steps
-from chalicelib.storage.dynamodb.steps import Guard, Step
+from chalicelib.storage.dynamodb.steps import Guard, RowChange
 from chalicelib.storage.dynamodb.transactions import Transaction
 
 LEAF = Kind.LEAF
-A_COMMIT = steps.LARGEST - 1
+A_COMMIT = steps.MOST_STEPS - 1
 """Rows of a commit besides a guard and the row that records progress."""
 A_ROUND = 50 * A_COMMIT
 """Leaves that are planned at once: planning reads the whole subtree from the view, but not its rows."""
@@ -26,7 +26,7 @@ A_ROUND = 50 * A_COMMIT
 class _OneLeaf(OneByOne):
     """Changes one leaf at a time."""
 
-    def write(self, done: list[Step], guard: Guard, *, complete: bool) -> tuple[int, bool]:
+    def write(self, done: list[RowChange], guard: Guard, *, complete: bool) -> tuple[int, bool]:
         """Write steps in commits as large as can be; the last one notes the progress where the leaf is `complete`.
 
         Raises:
@@ -36,7 +36,7 @@ class _OneLeaf(OneByOne):
         def note(transaction: Transaction) -> None:
             self.note(transaction, 1)
 
-        def apply(part: Sequence[Step]) -> None:
+        def apply(part: Sequence[RowChange]) -> None:
             nonlocal guard
             edits = [changed(LEAF, step.before.entity, step.after) for step in part if step.before and step.after]
             if gone := [step.before.entity.id for step in part if step.before and not step.after]:
@@ -89,7 +89,7 @@ class DeleteSubtree(_OneLeaf):
         guard = steps.guard(self.change.project)
         lower = leaves_trees.below(self.change.project, [number])
         doomed = [*(leaf.id for leaf in sorted(lower, key=lambda leaf: -leaf.depth)), number]
-        done = [Step(LEAF, row, None) for row in entities.many(LEAF, doomed[:A_ROUND]).values()]
+        done = [RowChange(LEAF, row, None) for row in entities.many(LEAF, doomed[:A_ROUND]).values()]
         return self.write(done, guard, complete=len(doomed) <= A_ROUND)
 
 

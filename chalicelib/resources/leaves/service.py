@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from chalicelib.access import view_queries
 from chalicelib.core.log.edits import changed, differences
 from chalicelib.core.models.entities import Leaf
-from chalicelib.core.resource import now
+from chalicelib.core.resource import now, shown_members
 from chalicelib.core.values.attribute_values import fill
 from chalicelib.errors import BadInput
 from chalicelib.query.operators import Op
@@ -47,7 +47,7 @@ def create(writer: Writer, specs: Sequence[LeafSpec], *, listed: bool) -> list[i
         TooMany: there are many, and the project's log has grown too far beyond its snapshot.
     """
     growth.make_room(writer.project, len(specs))
-    return steps.again(lambda: _create(writer, specs, listed=listed))
+    return steps.retry_on_conflict(lambda: _create(writer, specs, listed=listed))
 
 
 def _create(writer: Writer, specs: Sequence[LeafSpec], *, listed: bool) -> list[int]:
@@ -71,7 +71,11 @@ def _create(writer: Writer, specs: Sequence[LeafSpec], *, listed: bool) -> list[
                 path=hierarchy.path(above.path, spec.name),
                 depth=above.depth,
                 attributes=fill(
-                    types[spec.type].attribute_types, spec.attributes or {}, moment, spec.__struct_fields__
+                    types[spec.type].attribute_types,
+                    spec.attributes or {},
+                    moment,
+                    spec.__struct_fields__,
+                    shown_members(Leaf),
                 ),
                 revision=len(types[spec.type].revisions),
                 created_by=writer.user,
@@ -109,7 +113,7 @@ def update(writer: Writer, number: int, body: LeafUpdate) -> Leaf:
         after: Leaf = rewrite_attributes(moved, type_of(LEAF, writer.project, moved.type))(before.entity)
         moves = body.name is not None or body.parent is not None
         planned = leaves_trees.plan_move(writer.project, before.entity, after) if moves else [after]
-        if len(planned) > steps.LARGEST:
+        if len(planned) > steps.MOST_STEPS:
             return len(planned)
         done = leaves_trees.plan_rewrite(planned, before)
         edits = [changed(LEAF, step.before.entity, step.after) for step in done if step.before]
@@ -121,7 +125,7 @@ def update(writer: Writer, number: int, body: LeafUpdate) -> Leaf:
             return len(planned)
         return after
 
-    done = steps.again(attempt)
+    done = steps.retry_on_conflict(attempt)
     if isinstance(done, Leaf):
         return done
     top = fixed.get("parent") or number

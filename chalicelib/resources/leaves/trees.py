@@ -23,7 +23,7 @@ from chalicelib.query.tree import Query, Test, Tree
 from chalicelib.resources.leaves import hierarchy
 from chalicelib.storage.dynamodb import entities
 from chalicelib.storage.dynamodb.entities import Stored
-from chalicelib.storage.dynamodb.steps import Step
+from chalicelib.storage.dynamodb.steps import RowChange
 
 LEAF = Kind.LEAF
 ROOT = -1
@@ -33,7 +33,7 @@ _decode = msgspec.json.Decoder(Leaf).decode
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class TreePosition:
     """The position of leaves: the path above them, and their depth."""
 
     path: str
@@ -64,7 +64,7 @@ def below(project: int, numbers: Sequence[int]) -> list[Leaf]:
     return lower
 
 
-def places(project: int, parents: Iterable[int | None]) -> dict[int | None, Place]:
+def places(project: int, parents: Iterable[int | None]) -> dict[int | None, TreePosition]:
     """The positions of the children of parents; None for roots.
 
     Raises:
@@ -72,8 +72,8 @@ def places(project: int, parents: Iterable[int | None]) -> dict[int | None, Plac
         NotFound: it does not exist.
     """
     wanted = {number for parent in parents if (number := parent_of(parent)) is not None}
-    known: dict[int | None, Place] = {
-        None: Place(path=hierarchy.root(authentication.project_of(project).name), depth=0)
+    known: dict[int | None, TreePosition] = {
+        None: TreePosition(path=hierarchy.root(authentication.project_of(project).name), depth=0)
     }
     rows = entities.many(LEAF, wanted)
     for number in sorted(wanted):
@@ -84,7 +84,7 @@ def places(project: int, parents: Iterable[int | None]) -> dict[int | None, Plac
             raise BadInput(f"parent: leaf {number} belongs to another project.")
         if leaf.depth >= DEEPEST:
             raise BadInput(f"parent: leaf {number} is {leaf.depth} levels deep; none may be deeper than {DEEPEST}.")
-        known[number] = Place(path=leaf.path, depth=leaf.depth + 1)
+        known[number] = TreePosition(path=leaf.path, depth=leaf.depth + 1)
     return known
 
 
@@ -109,11 +109,11 @@ def plan_move(project: int, before: Leaf, after: Leaf) -> list[Leaf]:
     if before.parent not in leaves:
         known |= _place_of_child(project, before)
 
-    def place_of(leaf: Leaf) -> Place:
+    def place_of(leaf: Leaf) -> TreePosition:
         if leaf.parent is not None and leaf.parent not in known:
             above = leaves[leaf.parent]
             place = place_of(above)
-            known[above.id] = Place(path=hierarchy.path(place.path, above.name), depth=place.depth + 1)
+            known[above.id] = TreePosition(path=hierarchy.path(place.path, above.name), depth=place.depth + 1)
         return known[leaf.parent]
 
     plan = []
@@ -125,15 +125,15 @@ def plan_move(project: int, before: Leaf, after: Leaf) -> list[Leaf]:
     return plan
 
 
-def _place_of_child(project: int, leaf: Leaf) -> dict[int | None, Place]:
+def _place_of_child(project: int, leaf: Leaf) -> dict[int | None, TreePosition]:
     """The position of the children of a leaf's parent: that of the leaf, if only the parent was deleted."""
     try:
         return places(project, [leaf.parent])
     except NotFound:
-        return {leaf.parent: Place(path=leaf.path.rpartition(hierarchy.SEPARATOR)[0], depth=leaf.depth)}
+        return {leaf.parent: TreePosition(path=leaf.path.rpartition(hierarchy.SEPARATOR)[0], depth=leaf.depth)}
 
 
-def plan_rewrite(plan: Sequence[Leaf], first: Stored[Any] | None = None) -> list[Step]:
+def plan_rewrite(plan: Sequence[Leaf], first: Stored[Any] | None = None) -> list[RowChange]:
     """The steps that give leaves their planned positions; the first leaf gets its full content if given.
 
     Raises:
@@ -143,11 +143,11 @@ def plan_rewrite(plan: Sequence[Leaf], first: Stored[Any] | None = None) -> list
     done = []
     for leaf in plan:
         if first is not None and leaf.id == first.entity.id:
-            done.append(Step(LEAF, first, leaf))
+            done.append(RowChange(LEAF, first, leaf))
             continue
         if leaf.id not in rows:
             raise Conflict(f"The leaf {leaf.id} was removed by another request at the same time.")
         row = rows[leaf.id]
         moved = msgspec.structs.replace(row.entity, parent=leaf.parent, path=leaf.path, depth=leaf.depth)
-        done.append(Step(LEAF, row, moved))
+        done.append(RowChange(LEAF, row, moved))
     return done

@@ -20,7 +20,7 @@ from chalicelib.resources.media import clearing
 from chalicelib.resources.media import service as media_service
 from chalicelib.resources.media.schemas import next_state
 from chalicelib.storage.dynamodb import entities, records
-from chalicelib.storage.dynamodb.steps import Step
+from chalicelib.storage.dynamodb.steps import RowChange
 
 SIGNED = ("modified_by", "modified_datetime")
 """Members of `fixed` that do not count as a change by themselves."""
@@ -61,7 +61,7 @@ class Archive(RewriteRows):
         state = next_state(row.archive_state, self.change.wish) if row.project == self.change.project else None
         return None if state is None else msgspec.structs.replace(row, archive_state=state, **self.change.fixed)
 
-    def edits(self, done: list[Step]) -> list[Edit]:
+    def edits(self, done: list[RowChange]) -> list[Edit]:
         """One entry for each transition."""
         ways: dict[tuple[str, str], list[int]] = {}
         for step in done:

@@ -18,7 +18,7 @@ from chalicelib.query.tree import Query, Test
 from chalicelib.resources.entities.service import has_earlier, plan_removal
 from chalicelib.storage.dynamodb import entities, steps
 
-A_ROUND = 10 * steps.LARGEST
+A_ROUND = 10 * steps.MOST_STEPS
 """Approximate number of rows that one call deletes, in about a second; callers check their deadline between calls."""
 
 

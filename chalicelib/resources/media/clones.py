@@ -80,7 +80,7 @@ def clone(scope: Scope, source: Project, parameters: MediaQuery, spec: CloneMedi
     return created
 
 
-def of(scope: Scope, found: Media) -> list[int]:
+def clone_ids(scope: Scope, found: Media) -> list[int]:
     """The ids of all visible media that share files with one media, media of the original's project first.
 
     Raises:

@@ -247,5 +247,5 @@ def clone_media(call: Call[Project, MediaQuery, CloneMediaSpec]) -> CreateListRe
 @OPERATIONS.get("/rest/GetClonedMedia/{id}", "GetClonedMedia", needs=Permission.VIEW, addresses=ONE)
 def cloned_media(call: Call[Media, NoQuery, None]) -> GetClonedMediaResponse:
     """The media that share files with this one, itself and the original included."""
-    found = clones.of(call.scope, call.target)
+    found = clones.clone_ids(call.scope, call.target)
     return GetClonedMediaResponse(message=f"Found {len(found)} medias with the files of {call.target.id}.", ids=found)

@@ -22,6 +22,7 @@ from chalicelib.core.values.revisions import up_to_date
 from chalicelib.core.web import origins
 from chalicelib.errors import BadInput
 from chalicelib.resources.buckets import service as buckets_service
+from chalicelib.resources.entities.service import unknown_type
 from chalicelib.resources.media.schemas import tag_text, tagged_names, with_tag
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import owners, presigned
@@ -34,7 +35,7 @@ def type_of(definitions: Definitions, number: int) -> MediaType:
     """The media type with an id. Raises BadInput: the project has no such type."""
     found = definitions.types(Kind.MEDIA).get(number)
     if not isinstance(found, MediaType):
-        raise BadInput(f"type: project {definitions.project} has no media type {number}.")
+        raise BadInput(unknown_type(Kind.MEDIA, definitions.project, number))
     return found
 
 

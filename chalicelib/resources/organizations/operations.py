@@ -66,6 +66,7 @@ def create_organization(call: Call[None, NoQuery, OrganizationSpec]) -> CreateRe
         name=call.body.name,
         default_membership_permission=call.body.default_membership_permission or "No Access",
         allowed_origins=_origins(call.body.allowed_origins or []),
+        access_token_days=call.body.access_token_days,
         created_by=call.caller.id,
     )
     admin = Affiliation(
@@ -88,7 +89,8 @@ def update_organization(call: Call[Organization, NoQuery, OrganizationUpdate]) -
     """Change an organization."""
     change = given(call.body)
     if not change:
-        raise BadInput("Nothing to change: give name, default_membership_permission, thumb or allowed_origins.")
+        names = ", ".join(OrganizationUpdate.__struct_fields__)
+        raise BadInput(f"Nothing to change: give one of {names}.")
     if "allowed_origins" in change:
         change["allowed_origins"] = _origins(change["allowed_origins"])
     if call.body.name and call.body.name.casefold() != call.target.name.casefold():
@@ -117,6 +119,7 @@ def delete_organization(call: Call[Organization, NoQuery, None]) -> MessageRespo
     "GetOrganizationUploadInfo",
     needs=Permission.MEMBER,
     addresses=ORGANIZATION_ADDRESS,
+    lends_writing=True,
 )
 def get_upload_info(call: Call[Organization, OrganizationUploadQuery, None]) -> UploadInfo:
     """Where to upload a file of an organization, such as its picture: a key and a URL for each part.

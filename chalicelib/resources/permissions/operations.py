@@ -51,7 +51,7 @@ def create_row(call: Call[None, NoQuery, RowProtectionSpec]) -> CreateResponse:
 def delete_rows(call: Call[None, RowProtectionQuery, None]) -> MessageResponse:
     """Delete the matching row protections, on objects whose permissions the caller administers."""
     if not given(call.query):
-        raise BadInput("Name what the row protections to delete have in common: at least one parameter.")
+        raise BadInput("Give at least one filter of the row protections to delete.")
     rows = permissions_service.list_protections(call.query, call.caller)
     for row in rows:
         _remove(row)

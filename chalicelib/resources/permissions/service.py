@@ -40,7 +40,7 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, ids, records
 
 
-class Place(NamedTuple):
+class ProtectedTarget(NamedTuple):
     """A protected target and where it belongs; the target is None once it is deleted."""
 
     name: str
@@ -48,7 +48,7 @@ class Place(NamedTuple):
     scope: str
     owner: int
     """The project or organization."""
-    thing: Any
+    record: Any
 
 
 _TARGET_RECORD: dict[str, RecordKind[Any]] = {
@@ -76,7 +76,7 @@ def create(spec: RowProtectionSpec, caller: Caller) -> RowProtection:
     subject = _only(members, SUBJECTS, "subject")
     place = find(name, members[name])
     _check_acl(caller, place)
-    records.get(_SUBJECT_RECORD[subject], members[subject])
+    _check_subject(caller, subject, members[subject])
     row = RowProtection(
         id=ids.reserve(ROW_PROTECTION.name)[0],
         permission=spec.permission,
@@ -86,6 +86,13 @@ def create(spec: RowProtectionSpec, caller: Caller) -> RowProtection:
         **{name: members[name], subject: members[subject]},
     )
     return records.create(ROW_PROTECTION, row)
+
+
+def _check_subject(caller: Caller, subject: str, number: int) -> None:
+    """Check that a subject exists, and that a group is of an organization of the caller's. Raises NotFound."""
+    found = records.get(_SUBJECT_RECORD[subject], number)
+    if subject == "group" and not authentication.organization_level(caller, found.organization):
+        raise NotFound.of("Group", number)
 
 
 def list_protections(query: RowProtectionQuery, caller: Caller) -> list[RowProtection]:
@@ -110,22 +117,24 @@ def check_acl(caller: Caller, row: RowProtection) -> None:
         raise (Forbidden() if _level(caller, place) else NotFound.of("RowProtection", row.id))
 
 
-def has_acl(caller: Caller, place: Place) -> bool:
+def has_acl(caller: Caller, place: ProtectedTarget) -> bool:
     """Whether a caller has the ACL bit on a target."""
     return bool(_mask(caller, place) & ACL)
 
 
-def find(name: str, number: int) -> Place:
+def find(name: str, number: int) -> ProtectedTarget:
     """The target that a member of a row protection names. Raises NotFound."""
     if name == "project":
-        return Place(name, number, project_scope(number), number, authentication.project_of(number))
+        return ProtectedTarget(name, number, project_scope(number), number, authentication.project_of(number))
     if name == "target_organization":
-        return Place(name, number, organization_scope(number), number, records.get(ORGANIZATION, number))
-    thing: Any = (
+        return ProtectedTarget(name, number, organization_scope(number), number, records.get(ORGANIZATION, number))
+    record: Any = (
         records.get(_TARGET_RECORD[name], number) if name in _TARGET_RECORD else entities.get(Kind(name), number)
     )
-    owner = thing.project if name in IN_PROJECT else thing.organization
-    return Place(name, number, (project_scope if name in IN_PROJECT else organization_scope)(owner), owner, thing)
+    owner = record.project if name in IN_PROJECT else record.organization
+    return ProtectedTarget(
+        name, number, (project_scope if name in IN_PROJECT else organization_scope)(owner), owner, record
+    )
 
 
 def _only(members: dict[str, Any], names: Iterable[str], what: str) -> str:
@@ -138,34 +147,36 @@ def _only(members: dict[str, Any], names: Iterable[str], what: str) -> str:
     return found[0]
 
 
-def _check_acl(caller: Caller, place: Place) -> None:
+def _check_acl(caller: Caller, place: ProtectedTarget) -> None:
     if not has_acl(caller, place):
         raise (Forbidden() if _level(caller, place) else NotFound.of(place.name.capitalize(), place.number))
 
 
-def _place_of(row: RowProtection) -> Place:
+def _place_of(row: RowProtection) -> ProtectedTarget:
     """The place of a row's target; a deleted target counts as its project or organization."""
     name, number = row.target
     try:
         return find(name, number)
     except NotFound:
         owner = int(row.scope.partition("|")[2])
-        return Place("project" if name in IN_PROJECT else "target_organization", owner, row.scope, owner, None)
+        return ProtectedTarget(
+            "project" if name in IN_PROJECT else "target_organization", owner, row.scope, owner, None
+        )
 
 
-def _level(caller: Caller, place: Place) -> Level:
+def _level(caller: Caller, place: ProtectedTarget) -> Level:
     level: Callable[[Caller, int], Level] = (
         authentication.project_level if place.name in IN_PROJECT else authentication.organization_level
     )
     return level(caller, place.owner)
 
 
-def _mask(caller: Caller, place: Place) -> int:
+def _mask(caller: Caller, place: ProtectedTarget) -> int:
     if not settings().fine_grained_permissions:
         return mask_of(_level(caller, place))
     if place.name in IN_PROJECT:
-        return mask_on(grants.in_project(caller.id, place.owner), place.name, place.thing)
-    known = grants.in_organization(caller.id, place.owner)
+        return mask_on(authentication.grants_in_project(caller, place.owner), place.name, place.record)
+    known = authentication.grants_in_organization(caller, place.owner)
     return known.whole if place.name == "target_organization" else known.on(place.name, place.number)
 
 

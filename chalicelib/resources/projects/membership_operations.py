@@ -15,6 +15,7 @@ from chalicelib.http.operation import Call, NoQuery
 from chalicelib.resources.email import notifications
 from chalicelib.resources.projects import service as projects_service
 from chalicelib.storage.dynamodb import ids, records
+from chalicelib.storage.objects import presigned
 
 
 def list_memberships(call: Call[Project, NoQuery, None]) -> list[Membership]:
@@ -34,6 +35,7 @@ def make_membership(call: Call[Project, NoQuery, MembershipSpec]) -> Membership:
         permission=call.body.permission,
         default_version=call.body.default_version,
     )
+    presigned.forget(user.id, call.project)  # what an earlier membership left
     taken = BadInput(f"Membership already exists for project {call.project}, user {user.id}!")
     projects_service.add_member(membership, call.caller.id, taken)
     notifications.notify_of_membership(membership, call.target)

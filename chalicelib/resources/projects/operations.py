@@ -156,5 +156,5 @@ def _seen(project: Project, caller: Caller, level: Level, members: Iterable[User
     return msgspec.structs.replace(
         project,
         permission="Creator" if project.created_by == caller.id else name_of_level(Permission.VIEW, level),
-        usernames=[user.display_name for user in names],
+        usernames=[] if caller.is_guest else [user.display_name for user in names],
     )

@@ -42,16 +42,20 @@ from chalicelib.core.models.definitions import (
 from chalicelib.core.models.integrations import BUCKET
 from chalicelib.core.models.jobs import JOB
 from chalicelib.core.models.personal import BOOKMARK, FAVORITE
+from chalicelib.core.models.share_links import SHARE_LINK
 from chalicelib.core.records import RecordKind
 from chalicelib.errors import LimnError, NotFound
 from chalicelib.queues import SETTLED, send
 from chalicelib.resources.annotators.schemas import ANNOTATOR
 from chalicelib.resources.bucket_sources.schemas import BUCKET_SOURCE
+from chalicelib.resources.comments.schemas import COMMENT
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.imports.schemas import IMPORT
 from chalicelib.resources.jobs import cleanup
 from chalicelib.resources.jobs.runs import RUN
 from chalicelib.resources.projects.messages import PurgeProject
+from chalicelib.resources.quality.schemas import QUALITY_REPORT
+from chalicelib.resources.tasks.schemas import TASK, TASK_WORKFLOW
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
 from chalicelib.resources.webhooks import service as webhooks_service
 from chalicelib.resources.webhooks.schemas import RULE
@@ -77,6 +81,10 @@ PROJECT_KINDS: tuple[RecordKind[Any], ...] = (
     ANNOTATOR,
     BUCKET_SOURCE,
     RULE,
+    COMMENT,
+    QUALITY_REPORT,
+    TASK,
+    TASK_WORKFLOW,
     RUN,
     JOB,
     IMPORT,
@@ -89,7 +97,7 @@ PROJECT_KINDS: tuple[RecordKind[Any], ...] = (
     FILE_TYPE,
 )
 """All records under a project; a test checks that none is missing."""
-AT_ONCE: tuple[RecordKind[Any], ...] = (MEMBERSHIP, ALGORITHM)
+REMOVED_WITHIN_REQUEST: tuple[RecordKind[Any], ...] = (MEMBERSHIP, ALGORITHM)
 """Removed within the request: access to the project, and names that are unique in the deployment."""
 NEXT_ROUND = 900
 """Seconds between rounds, the maximum delay of SQS."""
@@ -107,10 +115,11 @@ def order(project: Project) -> None:
 
 def let_go(project: int) -> None:
     """Remove the records that a deleted project must not keep until its purge."""
-    for kind in AT_ONCE:
+    for kind in REMOVED_WITHIN_REQUEST:
         for record in records.list_children(kind, project):
             _drop(kind, record)
     webhooks_service.remove_of_project(project)
+    _drop_share_links(project)
 
 
 def purge(message: PurgeProject, seconds: float) -> None:
@@ -143,7 +152,7 @@ def _steps(project: int, organization: int) -> Iterator[None]:
     yield from _purge_log(project, own)
     for bucket, prefix in _places(project, organization):
         yield from _purge_objects(project, bucket, prefix)
-    for number in placement.noted_buckets(project):
+    for number in placement.recorded_buckets(project):
         yield from _purge_registered(project, number, own)
     placement.forget(project)
     if not owners.has_clones(project):
@@ -169,6 +178,7 @@ def _purge_records(project: int) -> Iterator[None]:
             _drop(kind, record)
             yield
     webhooks_service.remove_of_project(project)
+    _drop_share_links(project)
     for row in records.list_children(ROW_PROTECTION, project_scope(project)):
         _drop(ROW_PROTECTION, row)
         yield
@@ -240,6 +250,11 @@ def _places(project: int, organization: int) -> list[tuple[str, ObjectPrefix]]:
         (media, object_keys.datasets_prefix(project)),
         (views, object_keys.view_prefix(project)),
     ]
+
+
+def _drop_share_links(project: int) -> None:
+    for link in records.list_linked(SHARE_LINK, "project", project):
+        _drop(SHARE_LINK, link)
 
 
 def _drop(kind: RecordKind[Any], record: object) -> None:

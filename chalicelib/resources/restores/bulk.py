@@ -20,7 +20,7 @@ from chalicelib.resources.restores.kept import restorable
 from chalicelib.resources.restores.leaves import RestoreLeaves
 from chalicelib.storage.dynamodb import entities, records, steps
 from chalicelib.storage.dynamodb.entities import Stored
-from chalicelib.storage.dynamodb.steps import Step
+from chalicelib.storage.dynamodb.steps import RowChange
 
 _MOVING = ("to_archive", "to_live")
 
@@ -39,7 +39,7 @@ class RestoreMedia(Handler):
         rows = restorable(Kind.MEDIA, part)
         sections = {row.entity.primary_section for row in rows} - {None}
         there = {number for number in sections if records.maybe(SECTION, number) is not None}
-        done = [Step(Kind.MEDIA, row, _in_section(row.entity, there)) for row in rows]
+        done = [RowChange(Kind.MEDIA, row, _in_section(row.entity, there)) for row in rows]
         edits = [restored(Kind.MEDIA, [step.after.id for step in done])] if done else []
         # The upkeep goes on with a move that the deletion interrupted.
         moving = [(step.after.id, {"_archive_state": step.after.archive_state}) for step in done]
@@ -68,8 +68,8 @@ class RestoreAnnotations(Handler):
         elements: dict[Identity, dict[int, Any]] = {}
         for after in afters.values():
             elements.setdefault(identity(after), {})[after.id] = after
-        done: list[Step] = []
-        flips: list[Step] = []
+        done: list[RowChange] = []
+        flips: list[RowChange] = []
         for element, others in rows_of(kind, self.change.project, elements).items():
             taken = {row.entity.mark for row in others if row.entity.id not in elements[element]}
             # what another row replaced meanwhile stays deleted
@@ -77,7 +77,7 @@ class RestoreAnnotations(Handler):
             rest = [row for row in others if row.entity.id not in shown]
             more, rewritten = plan_latest_flags(kind, rest, coming)
             flips += more
-            done += [Step(kind, befores[after.id], rewritten.get(after.id, after)) for after in coming]
+            done += [RowChange(kind, befores[after.id], rewritten.get(after.id, after)) for after in coming]
         came = [step.before.entity.id for step in done if step.before and step.before.entity.id in back]
         edits = [restored(kind, came)] if came else []
         if shown:

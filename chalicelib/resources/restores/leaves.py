@@ -18,11 +18,11 @@ from chalicelib.core.models.entities import Leaf
 from chalicelib.errors import Conflict
 from chalicelib.resources.bulk.service import Handler
 from chalicelib.resources.leaves import hierarchy
-from chalicelib.resources.leaves.trees import DEEPEST, Place
+from chalicelib.resources.leaves.trees import DEEPEST, TreePosition
 from chalicelib.resources.restores.kept import restorable
 from chalicelib.storage.dynamodb import entities, steps
 from chalicelib.storage.dynamodb.entities import Stored
-from chalicelib.storage.dynamodb.steps import Step
+from chalicelib.storage.dynamodb.steps import RowChange
 
 LEAF = Kind.LEAF
 
@@ -60,18 +60,18 @@ class RestoreLeaves(Handler):
         rows: dict[int, Stored[Any]] = {row.entity.id: row for row in restorable(LEAF, part)}
         leaves = {number: row.entity for number, row in rows.items()}
         placed = _place(leaves, _places_below_live(project, leaves))
-        done = [Step(LEAF, rows[number], leaf) for number, leaf in placed.items()]
+        done = [RowChange(LEAF, rows[number], leaf) for number, leaf in placed.items()]
         return self.apply(done, [restored(LEAF, list(placed))] if placed else [], len(part), guard if done else None)
 
 
-def _places_below_live(project: int, leaves: Mapping[int, Leaf]) -> dict[int | None, Place]:
+def _places_below_live(project: int, leaves: Mapping[int, Leaf]) -> dict[int | None, TreePosition]:
     """The positions of the children of the parents that are there; None for roots.
 
     A parent that is below one of the leaves by now, which is possible where a leaf was deleted without its subtree, is
     left out: it would be its own ancestor.
     """
-    known: dict[int | None, Place] = {
-        None: Place(path=hierarchy.root(authentication.project_of(project).name), depth=0)
+    known: dict[int | None, TreePosition] = {
+        None: TreePosition(path=hierarchy.root(authentication.project_of(project).name), depth=0)
     }
     parents = entities.many(LEAF, {leaf.parent for leaf in leaves.values() if leaf.parent is not None} - leaves.keys())
     above: dict[int, int | None] = {}
@@ -84,11 +84,11 @@ def _places_below_live(project: int, leaves: Mapping[int, Leaf]) -> dict[int | N
         while top is not None and top not in leaves:
             top = above.get(top)
         if top is None and row.entity.depth < DEEPEST:
-            known[number] = Place(path=row.entity.path, depth=row.entity.depth + 1)
+            known[number] = TreePosition(path=row.entity.path, depth=row.entity.depth + 1)
     return known
 
 
-def _place(leaves: Mapping[int, Leaf], known: dict[int | None, Place]) -> dict[int, Leaf]:
+def _place(leaves: Mapping[int, Leaf], known: dict[int | None, TreePosition]) -> dict[int, Leaf]:
     """Leaves with their paths, each after its parent; without those whose parent has no place."""
     found: dict[int, Leaf] = {}
     waiting = dict(leaves)
@@ -98,6 +98,6 @@ def _place(leaves: Mapping[int, Leaf], known: dict[int | None, Place]) -> dict[i
             path = hierarchy.path(place.path, leaf.name)
             found[leaf.id] = msgspec.structs.replace(leaf, path=path, depth=place.depth)
             if place.depth < DEEPEST:
-                known[leaf.id] = Place(path=path, depth=place.depth + 1)
+                known[leaf.id] = TreePosition(path=path, depth=place.depth + 1)
             del waiting[leaf.id]
     return found

@@ -109,6 +109,8 @@ def _add(plan: _Plan, writer: Writer, number: int) -> None:
         raise NotFound.of("Change", number)
     deleted = _deleted_ids(commit) if commit else {}
     sections = dict(_sections(commit)) if commit else {}
+    if commit:
+        _add_parts(plan, commit, deleted)
     if commit and deleted.get(Kind.MEDIA):
         _add_annotations(plan, commit, deleted)
     if commit and deleted.get(Kind.LEAF):
@@ -147,6 +149,13 @@ def _parts(plan: _Plan, commit: Commit) -> list[Commit]:
         if each.operation == commit.operation:
             known.append(msgspec.structs.replace(each, changes=[], past=[]))
     return [each for each in known if each.seq < commit.seq]
+
+
+def _add_parts(plan: _Plan, commit: Commit, deleted: dict[Kind, set[int]]) -> None:
+    """Add the media or annotations that earlier commits of the same bulk change deleted."""
+    for kind in [kind for kind in deleted if kind is Kind.MEDIA or kind.is_annotation]:
+        for part in _parts(plan, commit):
+            deleted[kind] |= _deleted_ids(part).get(kind, set())
 
 
 def _add_annotations(plan: _Plan, commit: Commit, deleted: dict[Kind, set[int]]) -> None:

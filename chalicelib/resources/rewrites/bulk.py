@@ -21,13 +21,13 @@ from chalicelib.resources.bulk.service import Handlers, Note
 from chalicelib.resources.entities.bulk import RewriteRows
 from chalicelib.resources.media import service as media_service
 from chalicelib.storage.dynamodb import records
-from chalicelib.storage.dynamodb.steps import Step
+from chalicelib.storage.dynamodb.steps import RowChange
 
 
 class _OneByOne(RewriteRows):
     """A change with an entry of the change log for each entity."""
 
-    def edits(self, done: list[Step]) -> list[Edit]:
+    def edits(self, done: list[RowChange]) -> list[Edit]:
         """One entry for each entity."""
         return [changed(self.change.kind, step.before.entity, step.after) for step in done if step.before]
 

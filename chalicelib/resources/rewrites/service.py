@@ -21,10 +21,10 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.models.definitions import Definitions
 from chalicelib.core.models.entities import media_of
 from chalicelib.core.permissions import Level
+from chalicelib.core.text import csv_cells
 from chalicelib.core.text.names import nearest
 from chalicelib.core.time import deadline
 from chalicelib.errors import BadInput, Forbidden
-from chalicelib.http.encoding import unescaped
 from chalicelib.query.operators import Op
 from chalicelib.query.parsers import entities as entity_queries
 from chalicelib.query.parsers import filters
@@ -250,7 +250,7 @@ def _columns(first: list[str]) -> list[str]:
     """The names of the attributes in the first line of a CSV."""
     if first[:1] != ["id"]:
         raise BadInput("The first line of the CSV must begin with the column id, followed by names of attributes.")
-    names = [unescaped(name) for name in first[1:]]
+    names = [csv_cells.restore(name) for name in first[1:]]
     seen: set[str] = set()
     for name in names:
         if name in seen:
@@ -262,11 +262,11 @@ def _columns(first: list[str]) -> list[str]:
 def value_of(dtype: str, cell: str) -> Any:
     """The value of a cell: JSON for places and vectors, else its text, which the attribute's definition converts."""
     if dtype not in ("geopos", "float_array", "blob"):
-        return unescaped(cell)
+        return csv_cells.restore(cell)
     try:
         return msgspec.json.decode(cell)
     except (msgspec.DecodeError, RecursionError):
-        return unescaped(cell)
+        return csv_cells.restore(cell)
 
 
 # --- URLs of files ---------------------------------------------------------------------------------------------------

@@ -20,10 +20,10 @@ from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test
 from chalicelib.resources.bulk.service import Handlers, OneByOne
 from chalicelib.storage.dynamodb import entities, records, steps
-from chalicelib.storage.dynamodb.steps import Step
+from chalicelib.storage.dynamodb.steps import RowChange
 from chalicelib.storage.dynamodb.transactions import Transaction
 
-A_ROUND = 10 * steps.LARGEST
+A_ROUND = 10 * steps.MOST_STEPS
 """Media that one step unlinks from a section."""
 
 
@@ -74,7 +74,7 @@ class UnlinkSection(OneByOne):
 
         def unlink(part: Sequence[int]) -> None:
             rows = [row for row in entities.many(Kind.MEDIA, part).values() if row.entity.primary_section == section]
-            done = [Step(Kind.MEDIA, row, _unlink(row.entity)) for row in rows]
+            done = [RowChange(Kind.MEDIA, row, _unlink(row.entity)) for row in rows]
             edits = [Edit(Kind.MEDIA, [step.after.id for step in done], *change.logged)]
             steps.apply(change.project, done, user=change.user, edits=edits)
 

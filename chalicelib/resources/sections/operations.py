@@ -106,6 +106,7 @@ OPERATIONS += record_operations(
         update=SectionUpdate,
         listed=list_sections,
         made=make_section,
+        creation_says="Section {name} created!",
         removed=remove_section,
     )
 )

@@ -15,7 +15,7 @@ from chalicelib.core.kinds import Kind
 from chalicelib.errors import BadInput
 from chalicelib.query.operators import Op
 from chalicelib.query.parsers.entities import EntityIdQuery, parse
-from chalicelib.query.statistics.aggregates import MOST_ROWS, Aggregate, Group, Statistics, Written
+from chalicelib.query.statistics.aggregates import MAXN_MEDIA, MOST_ROWS, Aggregate, Group, Statistics, Written
 from chalicelib.query.tree import Query, Test
 from chalicelib.resources.entities.spreadsheets import Presenter
 from chalicelib.resources.statistics.schemas import Facet, FacetValue, StatisticsAnswer, StatisticsQuery
@@ -52,7 +52,7 @@ def compute(
 
 
 def _fill(view: View, query: StatisticsQuery, aggregate: Aggregate, found: Statistics, scope: Scope) -> Statistics:
-    """The rows of a timeline, with those of the bins in which nothing is.
+    """The rows of a timeline, including empty bins.
 
     Raises:
         BadInput: it is no timeline of one media, or has too many bins.
@@ -130,10 +130,13 @@ def rows(aggregate: Aggregate, found: Statistics, present: Presenter | None = No
             for value, count in values:
                 yield dict(zip(names, (group.label, _value_name(value, group, present), count), strict=True))
         return
+    of_maxn = names.index(MAXN_MEDIA) if MAXN_MEDIA in names else None
     for row in found.rows[0]:
         cells = list(row)
         for place, group in enumerate(aggregate.groups):
             cells[place] = _value_name(row[place], group, present)
+        if of_maxn is not None and present is not None:
+            cells[of_maxn] = present({"media": row[of_maxn]})["media"]
         yield {name: json_value(cell) for name, cell in zip(names, cells, strict=True)}
 
 

@@ -27,12 +27,12 @@ class ExpiredQuery(Resource, kw_only=True):
 
 def _by_id(path: dict[str, Any]) -> Found[TemporaryFile]:
     file = temporary_files_service.get(path["id"])
-    return Found(thing=file, project=file.project)
+    return Found(target=file, project=file.project)
 
 
 def _by_name(path: dict[str, Any]) -> Found[TemporaryFile]:
     file = temporary_files_service.get_by_name(path["project"], path["name"])
-    return Found(thing=file, project=file.project)
+    return Found(target=file, project=file.project)
 
 
 ONE = replace(record_of_project(TEMPORARY_FILE), locate=_by_id)

@@ -43,10 +43,29 @@ class ClipOrder(Struct, kw_only=True, omit_defaults=True):
     reencode: bool = False
 
 
+class Entities(Struct, kw_only=True, frozen=True, omit_defaults=True, tag="entities"):
+    """Made of media or files of the project: who may not see all of them may not see what was made. Never of none."""
+
+    media: list[int] = []
+    files: list[int] = []
+
+    def __post_init__(self) -> None:
+        if not self.media and not self.files:
+            raise ValueError("name what it was made of")
+
+
+class Outside(Struct, frozen=True, tag="outside"):
+    """Made of nothing in the project: of an upload, of a file of the project itself, or of a URL elsewhere."""
+
+
+class Unknown(Struct, frozen=True, tag="unknown"):
+    """Made of an object of ours that does not say of what, or by an older release."""
+
+
 class TemporaryFile(Resource, kw_only=True):
     """A file that is deleted after a day; `path` is a URL that the API token opens."""
 
-    hidden: ClassVar = frozenset({"status", "message", "clip", "media", "start_frames", "end_frames"})
+    hidden: ClassVar = frozenset({"status", "message", "clip", "made_of", "start_frames", "end_frames"})
 
     id: int
     project: int
@@ -59,14 +78,24 @@ class TemporaryFile(Resource, kw_only=True):
     status: Literal["waiting", "ready", "failed"] = "ready"
     message: Annotated[str, Meta(description="Why it has no content.")] = ""
     clip: ClipOrder | None = None
-    media: Annotated[int | None, Meta(description="The media whose file it copies.")] = None
+    made_of: Annotated[Entities | Outside | Unknown, Meta(description="What its content shows.")] = Unknown()
     start_frames: list[int] = []
     end_frames: list[int] = []
 
     @property
     def sources(self) -> list[int]:
-        """The ids of its source media."""
-        return [number for number in (self.media, self.clip and self.clip.media) if number]
+        """The ids of its source media; of an unknown one 0, which only those may see who see any media."""
+        match self.made_of:
+            case Entities(media=media):
+                return media
+            case Outside():
+                return []
+        return [self.clip.media if self.clip else 0]
+
+    @property
+    def source_files(self) -> list[int]:
+        """The ids of its source files."""
+        return self.made_of.files if isinstance(self.made_of, Entities) else []
 
     @property
     def object_name(self) -> str:

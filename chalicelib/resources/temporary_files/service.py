@@ -11,10 +11,17 @@ from datetime import UTC, datetime, timedelta
 from chalicelib.access.scope import Scope
 from chalicelib.core.keys import key_forms, object_keys
 from chalicelib.core.keys.object_keys import ObjectKey
-from chalicelib.core.kinds import Kind
 from chalicelib.core.resource import now, timestamp
 from chalicelib.errors import BadInput, NotFound
-from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE, ClipOrder, TemporaryFile, TemporaryFileSpec
+from chalicelib.resources.temporary_files.schemas import (
+    TEMPORARY_FILE,
+    ClipOrder,
+    Entities,
+    Outside,
+    TemporaryFile,
+    TemporaryFileSpec,
+    Unknown,
+)
 from chalicelib.resources.uploads import fetching
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import ids, limits, records
@@ -36,17 +43,16 @@ def create(scope: Scope, project: int, spec: TemporaryFileSpec) -> TemporaryFile
     if spec.name is None or spec.lookup is None:
         message = f"'{'name' if spec.name is None else 'lookup'}' is a required property."
         raise BadInput("Request body validation error", message)
-    file = new(project, scope.caller.id, spec.name, spec.lookup, spec.hours)
+    source = fetching.object_key(spec.url, project, scope)
+    made_of = _origin_of(source) if source else Unknown() if fetching.is_ours(spec.url) else Outside()
+    file = new(project, scope.caller.id, spec.name, spec.lookup, spec.hours, made_of)
     limits.check(TEMPORARY_FILE, file)
     key, mime = key_of(file), mimetypes.guess_type(spec.name)[0] or "application/octet-stream"
-    source = fetching.object_key(spec.url, project, scope)
     if source is None:
         objects.write(key, fetching.fetch(spec.url, project, LARGEST_FETCHED, scope), mime)
     else:
         try:
             objects.copy(source, key, mime)
-            if (owner := key_forms.owner_of(source.path)) and owner[1] == Kind.MEDIA:
-                file.media = owner[2]
         except NotFound:
             raise BadInput(f"url: there is no object {source.path}.") from None
     return records.create(TEMPORARY_FILE, file)
@@ -54,9 +60,14 @@ def create(scope: Scope, project: int, spec: TemporaryFileSpec) -> TemporaryFile
 
 def order_clip(project: int, user: int, order: ClipOrder, lookup: str) -> TemporaryFile:
     """A file for the content of a clip."""
-    file = new(project, user, "clip.mp4", lookup, 24)
+    file = new_clip(project, user, order, lookup)
     file.status, file.clip = "waiting", order
     return records.create(TEMPORARY_FILE, file)
+
+
+def new_clip(project: int, user: int, order: ClipOrder, lookup: str) -> TemporaryFile:
+    """The file of a clip, not stored yet."""
+    return new(project, user, "clip.mp4", lookup, 24, Entities(media=[order.media]))
 
 
 def add(file: TemporaryFile) -> TemporaryFile:
@@ -64,8 +75,10 @@ def add(file: TemporaryFile) -> TemporaryFile:
     return records.create(TEMPORARY_FILE, file)
 
 
-def new(project: int, user: int, name: str, lookup: str, hours: int) -> TemporaryFile:
-    """A temporary file that is not stored yet."""
+def new(
+    project: int, user: int, name: str, lookup: str, hours: int, made_of: Entities | Outside | Unknown
+) -> TemporaryFile:
+    """A temporary file that is not stored yet. All are made here, and none without what it was made of."""
     moment = datetime.now(UTC)
     extension = posixpath.splitext(name)[1]
     safe = extension if extension[1:].isalnum() and len(extension) <= _LONGEST_EXTENSION else ""
@@ -78,7 +91,18 @@ def new(project: int, user: int, name: str, lookup: str, hours: int) -> Temporar
         lookup=lookup,
         created_datetime=timestamp(moment),
         eol_datetime=timestamp(moment + timedelta(hours=hours)),
+        made_of=made_of,
     )
+
+
+def _origin_of(source: ObjectKey) -> Entities | Outside:
+    """What a copy of an object of the project is made of."""
+    match key_forms.owner_of(source.path):
+        case (_, "media", number):
+            return Entities(media=[number])
+        case (_, "file", number):
+            return Entities(files=[number])
+    return Outside()
 
 
 def list_files(project: int, *, expired: bool) -> list[TemporaryFile]:

@@ -196,7 +196,7 @@ def take_back(job: StoredJob, failure: str | None = None) -> None:
         return msgspec.structs.replace(
             current,
             media_files=None if files == MediaFiles() else files,
-            **dict.fromkeys(("num_frames", "fps", "width", "height")),
+            **dict.fromkeys(("num_frames", "fps", "codec", "width", "height", "damaged_frames")),
         )
 
     with contextlib.suppress(NotFound):
@@ -218,7 +218,7 @@ def clean_up(job: StoredJob) -> None:
     if job.digest:
         folder = object_keys.media_prefix(project_with(job.project).organization, job.project, job.media)
         made = [key for key in objects.under(folder) if f"_{job.digest}." in key.path]
-        objects.remove(object_cleanup.look(made).doomed)
+        objects.remove(object_cleanup.find_unreferenced(made).doomed)
 
 
 def readable(reason: Exception) -> str:

@@ -20,8 +20,9 @@ import contextlib
 import hashlib
 import tempfile
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -41,6 +42,7 @@ from chalicelib.queues import send, send_many
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.email import project_emails
 from chalicelib.resources.media.service import project_with
+from chalicelib.resources.transcodes import damage
 from chalicelib.resources.transcodes.messages import AssembleTranscode, EncodePiece
 from chalicelib.resources.transcodes.results import Workshop
 from chalicelib.resources.transcodes.service import clean_up, end_event, readable, take_back
@@ -188,7 +190,8 @@ def assemble(uid: str, group: int = 0) -> None:
     if any(len(results) < len(prepared.plan.pieces) for results in found.values()):
         # Sent before the last piece was recorded, or by an older release before the first group was complete.
         return
-    if not _publish(job, prepared, lambda workshop: workshop.make(found, group)):
+    damaged = damage.damaged_frames(found[0])
+    if not _publish(job, prepared, lambda workshop: workshop.make(found, group), {"damaged_frames": damaged}):
         return
     shown = pieces.finish(uid, group, b"", group=pieces.SHOWN)
     if shown < prepared.plan.group_count:
@@ -201,7 +204,7 @@ def assemble(uid: str, group: int = 0) -> None:
             _publish(job, prepared, Workshop.make_animation)
         return
     _notify(job, failure=None)
-    _finish(job, "succeeded", None)
+    _finish(job, "succeeded", damage.describe(damaged, prepared.plan.frames))
 
 
 def _results(uid: str, group: int) -> list[PieceResult]:
@@ -221,11 +224,16 @@ def _workshop(job: StoredJob, prepared: Prepared, folder: Path) -> Workshop:
     )
 
 
-def _publish(job: StoredJob, prepared: Prepared, make: Callable[[Workshop], MediaFiles]) -> bool:
-    """Add the files that `make` makes to the job's media; returns whether the job still exists."""
+def _publish(
+    job: StoredJob,
+    prepared: Prepared,
+    make: Callable[[Workshop], MediaFiles],
+    found: Mapping[str, Any] = MappingProxyType({}),
+) -> bool:
+    """Add the files that `make` makes, and the members `found`, to the job's media; whether the job still exists."""
     with tempfile.TemporaryDirectory() as folder:
         try:
-            _show(job, prepared, make(_workshop(job, prepared, Path(folder))))
+            _show(job, prepared, make(_workshop(job, prepared, Path(folder))), found)
         except (NotFound, Conflict):
             if records.maybe(JOB, job.uid) is not None:
                 raise
@@ -236,14 +244,15 @@ def _publish(job: StoredJob, prepared: Prepared, make: Callable[[Workshop], Medi
     return True
 
 
-def _show(job: StoredJob, prepared: Prepared, made: MediaFiles) -> None:
-    """Add files to the job's media, in one commit that requires the job to exist."""
-    shape: dict[str, Any] = {}
+def _show(job: StoredJob, prepared: Prepared, made: MediaFiles, found: Mapping[str, Any]) -> None:
+    """Add files and members to the job's media, in one commit that requires the job to exist."""
+    shape = dict(found)
     largest = prepared.plan.largest
     if largest is not None:
-        shape = {
+        shape |= {
             "num_frames": prepared.plan.frames,
             "fps": float(prepared.plan.probe.fps),
+            "codec": prepared.plan.probe.video.codec,
             "height": largest.height,
             "width": largest.width,
         }

@@ -22,7 +22,7 @@ PATH = "/rest/AttributeType/{id}"
 
 def _locate(path: dict[str, Any], body: Any) -> Found[Home]:
     home = types_attributes.home_of(body.entity_type, path["id"])
-    return Found(thing=home, project=home.project)
+    return Found(target=home, project=home.project)
 
 
 ADDRESS = by_body("type", _locate)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,7 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Id, Resource, Uuid, given
 from chalicelib.core.responses import CreateResponse, MessageResponse
 from chalicelib.core.values.attribute_values import check_definitions
+from chalicelib.core.values.shapes import SHAPES
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.http.addresses import PROJECT, record_of_project
 from chalicelib.http.operation import Call, NoQuery, Operations
@@ -73,6 +75,7 @@ class TypeResource:
     def create(self, call: Call[Project, NoQuery, Any]) -> CreateResponse:
         """Create a type. Its attributes are checked by shape; further rules apply when one is added or changed."""
         members = _check(call.project, given(call.body))
+        _check_refinements(members.get("dtype"), members)
         number = ids.reserve(TYPE_RECORD[self.kind].name)[0]
         members.setdefault("elemental_id", str(uuid.uuid4()))
         made = TYPE_RECORD[self.kind].struct(id=number, project=call.project, **members)
@@ -91,6 +94,7 @@ class TypeResource:
         added = change.pop("media", [])
 
         def how(current: Any) -> Any:
+            _check_refinements(getattr(current, "dtype", None), change, current)
             more = {"media": list(dict.fromkeys([*current.media, *added]))} if added else {}
             return msgspec.structs.replace(current, **change, **more)
 
@@ -147,6 +151,29 @@ def _check(project: int, members: dict[str, Any]) -> dict[str, Any]:
     if "elemental_id" in members:
         members["elemental_id"] = members["elemental_id"].lower()
     return members
+
+
+def _check_refinements(dtype: Any, members: Mapping[str, Any], before: Any = None) -> None:
+    """Refuse refinements that shapes of a dtype do not have, and a skeleton without its points or with other ones."""
+    if not members.keys() & {"refinements", "skeleton"}:
+        return
+    wanted = members.get("refinements", getattr(before, "refinements", []))
+    known = SHAPES[dtype].refinements
+    for name in wanted:
+        if name not in known:
+            raise BadInput(f"refinements: {SHAPES[dtype].plural} may have {', '.join(known) or 'none'}, not {name!r}.")
+    if len(set(wanted)) < len(wanted):
+        raise BadInput("refinements: name each once.")
+    if "skeleton" in wanted and len(wanted) > 1:
+        raise BadInput("refinements: skeletons are neither open nor have holes; make a type of their own for them.")
+    old = getattr(before, "skeleton", None)
+    skeleton = members.get("skeleton", old)
+    if ("skeleton" in wanted) != (skeleton is not None) and not (old and "skeleton" not in members):
+        raise BadInput("skeleton: give it together with the refinement 'skeleton'.")
+    if old is not None and skeleton is not None and len(old.points) != len(skeleton.points):
+        raise BadInput(
+            f"skeleton: its {len(old.points)} points may be renamed; make a new type for {len(skeleton.points)} points."
+        )
 
 
 def _media_type_of(project: int, media: list[int]) -> int:

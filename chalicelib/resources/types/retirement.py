@@ -40,14 +40,14 @@ from chalicelib.resources.types.messages import BuryRetired
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records, retired, steps
 from chalicelib.storage.dynamodb.retired import Retired
-from chalicelib.storage.dynamodb.steps import Step
+from chalicelib.storage.dynamodb.steps import RowChange
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.log import archive, intents
 from chalicelib.storage.log.intents import Intent
 
 LATER = 900
 """Seconds after which every request that read a definition before its deletion has ended: Lambda ends its functions."""
-AT_ONCE = steps.LARGEST
+ROWS_PER_COMMIT = steps.MOST_STEPS
 """Rows of one commit."""
 COMMITS_AT_ONCE = 200
 """Commits that are searched between two checks of the deadline."""
@@ -78,26 +78,26 @@ def delete_type(kind: Kind, project: int, number: int, scope: Scope) -> int:
     live = Query(kind=kind, where=Test("type", Op.EQ, number), merge=False)
 
     def attempt() -> int:
-        before = retired.of(project)
+        before = retired.current(project)
         view = view_queries.current(project)
         _check_type(scope, kind, project, number)
         count = view_queries.count(view, live, UNRESTRICTED)
         _retire(project, view, before, TYPE_OF[kind], number, scope.caller.id)
         return count
 
-    return steps.again(attempt)
+    return steps.retry_on_conflict(attempt)
 
 
 def delete_version(project: int, number: int, scope: Scope) -> None:
     """Delete a version with its localizations and states. Raises as `delete_type`."""
 
     def attempt() -> None:
-        before = retired.of(project)
+        before = retired.current(project)
         for each in (Kind.LOCALIZATION, Kind.STATE):
             view_queries.check_reach(project, _all(each, Test("version", Op.EQ, number)), scope)
         _retire(project, view_queries.current(project), before, DefinitionKind.VERSION, number, scope.caller.id)
 
-    steps.again(attempt)
+    steps.retry_on_conflict(attempt)
 
 
 def _check_type(scope: Scope, kind: Kind, project: int, number: int) -> None:
@@ -176,10 +176,10 @@ def _without_version(number: int) -> Callable[[Any], Any]:
 # --- burying -------------------------------------------------------------------------------------------------------
 
 
-def bury(message: BuryRetired, seconds: float) -> None:
+def delete_entities(message: BuryRetired, seconds: float) -> None:
     """Delete the entities of a deleted definition for at most some seconds; the rest is queued."""
     intent = Intent(name=message.name, key=message.key)
-    entry = retired.of(message.project).find(message.name)
+    entry = retired.current(message.project).find(message.name)
     if entry is None:  # nothing was begun, or all is done
         intents.drop(intent)
         return
@@ -190,7 +190,7 @@ def bury(message: BuryRetired, seconds: float) -> None:
             _order(msgspec.structs.replace(message, done=burial.done, seen=burial.seen), 0)
             return
     if message.last:
-        retired.settle(message.project, message.name)
+        retired.remove_entry(message.project, message.name)
         intents.drop(intent)
     else:
         _order(msgspec.structs.replace(message, done=burial.done, seen=burial.seen, last=True), LATER)
@@ -235,7 +235,7 @@ class _Burial:
         start = 0
         for kind, numbers in _decoder.decode(body):
             while self.done < start + len(numbers):
-                part = numbers[self.done - start :][:AT_ONCE]
+                part = numbers[self.done - start :][:ROWS_PER_COMMIT]
                 self._bury(kind, part)
                 self.done += len(part)
                 yield
@@ -249,7 +249,7 @@ class _Burial:
             for kind, number in _entities_of(commit):
                 if kind in waiting:
                     waiting[kind].append(number)
-            if count % COMMITS_AT_ONCE == 0 or max(map(len, waiting.values())) >= AT_ONCE:
+            if count % COMMITS_AT_ONCE == 0 or max(map(len, waiting.values())) >= ROWS_PER_COMMIT:
                 self._bury_all(waiting)
                 self.seen = commit.seq
                 yield
@@ -258,13 +258,13 @@ class _Burial:
     def _bury_all(self, waiting: dict[Kind, list[int]]) -> None:
         for kind, numbers in waiting.items():
             wanted = sorted(set(numbers))
-            for start in range(0, len(wanted), AT_ONCE):
-                self._bury(kind, wanted[start : start + AT_ONCE])
+            for start in range(0, len(wanted), ROWS_PER_COMMIT):
+                self._bury(kind, wanted[start : start + ROWS_PER_COMMIT])
             numbers.clear()
 
     def _bury(self, kind: Kind, numbers: list[int]) -> None:
         def delete(part: Sequence[int]) -> None:
-            done = [Step(kind, row, None) for row in entities.get_hidden(kind, part).values()]
+            done = [RowChange(kind, row, None) for row in entities.get_hidden(kind, part).values()]
             gone = [step.before.entity.id for step in done if step.before]
             steps.apply(self._project, done, user=self._entry.user, edits=[deleted(kind, gone)])
 

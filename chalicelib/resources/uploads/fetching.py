@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 from urllib.parse import parse_qs, urljoin
 
 import urllib3
@@ -33,9 +33,7 @@ from chalicelib.settings import settings
 from chalicelib.storage import outbound
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import objects, owners, placement
-
-if TYPE_CHECKING:
-    from urllib3 import BaseHTTPResponse
+from chalicelib.storage.outbound import LARGEST_BLOCK, Response
 
 REDIRECTS = 5
 SECONDS = 20.0
@@ -43,7 +41,6 @@ SECONDS = 20.0
 SLOWEST = 600.0
 """Maximum time of an answer with its body, outside of a request; a request has no more than its own."""
 _LEAST = 0.05
-LARGEST_BLOCK = 1024 * 1024
 _TIMEOUT = urllib3.Timeout(connect=3, read=10)
 _AMAZON = re.compile(r"(?:(?P<bucket>[a-z0-9.-]{3,63})\.)?s3(?:[.-](?:dualstack\.)?[a-z0-9-]+)?\.amazonaws\.com")
 _UPLOAD = re.compile(r"[0-9a-f]{32}")
@@ -123,6 +120,11 @@ def object_key(url: str, project: int, scope: Scope) -> ObjectKey | None:
     return key
 
 
+def is_ours(url: str) -> bool:
+    """Whether a URL names an object in a bucket of ours or in a registered one."""
+    return _place_of(origins.take_apart(url)) is not None
+
+
 def open_source(url: str, project: int, scope: Scope) -> Fetched:
     """The source at a URL, readable at any offset.
 
@@ -153,7 +155,7 @@ def fetch(url: str, project: int, most: int, scope: Scope) -> bytes:
 def fetch_url(url: str, most: int, organization: int | None, headers: Mapping[str, str] | None = None) -> bytes:
     """The content of a URL, by HTTP. Raises as `fetch`."""
     body = bytearray()
-    with open_url(url, organization, headers) as response:
+    with open_url(url, most + LARGEST_BLOCK, organization, headers) as response:
         if response.status != _OK:
             raise _unfetchable(url, f"status {response.status}")
         _check_size(int(response.headers.get("Content-Length") or 0), most)
@@ -184,7 +186,7 @@ class HttpSource:
 
     def __init__(self, url: str, organization: int | None) -> None:
         self._url, self._organization = url, organization
-        with open_url(url, organization, {"Range": "bytes=0-0"}) as response:
+        with open_url(url, LARGEST_BLOCK, organization, {"Range": "bytes=0-0"}) as response:
             told = _RANGE.fullmatch(response.headers.get("Content-Range") or "")
             if response.status != _PARTIAL or not told:
                 raise _unfetchable(url, f"status {response.status}; a server that answers to ranges is needed")
@@ -196,25 +198,26 @@ class HttpSource:
         last = min(offset + length, self.size) - 1
         if last < offset:
             return b""
-        with open_url(self._url, self._organization, {"Range": f"bytes={offset}-{last}"}) as response:
+        most, asked = last + 1 - offset, {"Range": f"bytes={offset}-{last}"}
+        with open_url(self._url, most + LARGEST_BLOCK, self._organization, asked) as response:
             if response.status != _PARTIAL:
                 raise _unfetchable(self._url, f"status {response.status} for a range")
-            data = b"".join(blocks(response, last + 1 - offset))
-        if len(data) != last + 1 - offset:
+            data = b"".join(blocks(response, most))
+        if len(data) != most:
             raise _unfetchable(self._url, "it ended too early")
         return data
 
 
 @contextmanager
 def open_url(
-    url: str, organization: int | None, headers: Mapping[str, str] | None = None
-) -> Iterator[BaseHTTPResponse]:
+    url: str, most: int, organization: int | None, headers: Mapping[str, str] | None = None
+) -> Iterator[Response]:
     """The answer to a GET after at most `REDIRECTS` redirects, each checked as the first URL was.
 
-    The headers, which may be secret, are sent only to the origin of the first URL.
+    `most` bytes of its body can be read. The headers may be secret, so only the origin of the first URL gets them.
     """
     with _in_time(url):
-        yield from _follow(url, organization, headers)
+        yield from _follow(url, most, organization, headers)
 
 
 @contextmanager
@@ -233,13 +236,13 @@ def _in_time(url: str) -> Iterator[None]:
         raise _unfetchable(url, "its server sends too slowly") from None
 
 
-def _follow(url: str, organization: int | None, headers: Mapping[str, str] | None) -> Iterator[BaseHTTPResponse]:
+def _follow(url: str, most: int, organization: int | None, headers: Mapping[str, str] | None) -> Iterator[Response]:
     current, first = url, origins.take_apart(url)
     for _ in range(REDIRECTS + 1):
         address = origins.take_apart(current)
         _check_allowed(address, organization)
         at_home = (address.scheme, address.host, address.port) == (first.scheme, first.host, first.port)
-        response = _get(address, (headers or {}) if at_home else {})
+        response = _get(address, most, (headers or {}) if at_home else {})
         moved = response.headers.get("Location") if response.status in _MOVED else None
         if moved is None:
             try:
@@ -254,14 +257,15 @@ def _follow(url: str, organization: int | None, headers: Mapping[str, str] | Non
     raise _unfetchable(url, "it redirects too often")
 
 
-def _get(address: Address, headers: Mapping[str, str]) -> BaseHTTPResponse:
+def _get(address: Address, most: int, headers: Mapping[str, str]) -> Response:
     """GET from the checked address of the host name."""
     try:
         return outbound.send(
             address,
             "GET",
+            most=most,
             headers={"Accept-Encoding": "identity", "User-Agent": "limn", **headers},
-            retries=urllib3.Retry(2, redirect=False, backoff_factor=0.2),
+            attempts=3,
             timeout=_TIMEOUT,
             is_inside=_is_inside(address),
         )
@@ -278,7 +282,7 @@ def _is_inside(address: Address) -> bool:
     return outbound.is_inside(address) and placement.key_named(address) is not None
 
 
-def blocks(response: BaseHTTPResponse, most: int | None = None) -> Iterator[bytes]:
+def blocks(response: Response, most: int | None = None) -> Iterator[bytes]:
     """The body in blocks; stops if the server sends more than requested."""
     left = most
     for block in response.stream(LARGEST_BLOCK):

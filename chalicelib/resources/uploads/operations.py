@@ -66,7 +66,7 @@ class UploadCompletionSpec(Resource, kw_only=True):
 class DownloadInfoQuery(Resource, kw_only=True):
     """The lifetime of the URLs."""
 
-    expiration: Annotated[int, Meta(ge=1, le=WEEK, description="Seconds that the URLs are good for.")] = DAY
+    expiration: Annotated[int, Meta(ge=1, le=DAY, description="Seconds that the URLs are good for.")] = DAY
 
 
 class DownloadInfoSpec(Resource, kw_only=True):
@@ -82,7 +82,13 @@ class DownloadInfo(Resource, kw_only=True):
     url: str
 
 
-@OPERATIONS.get("/rest/UploadInfo/{project}", "GetUploadInfo", needs=Permission.TRANSFER, addresses=WITHIN_PROJECT)
+@OPERATIONS.get(
+    "/rest/UploadInfo/{project}",
+    "GetUploadInfo",
+    needs=Permission.TRANSFER,
+    addresses=WITHIN_PROJECT,
+    lends_writing=True,
+)
 def get_upload_info(call: Call[Project, UploadInfoQuery, None]) -> UploadInfo:
     """Where to upload a file: a key and a presigned URL for each of its parts.
 

@@ -27,13 +27,13 @@ from chalicelib.settings import settings
 from chalicelib.storage.objects import objects
 from chalicelib.storage.objects import tus_uploads as rows
 
-LIMIT = f"max-size={tus.LARGEST}, max-append-size={tus.LARGEST_CHUNK}"
+LIMIT = f"max-size={tus.MAX_UPLOAD_BYTES}, max-append-size={tus.LARGEST_CHUNK}"
 """Header of the draft standard for resumable uploads; tus 1.0 has none for the size of a chunk."""
 ALWAYS = {
     "Tus-Resumable": tus.VERSION,
     "Tus-Version": tus.VERSION,
     "Tus-Extension": tus.EXTENSIONS,
-    "Tus-Max-Size": str(tus.LARGEST),
+    "Tus-Max-Size": str(tus.MAX_UPLOAD_BYTES),
     "Tus-Checksum-Algorithm": tus.ALGORITHMS,
     "Upload-Limit": LIMIT,
     "Cache-Control": "no-store",
@@ -51,7 +51,7 @@ _PREFLIGHT = {
 
 def _find(path: dict[str, Any]) -> Found[Upload]:
     upload = rows.get(path["id"])
-    return Found(thing=upload, project=upload.project)
+    return Found(target=upload, project=upload.project)
 
 
 def _level(scope: Scope, found: Found[Upload]) -> Level:
@@ -61,7 +61,7 @@ def _level(scope: Scope, found: Found[Upload]) -> Level:
     may upload to the project.
     """
     level = WITHIN_PROJECT.level(scope, found)
-    is_own = found.thing.user == scope.caller.id
+    is_own = found.target.user == scope.caller.id
     return level if is_own or PROJECT.level(scope, _project_of(found)) >= Level.FULL else Level.NONE
 
 
@@ -90,7 +90,7 @@ def capabilities(_: Call[None, NoQuery, None]) -> Answer:
     return Answer(status=204, headers=_PREFLIGHT)
 
 
-@PAGES.post(FILES, "CreateTusUpload", body_required=False, needs=Permission.SIGNED_IN, addresses=None)
+@PAGES.post(FILES, "CreateTusUpload", body_required=False, needs=Permission.SIGNED_IN, addresses=None, scoped=True)
 def create(call: Call[None, NoQuery, bytes]) -> Answer:
     """Begin a resumable upload, with its first bytes if the request has a body.
 
@@ -108,7 +108,7 @@ def create(call: Call[None, NoQuery, bytes]) -> Answer:
     found = PROJECT.find({"project": number})
     _check_may(call.scope, found)
     upload = uploads_tus.create(
-        found.thing, call.caller.id, length, metadata.get("filename"), headers.get("upload-metadata", "")
+        found.target, call.caller.id, length, metadata.get("filename"), headers.get("upload-metadata", "")
     )
     if call.body:
         upload = uploads_tus.append(upload, 0, call.body)

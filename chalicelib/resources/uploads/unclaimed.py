@@ -57,7 +57,7 @@ def _settle(put: Put) -> bool:
         objects.abort(key, put.upload)
     if _is_picture(key):
         return True
-    found = object_cleanup.look([key])
+    found = object_cleanup.find_unreferenced([key])
     objects.remove(found.doomed)
     return not found.unsure
 

@@ -40,7 +40,7 @@ JITTER = 0.2
 """The part by which a delay may be longer."""
 PATIENCE = 3 * 24 * 3600
 """Seconds of failures after which a receiver is disabled."""
-LONGEST = 86_400.0
+MAX_RETRY_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +110,7 @@ def advance(word: str, project: int, reader: int, open_receiver: Open, seconds: 
     Returns:
         None where nothing is left to do for now, else the seconds after which to go on.
     """
-    stream = streams.take(word, project, reader, LEASE_SECONDS)
+    stream = streams.lease(word, project, reader, LEASE_SECONDS)
     if stream is None:
         return None
     try:
@@ -198,7 +198,7 @@ class _Run:
     def _save(self) -> bool:
         """Save, and hold the lease for longer; returns whether the position may have been changed by others."""
         self._receiver.flush()
-        disturbed = streams.hold(self._stream, LEASE_SECONDS)
+        disturbed = streams.extend_lease(self._stream, LEASE_SECONDS)
         self._unsaved, self._saved_at = 0, time.monotonic()
         return disturbed
 
@@ -216,7 +216,7 @@ class _Run:
             if moment - stream.failing_since >= PATIENCE:
                 result = Disable(reason="failing")
             else:
-                wait = max(delay(stream.attempts), min(result.wait, LONGEST))
+                wait = max(delay(stream.attempts), min(result.wait, MAX_RETRY_SECONDS))
                 stream.next_at = moment + wait
         if isinstance(result, Disable):
             receiver.disable(result, stream)

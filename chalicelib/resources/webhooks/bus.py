@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 WORD = "webhook"
 READER = 0
 """The bus among the readers of a project's events."""
-AT_ONCE = 10
+ENTRIES_PER_CALL = 10
 """Entries that EventBridge takes in one call."""
 LONGEST_PAUSE = 300.0
 """Seconds until the next attempt at most."""
@@ -66,7 +66,7 @@ def open_receiver(stream: Stream) -> Receiver | None:
 class _Bus:
     """The bus as the receiver of a stream. It is never disabled: it is the operator's."""
 
-    at_once = AT_ONCE
+    at_once = ENTRIES_PER_CALL
     kinds: frozenset[str] = frozenset()
     scope: Scope = UNRESTRICTED
 

@@ -178,7 +178,7 @@ class WebhookReceiver:
 
 def journal(webhook: int, entries: Sequence[dict[str, object]]) -> None:
     """Store entries of deliveries."""
-    streams.note(WORD, webhook, entries, int(time.time()) + JOURNAL_SECONDS)
+    streams.append_journal(WORD, webhook, entries, int(time.time()) + JOURNAL_SECONDS)
 
 
 def _moment(seconds: float) -> str:

@@ -8,7 +8,7 @@ from chalicelib.core.models.accounts import Organization, Project
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import given
 from chalicelib.core.responses import MessageResponse
-from chalicelib.errors import BadInput
+from chalicelib.errors import BadInput, Forbidden
 from chalicelib.http.addresses import ORGANIZATION_ADDRESS, PROJECT, record_of_either
 from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.webhooks import service as webhooks_service
@@ -111,7 +111,12 @@ def delete_webhook(call: Call[Webhook, NoQuery, None]) -> MessageResponse:
 
 @OPERATIONS.post("/rest/WebhookSecret/{id}", "RotateWebhookSecret", status=200)
 def rotate_secret(call: Call[Webhook, NoQuery, RotationSpec | None]) -> SecretRotated:
-    """Replace the secret of a webhook; for a time messages are signed with both."""
+    """Replace the secret of a webhook; for a time messages are signed with both.
+
+    For its owner, because the answer has the secret. Who changes its URL, types, query or `active` becomes the owner.
+    """
+    if call.target.user != call.caller.id:
+        raise Forbidden("Only its owner replaces the secret of a webhook; who changes its url becomes the owner.")
     secret, until = webhooks_service.rotate(call.target, call.body.keep_hours if call.body else 24)
     return SecretRotated(message="The secret is replaced.", secret=secret, previous_secret_until=until)
 

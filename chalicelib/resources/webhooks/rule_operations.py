@@ -8,7 +8,6 @@ from chalicelib.core.models.accounts import Project
 from chalicelib.core.permissions import Permission
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery
-from chalicelib.resources.jobs.operations import token_of
 from chalicelib.resources.webhooks import rules
 from chalicelib.resources.webhooks.operations import TAG
 from chalicelib.resources.webhooks.schemas import RULE, Rule, RuleSpec, RuleUpdate
@@ -16,12 +15,12 @@ from chalicelib.resources.webhooks.schemas import RULE, Rule, RuleSpec, RuleUpda
 
 def make_rule(call: Call[Project, NoQuery, RuleSpec]) -> Rule:
     """Make a rule; it sees later events."""
-    return rules.create(call.project, call.body, call.caller, token_of(call))
+    return rules.create(call.project, call.body, call.caller)
 
 
 def change_rule(call: Call[Rule, NoQuery, RuleUpdate], members: dict[str, Any]) -> dict[str, Any]:
     """Replace the given members."""
-    return rules.change(call.target, members, call.caller, token_of(call)) if members else members
+    return rules.change(call.target, members, call.caller) if members else members
 
 
 OPERATIONS = record_operations(

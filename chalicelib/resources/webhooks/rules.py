@@ -20,7 +20,7 @@ from chalicelib.access.scope import Scope
 from chalicelib.core.kinds import Kind
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now
-from chalicelib.errors import BadInput, Conflict, Forbidden, Gone, NotFound, Unauthenticated, Unavailable
+from chalicelib.errors import BadInput, Conflict, Forbidden, Gone, NotFound, Unavailable
 from chalicelib.resources.algorithms import service as algorithms_service
 from chalicelib.resources.email import notifications
 from chalicelib.resources.events import service as events_service
@@ -31,19 +31,17 @@ from chalicelib.resources.webhooks import filters
 from chalicelib.resources.webhooks.advance import PATIENCE, Disable, Failed, Receiver, Result, advance, delay
 from chalicelib.resources.webhooks.delivery import owner_of
 from chalicelib.resources.webhooks.schemas import RULE, Rule, RuleSpec
-from chalicelib.storage import sealing
 from chalicelib.storage.dynamodb import entities, ids, limits, records
 from chalicelib.storage.dynamodb.progress import streams
 from chalicelib.storage.dynamodb.progress.streams import Stream
 from chalicelib.storage.log import log
 
 WORD = "rule"
-PURPOSE = "trigger rule"
 _logger = logging.getLogger("limn.rules")
 
 
-def create(project: int, spec: RuleSpec, caller: Caller, token: str) -> Rule:
-    """Make a rule for later events.
+def create(project: int, spec: RuleSpec, caller: Caller) -> Rule:
+    """Make a rule for later events. It launches what the algorithm runs now, which the caller approves.
 
     Raises:
         BadInput: a type is not one of media, the query breaks a rule, or there are too many rules.
@@ -60,18 +58,21 @@ def create(project: int, spec: RuleSpec, caller: Caller, token: str) -> Rule:
         active=spec.active is not False,
         user=caller.id,
         created=now(),
-        sealed=sealing.seal(token.encode(), PURPOSE),
+        digest=_digest(project, spec.algorithm),
     )
     streams.add(WORD, project, rule.id, events_service.last(project))
     return records.create(RULE, rule)
 
 
-def change(rule: Rule, members: dict[str, Any], caller: Caller, token: str) -> dict[str, Any]:
-    """The members to replace for a PATCH; who changes more than the name becomes the owner. Raises as `create`."""
+def change(rule: Rule, members: dict[str, Any], caller: Caller) -> dict[str, Any]:
+    """The members to replace for a PATCH. Raises as `create`.
+
+    Who changes more than the name becomes the owner, and approves what the algorithm runs now.
+    """
     changed = msgspec.structs.replace(rule, **members)
     _check(rule.project, changed.types, changed.query, changed.algorithm)
     if members.keys() - {"name"}:
-        members |= {"user": caller.id, "sealed": sealing.seal(token.encode(), PURPOSE)}
+        members |= {"user": caller.id, "digest": _digest(rule.project, changed.algorithm)}
     if members.get("active"):
         members |= {"disabled_reason": None, "disabled_details": None, "disabled_at": None}
     if "active" in members:
@@ -156,7 +157,6 @@ class _RuleReceiver:
         self._rule = rule
         self._error: str | None = None
         """Of the last attempt."""
-        self._token = sealing.unseal(rule.sealed, PURPOSE).decode()
         self.kinds = filters.kinds_of(rule.types)
         self.scope = Scope.of(Caller(id=rule.user), Level.EXECUTE)
 
@@ -165,12 +165,12 @@ class _RuleReceiver:
         [event] = given
         if not filters.is_match(event.type, self._rule.types):
             return None
-        try:
-            caller = authentication.authenticate(f"Token {self._token}")
-        except Unauthenticated:
-            return Disable(reason="token_invalid")
+        user = owner_of(self._rule.user)
+        if user is None:
+            return Disable(reason="owner_lost_access")
+        caller = Caller(id=user.id, username=user.username)
         self.scope = Scope.of(caller, Level.EXECUTE)
-        if caller.id != self._rule.user or authentication.project_level(caller, self._rule.project) < Level.EXECUTE:
+        if authentication.project_level(caller, self._rule.project) < Level.EXECUTE:
             return Disable(reason="owner_lost_access")
         there = list(entities.many(Kind.MEDIA, event.ids))
         wanted = there
@@ -189,7 +189,8 @@ class _RuleReceiver:
         spec = JobSpec(algorithm_name=self._rule.algorithm, media_ids=[media])
         try:
             project = authentication.project_of(self._rule.project)
-            jobs_service.launch(project, self.scope, self._token, spec, all_media=False, once=name)
+            approval = algorithms_service.Approval(user=self._rule.user, digest=self._rule.digest)
+            jobs_service.launch(project, self.scope, spec, all_media=False, once=name, approval=approval)
         except (limits.Moved, Unavailable) as refusal:
             return Failed(error=refusal.message)
         except Conflict:  # its claim: it was launched already
@@ -198,7 +199,8 @@ class _RuleReceiver:
             return Disable(reason="algorithm_missing")
         except (BadInput, Forbidden) as refusal:
             _logger.warning("rule %d cannot launch: %s", self._rule.id, refusal)
-            return Disable(reason="refused", details=refusal.message)
+            is_changed = isinstance(refusal, algorithms_service.NotApproved)
+            return Disable(reason="algorithm_changed" if is_changed else "refused", details=refusal.message)
         return None
 
     def skip(self, expired: Gone, stream: Stream) -> Result:  # noqa: ARG002 the receiver's interface
@@ -238,3 +240,9 @@ def _check(project: int, types: list[str], query: str | None, algorithm: str) ->
         raise BadInput("types: a trigger rule takes types of media, such as `limn.media.ready`.")
     filters.check_query(query, types, [project])
     algorithms_service.get_by_name(project, algorithm)
+
+
+def _digest(project: int, algorithm: str) -> str:
+    """The digest of what an algorithm runs now; empty where its manifest cannot be had: nothing is approved then."""
+    found = algorithms_service.get_by_name(project, algorithm)
+    return algorithms_service.digest_now(authentication.project_of(project), found)

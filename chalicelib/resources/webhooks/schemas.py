@@ -54,8 +54,17 @@ class WebhookSpec(WebhookUpdate, kw_only=True):
     query: Filter | None = None
 
 
+# `token_invalid` is of rules of earlier releases, which kept a token
 DisabledReason = Literal[
-    "gone", "failing", "owner_lost_access", "algorithm_missing", "token_invalid", "refused", "query_refused", "error"
+    "gone",
+    "failing",
+    "owner_lost_access",
+    "algorithm_missing",
+    "algorithm_changed",
+    "token_invalid",
+    "refused",
+    "query_refused",
+    "error",
 ]
 Details = Annotated[str, Meta(description="What refused it, such as the rule that the query breaks.")]
 
@@ -174,7 +183,7 @@ class RuleSpec(RuleUpdate, kw_only=True):
 class Rule(Resource, kw_only=True):
     """Launches an algorithm on each media that an event is about, once for each media."""
 
-    hidden: ClassVar = frozenset({"sealed"})
+    hidden: ClassVar = frozenset({"digest"})
 
     id: int
     project: int
@@ -185,13 +194,18 @@ class Rule(Resource, kw_only=True):
     active: bool = True
     user: Annotated[int, Meta(description="The owner, as whom the algorithm is launched.")]
     created: Timestamp
-    disabled_reason: DisabledReason | None = None
+    disabled_reason: Annotated[
+        DisabledReason | None,
+        Meta(
+            description="`algorithm_changed`: somebody else changed what the algorithm runs; making the rule active "
+            "again approves that. `owner_lost_access`: the owner may no longer launch algorithms here."
+        ),
+    ] = None
     disabled_details: Details | None = None
     disabled_at: Timestamp | None = None
     failing_since: Annotated[Timestamp | None, Meta(description="Since when each attempt has failed.")] = None
     last_error: Annotated[str, Meta(description="Why the last attempt failed; it is tried again.")] | None = None
-    sealed: str = ""
-    """The owner's API token, sealed: for the workflows, as of any launch."""
+    digest: Annotated[str, Meta(description="The SHA-256 of what the algorithm ran when the owner approved it.")] = ""
     effective_permission: int = 0
 
 

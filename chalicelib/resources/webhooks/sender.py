@@ -75,28 +75,24 @@ def post(url: str, keys: Sequence[str], message: str, body: bytes) -> Outcome:
         allowed = outbound.is_service_allowed(address)
         if address.scheme != "https" and not allowed:
             return Outcome(status=None, excerpt="The address is not allowed.", milliseconds=0)
-        with outbound.at_most(SECONDS):
-            response = outbound.send(
-                address,
-                "POST",
-                headers=headers,
-                body=body,
-                timeout=urllib3.Timeout(connect=CONNECT_SECONDS, read=SECONDS),
-                is_inside=allowed,
-            )
-            try:
-                said = response.read(_READ)
-                if response.read(1) == b"":
-                    response.release_conn()
-            finally:
-                response.close()
+        response = outbound.ask(
+            address,
+            "POST",
+            seconds=SECONDS,
+            most=_READ,
+            is_cut=True,
+            headers=headers,
+            body=body,
+            connect=CONNECT_SECONDS,
+            is_inside=allowed,
+        )
     except Forbidden:
         return Outcome(status=None, excerpt="The address is not allowed.", milliseconds=_since(began))
     except (OSError, ValueError, urllib3.exceptions.HTTPError) as failure:
         took = _since(began)
         why = "time-out" if took >= SECONDS * 1000 * 0.99 else _reason(failure)
         return Outcome(status=None, excerpt=f"No answer: {why}.", milliseconds=took)
-    excerpt = said.decode("utf-8", "replace")[:LARGEST_EXCERPT]
+    excerpt = response.body.decode("utf-8", "replace")[:LARGEST_EXCERPT]
     if response.status in _REDIRECTS:
         excerpt = f"Redirects are not followed. {excerpt}"[:LARGEST_EXCERPT]
     return Outcome(

@@ -1,7 +1,7 @@
 """Rows that a request will need one after the other, read ahead in one call.
 
     with ahead.reading(beside):                 the dispatcher, around the checks and the handler
-        ahead.fetch([Wanted(RecordRow, key)])   one BatchGetItem for all tables
+        ahead.fetch([RowKey(RecordRow, key)])   one BatchGetItem for all tables
         records.get(...)                        takes a row that was read ahead instead of reading it
 
 A row is taken once: a second read, such as that of an edit that lost against another writer, reads the table. A
@@ -17,8 +17,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
-from chalicelib.core.time.background import holding
-from chalicelib.storage.dynamodb.tables import EntityRow, RecordRow, Row, connection
+from chalicelib.core.context import holding
+from chalicelib.storage.dynamodb.tables import CredentialRow, EntityRow, RecordRow, Row, connection
 
 R = TypeVar("R", bound=Row)
 Key = tuple[str, ...]
@@ -27,18 +27,21 @@ Beside = Callable[[int], list[RecordKey]]
 """From a project to the keys of the records that a request on one of its parts will need."""
 
 
-class Wanted(NamedTuple):
+Table = RecordRow | CredentialRow | EntityRow
+
+
+class RowKey(NamedTuple):
     """A row by its table and key, whose parts are texts."""
 
-    table: type[RecordRow | EntityRow]
+    table: type[Table]
     key: Key
 
 
 @dataclass
 class _Read:
     beside: Beside
-    rows: dict[Wanted, Row | None] = field(default_factory=dict)
-    read: set[Wanted] = field(default_factory=set)
+    rows: dict[RowKey, Row | None] = field(default_factory=dict)
+    read: set[RowKey] = field(default_factory=set)
     """All rows that were read ahead, the taken ones included."""
 
 
@@ -54,13 +57,18 @@ def reading(beside: Beside = lambda _: []) -> AbstractContextManager[None]:
     return holding(_READ, _Read(beside))
 
 
+def is_read(wanted: RowKey) -> bool:
+    """Whether a row was read ahead, taken or not."""
+    return (read := _READ.get()) is not None and wanted in read.read
+
+
 def expect(beside: Beside) -> None:
     """Replace `beside`, once the caller is known."""
     if (read := _READ.get()) is not None:
         read.beside = beside
 
 
-def fetch(wanted: Sequence[Wanted]) -> None:
+def fetch(wanted: Sequence[RowKey]) -> None:
     """Read rows ahead, in one consistent call. Rows that DynamoDB leaves out, being busy, are read when needed.
 
     Raises:
@@ -81,13 +89,13 @@ def keys_beside(project: int) -> list[RecordKey]:
     read = _READ.get()
     if read is None:
         return []
-    return [key for key in read.beside(project) if Wanted(RecordRow, key) not in read.read]
+    return [key for key in read.beside(project) if RowKey(RecordRow, key) not in read.read]
 
 
 def keep(keys: Sequence[RecordKey], rows: dict[Any, RecordRow]) -> None:
     """Keep records that were read along, by key; those not in `rows` do not exist."""
     if (read := _READ.get()) is not None:
-        kept: dict[Wanted, Row | None] = {Wanted(RecordRow, key): rows.get(key) for key in keys}
+        kept: dict[RowKey, Row | None] = {RowKey(RecordRow, key): rows.get(key) for key in keys}
         read.rows |= kept
         read.read |= kept.keys()
 
@@ -98,13 +106,13 @@ def forget() -> None:
         read.rows.clear()
 
 
-def take_all(table: type[R], keys: Sequence[Key]) -> tuple[list[R], list[Key]]:
+def pop_all(table: type[R], keys: Sequence[Key]) -> tuple[list[R], list[Key]]:
     """The existing rows among those that were read ahead, and the keys that were not."""
     if (read := _READ.get()) is None or not read.rows:
         return [], list(keys)
     found, left = [], []
     for key in keys:
-        is_read, row = take(table, *key)
+        is_read, row = pop(table, *key)
         if not is_read:
             left.append(key)
         elif row is not None:
@@ -112,18 +120,18 @@ def take_all(table: type[R], keys: Sequence[Key]) -> tuple[list[R], list[Key]]:
     return found, left
 
 
-def take(table: type[R], *key: str) -> tuple[bool, R | None]:
+def pop(table: type[R], *key: str) -> tuple[bool, R | None]:
     """Whether a row was read ahead, and the row if it exists. A second `take` does not find it."""
     read = _READ.get()
     if read is None or not read.rows:
         return False, None
-    wanted = Wanted(table, key)  # type: ignore[arg-type]
+    wanted = RowKey(table, key)  # type: ignore[arg-type]
     if wanted not in read.rows:
         return False, None
     return True, read.rows.pop(wanted)  # type: ignore[return-value]
 
 
-def read_batch(wanted: Sequence[Wanted]) -> tuple[dict[Wanted, Row], set[Wanted]]:
+def read_batch(wanted: Sequence[RowKey]) -> tuple[dict[RowKey, Row], set[RowKey]]:
     """Read up to 100 rows of several tables in one consistent BatchGetItem.
 
     Returns:
@@ -132,17 +140,17 @@ def read_batch(wanted: Sequence[Wanted]) -> tuple[dict[Wanted, Row], set[Wanted]
     Raises:
         Unavailable: DynamoDB does not answer.
     """
-    tables: dict[str, type[RecordRow | EntityRow]] = {str(table.Meta.table_name): table for table, _ in wanted}
+    tables: dict[str, type[Table]] = {str(table.Meta.table_name): table for table, _ in wanted}
     asked: dict[str, Any] = {name: {"Keys": [], "ConsistentRead": True} for name in tables}
     for table, key in dict.fromkeys(wanted):
         asked[table.Meta.table_name]["Keys"].append(table.item_of(key))
     answer = connection().call("BatchGetItem", RequestItems=asked)
-    found: dict[Wanted, Row] = {}
+    found: dict[RowKey, Row] = {}
     for name, items in answer["Responses"].items():
         for row in map(tables[name].from_raw_data, items):
-            found[Wanted(tables[name], tuple(part for part in row.key() if part is not None))] = row
+            found[RowKey(tables[name], tuple(part for part in row.key() if part is not None))] = row
     left = {
-        Wanted(tables[name], tuple(typed["S"] for typed in key.values()))
+        RowKey(tables[name], tuple(typed["S"] for typed in key.values()))
         for name, kept in answer.get("UnprocessedKeys", {}).items()
         for key in kept["Keys"]
     }

@@ -64,7 +64,7 @@ def get_stored(kind: Kind, number: int) -> Stored[Any]:
 
 
 def _row(kind: Kind, number: int) -> EntityRow | None:
-    is_read, row = ahead.take(EntityRow, _key(kind, number))
+    is_read, row = ahead.pop(EntityRow, _key(kind, number))
     if is_read:
         return row
     return EntityRow.find(_key(kind, number))
@@ -77,18 +77,27 @@ def many(kind: Kind, numbers: Iterable[int]) -> dict[int, Stored[Any]]:
     return {number: found[number] for number in wanted if number in found}
 
 
-def of(project: int, kind: Kind, numbers: Iterable[int]) -> set[int]:
+def existing_ids(project: int, kind: Kind, numbers: Iterable[int]) -> set[int]:
     """The ids among some of which a project has a visible entity; cheaper than `many`."""
+    return {each.id for each in _of_project(project, kind, numbers)}
+
+
+def frame_counts(project: int, media: Iterable[int]) -> dict[int, int | None]:
+    """The numbers of frames of the media that a project has among some ids; None where one is not known."""
+    return {each.id: each.num_frames for each in _of_project(project, Kind.MEDIA, media)}
+
+
+def _of_project(project: int, kind: Kind, numbers: Iterable[int]) -> list[Any]:
     found = Reading(kind, _there(kind, numbers), revised=False).seen()
-    return {number for number, stored in found.items() if stored.entity.project == project}
+    return [stored.entity for stored in found.values() if stored.entity.project == project]
 
 
 def read_ahead(project: int, keys: Sequence[ahead.Key], kind: Kind, numbers: Sequence[int]) -> None:
     """Read some records of a project ahead, and what `of` needs for as many entities as one call takes."""
-    wanted = [ahead.Wanted(RecordRow, key) for key in keys]
+    wanted = [ahead.RowKey(RecordRow, key) for key in keys]
     if numbers:
-        wanted.append(ahead.Wanted(RecordRow, retired.key(project)))
-    rows = [ahead.Wanted(EntityRow, (_key(kind, number),)) for number in dict.fromkeys(numbers)]
+        wanted.append(ahead.RowKey(RecordRow, retired.key(project)))
+    rows = [ahead.RowKey(EntityRow, (_key(kind, number),)) for number in dict.fromkeys(numbers)]
     ahead.fetch([*wanted, *rows][:ROWS_A_READ])
 
 
@@ -296,7 +305,7 @@ def insert(change: Transaction, kind: Kind, created: Entity, doc: bytes | None =
     change.put(row, NEW)
 
 
-def bury(change: Transaction, kind: Kind, before: Stored[Any]) -> None:
+def tombstone(change: Transaction, kind: Kind, before: Stored[Any]) -> None:
     """Add the deletion of a row to a transaction: readers no longer see it; a purge removes it later."""
     entity = before.entity
     doc = _encoder.encode(entity)

@@ -22,7 +22,6 @@ from chalicelib.core.records import padded
 from chalicelib.core.time.retry import BUSY
 from chalicelib.core.values.revisions import up_to_date
 from chalicelib.errors import Unavailable
-from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import ahead, record_rows, retired
 from chalicelib.storage.dynamodb.retired import Retired
 from chalicelib.storage.dynamodb.tables import EntityRow, write_batch
@@ -62,15 +61,15 @@ def number_of(row: EntityRow) -> int:
 
 def read(kind: Kind, numbers: Iterable[int]) -> list[EntityRow]:
     """The existing rows, in no order."""
-    found, left = ahead.take_all(EntityRow, [(key(kind, number),) for number in dict.fromkeys(numbers)])
+    found, left = ahead.pop_all(EntityRow, [(key(kind, number),) for number in dict.fromkeys(numbers)])
     keys = [each[0] for each in left]
     parts = [keys[start : start + ROWS_A_READ] for start in range(0, len(keys), ROWS_A_READ)]
     return [*found, *(row for part in _in_parallel(_read_part, parts) for row in part)]
 
 
 def _in_parallel(do: Callable[[Any], Any], parts: Sequence[Any]) -> list[Any]:
-    """Run a function on each part, in parallel where there are several and calls wait: on AWS each takes 5 ms."""
-    if len(parts) <= 1 or not settings().calls_wait:
+    """Run a function on each part, in parallel where there are several: each takes 5 ms."""
+    if len(parts) <= 1:
         return [do(part) for part in parts]
     return list(_pool.map(do, parts))
 

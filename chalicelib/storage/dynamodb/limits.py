@@ -26,16 +26,16 @@ from chalicelib.storage.dynamodb.tables import CounterRow, RecordRow, connection
 from chalicelib.storage.dynamodb.transactions import Transaction
 
 R = TypeVar("R")
-FAR = 500
+GUARDED_BELOW = 500
 """With more room than this no guard is taken: fewer requests than that create records of a project at once."""
 _KEPT_SECONDS = 24 * 3600
 """A guard row is of use while a request runs; then it expires."""
 _TRUSTED_SECONDS = 20.0
 _TRUSTED_PART = 50
-"""Of the room that a count found, a process uses a fiftieth before it counts again: others use it at the same time."""
+"""Recount after using 1/50 of the remaining quota: other processes use it at the same time."""
 _MOST_COUNTS = 10_000
 _losers = threading.RLock()
-"""Threads whose creation lost against another one go on one after the other: all at once they would lose again."""
+"""Serializes threads that lost a race: together they would lose again."""
 Check = Callable[[], int]
 """Counts, and returns for how many more there is room; raises where there is none."""
 
@@ -63,7 +63,7 @@ class Guard:
         change.put(row, unmoved, self.moved)
 
 
-def take(name: str) -> Guard:
+def read_guard(name: str) -> Guard:
     """The guard of a limit; take it before the count."""
     try:
         n = int(CounterRow.get(f"limit#{name}", "@", consistent_read=True).n)
@@ -87,8 +87,8 @@ def run(name: str, check: Check, write: Callable[[Guard | None], R]) -> R:
     for attempt in CONFLICTS.attempts():
         with _losers if attempt else nullcontext():
             guard = None
-            if check() <= FAR:
-                guard = take(name)
+            if check() <= GUARDED_BELOW:
+                guard = read_guard(name)
                 check()
             try:
                 return write(guard)
@@ -97,13 +97,13 @@ def run(name: str, check: Check, write: Callable[[Guard | None], R]) -> R:
     raise last or AssertionError(name)
 
 
-def again(write: Callable[[], R]) -> R:
+def retry_lost_creation(write: Callable[[], R]) -> R:
     """The result of `write`, a transaction with new records; repeated where other creations near a limit were faster.
 
     Raises:
         Moved: every attempt lost against another creation.
     """
-    return run("records", lambda: FAR + 1, lambda _: write())
+    return run("records", lambda: GUARDED_BELOW + 1, lambda _: write())
 
 
 def room_at_work(works: Iterable[Any], user: int, most: int, refusal: str) -> int:
@@ -128,14 +128,16 @@ class _Count:
     def is_good_for(self, number: int) -> bool:
         """Whether one more may be created by it, where at most a number may be there."""
         left = number - self.number - self.used
-        return left > FAR and self.used < left // _TRUSTED_PART and time.monotonic() - self.at < _TRUSTED_SECONDS
+        return (
+            left > GUARDED_BELOW and self.used < left // _TRUSTED_PART and time.monotonic() - self.at < _TRUSTED_SECONDS
+        )
 
 
 _counts: dict[Key, _Count] = {}
 """What was counted last, by what was counted."""
 
 
-def hold(change: Transaction, kind: RecordKind[R], record: R) -> None:
+def enforce(change: Transaction, kind: RecordKind[R], record: R) -> None:
     """Let a transaction that creates a record hold the limits of its kind; near one it gets a guard.
 
     Raises:
@@ -146,10 +148,10 @@ def hold(change: Transaction, kind: RecordKind[R], record: R) -> None:
         if left is None:
             counted, guard = _earlier_count(most, place), None
             if counted is None:
-                guard = take("|".join(place))
+                guard = read_guard("|".join(place))
                 counted = _count_again(most, place)
             left = _room_of(kind, most, counted)
-            if guard is not None and left <= FAR:
+            if guard is not None and left <= GUARDED_BELOW:
                 guard.add(change)
         if left <= 0:
             raise _full(kind, most)

@@ -112,7 +112,7 @@ def _decode_once(struct: type[R], doc: bytes) -> R:
 
 def row_of(key: Key) -> RecordRow | None:
     """The row with a key."""
-    is_read, row = ahead.take(RecordRow, *key)
+    is_read, row = ahead.pop(RecordRow, *key)
     if is_read:
         return row
     return RecordRow.find(*key)
@@ -125,7 +125,7 @@ def rows_beneath(key: Key, most: int | None = None) -> Iterator[RecordRow]:
 
 def rows(keys: Iterable[Key]) -> Iterator[RecordRow]:
     """The existing rows among some keys, a hundred per call, in no order; a consistent read of all of them."""
-    found, wanted = ahead.take_all(RecordRow, list(keys))
+    found, wanted = ahead.pop_all(RecordRow, list(keys))
     yield from found
     yield from RecordRow.many(wanted)
 

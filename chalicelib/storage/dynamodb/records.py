@@ -117,7 +117,7 @@ def list_linked(
     """
     keys = [(row.home_pk, row.home_sk) for row in rows_beneath(begin_of_links(kind, word, number))]
     if beside is not None and keys:
-        ahead.fetch([ahead.Wanted(RecordRow, key) for key in dict.fromkeys((*keys, *beside(keys)))][:ROWS_A_READ])
+        ahead.fetch([ahead.RowKey(RecordRow, key) for key in dict.fromkeys((*keys, *beside(keys)))][:ROWS_A_READ])
     found = {row.key(): decode(kind, row) for row in rows(keys)}
     return [found[key] for key in keys if key in found]
 
@@ -156,7 +156,7 @@ def create(
         change.run()
         return record
 
-    name, check = within or (kind.name, lambda: limits.FAR + 1)
+    name, check = within or (kind.name, lambda: limits.GUARDED_BELOW + 1)
     return limits.run(name, check, write)
 
 
@@ -169,7 +169,7 @@ def add(
     taken: LimnError | None = None,
     is_owed: bool = False,
 ) -> None:
-    """Add a new record to a transaction, which then holds the limits of its kind (`limits.hold`).
+    """Add a new record to a transaction, which then holds the limits of its kind (`limits.enforce`).
 
     A record that is owed is one that the service makes for what it accepted before: it may be one too many.
 
@@ -177,7 +177,7 @@ def add(
         limits.Full: there are as many as there may be.
     """
     if not is_owed:
-        limits.hold(change, kind, record)
+        limits.enforce(change, kind, record)
     home = home_of(kind, record)
     doc = encode(kind, record)
     change.put(RecordRow(*home, doc=doc, n=1), RecordRow.pk.does_not_exist(), taken)
@@ -375,4 +375,4 @@ def _conflict(kind: RecordKind[Any], number: int | str) -> Conflict:
 
 
 def _too_many(kind: RecordKind[Any], number: int | str) -> Conflict:
-    return Conflict(f"The {kind.title.lower()} {number} is being changed by too many at once; nothing was changed.")
+    return Conflict(f"The {kind.title.lower()} {number} has too many concurrent updates; nothing was changed. Retry.")

@@ -60,7 +60,7 @@ def state_of(row: RecordRow | None) -> Standing:
     return Standing() if row is None else Standing(tuple(_decoder.decode(row.doc)), int(row.n))
 
 
-def of(project: int) -> Standing:
+def current(project: int) -> Standing:
     """The definitions of a project that are being tombstoned."""
     try:
         return state_of(RecordRow.get(*key(project), consistent_read=True))
@@ -73,10 +73,10 @@ def add(change: Transaction, project: int, before: Standing, entry: Retired) -> 
     _put(change, project, before, (*before.entries, entry))
 
 
-def settle(project: int, name: str) -> None:
+def remove_entry(project: int, name: str) -> None:
     """Remove an entry whose entities all have their tombstones. Idempotent."""
     for _ in CONFLICTS.attempts():
-        before = of(project)
+        before = current(project)
         if before.find(name) is None:
             return
         change = Transaction()

@@ -9,7 +9,7 @@ Callers read the rows, make a `Step` of each, and pass them to `apply`, which wr
         steps.apply(project, [Step(kind, newest, retired), Step(kind, None, made)], user=caller.id)
         return made
 
-    return steps.again(attempt)
+    return steps.retry_on_conflict(attempt)
 
     elements#<project>   in the counters: the number of commits that created elements named by clients, or moved leaves
 """
@@ -35,14 +35,14 @@ from chalicelib.storage.dynamodb.transactions import TooLarge, Transaction
 
 T = TypeVar("T")
 
-LARGEST = 98
+MOST_STEPS = 98
 """Most steps of one `apply`: a transaction also holds the commit and a guard."""
 MOST_REWRITTEN = 90
 """Most rewrites that are part of one `create`."""
 _encoder = msgspec.json.Encoder()
 
 
-class Step(msgspec.Struct, frozen=True):
+class RowChange(msgspec.Struct, frozen=True):
     """The change of one row: a creation without `before`, a deletion without `after`, else a rewrite."""
 
     kind: Kind
@@ -69,7 +69,7 @@ def guard(project: int) -> Guard:
         return Guard(project, 0)
 
 
-def again(attempt: Callable[[], T]) -> T:
+def retry_on_conflict(attempt: Callable[[], T]) -> T:
     """The result of an attempt, retried while another writer is faster.
 
     Raises:
@@ -84,7 +84,7 @@ def in_parts(numbers: Sequence[int], do: Callable[[Sequence[int]], None]) -> Non
     Raises:
         Conflict: every attempt at one part lost against another writer; the parts before it are done.
     """
-    as_large(numbers, lambda part: again(lambda: do(part)), LARGEST)
+    as_large(numbers, lambda part: retry_on_conflict(lambda: do(part)), MOST_STEPS)
 
 
 def as_large(things: Sequence[T], do: Callable[[Sequence[T]], None], most: int) -> None:
@@ -108,7 +108,7 @@ def as_large(things: Sequence[T], do: Callable[[Sequence[T]], None], most: int) 
 
 def apply(
     project: int,
-    steps: Sequence[Step],
+    steps: Sequence[RowChange],
     *,
     user: int | None,
     edits: list[Edit],
@@ -136,7 +136,7 @@ def apply(
     change.run()
 
 
-def _past(steps: Sequence[Step]) -> list[Change]:
+def _past(steps: Sequence[RowChange]) -> list[Change]:
     """The documents of the rows that steps delete."""
     gone = ((step.kind, step.before.entity) for step in steps if step.before and step.after is None)
     return [Change(kind, row.id, msgspec.Raw(_encoder.encode(row))) for kind, row in gone]
@@ -147,7 +147,7 @@ def create(
     created: Sequence[Entity],
     *,
     user: int | None,
-    rewritten: Sequence[Step],
+    rewritten: Sequence[RowChange],
     edits: list[Edit],
     guarded: Guard | None = None,
 ) -> None:
@@ -164,11 +164,11 @@ def create(
     entities.create(kind, created, user=user, edits=edits, also=also)
 
 
-def _add(change: Transaction, step: Step) -> Change:
+def _add(change: Transaction, step: RowChange) -> Change:
     if step.after is None:
         if step.before is None:
             raise AssertionError("A step is before or after.")
-        entities.bury(change, step.kind, step.before)
+        entities.tombstone(change, step.kind, step.before)
         return Change(step.kind, step.before.entity.id, GONE)
     doc = _encoder.encode(step.after)
     if step.before is None:

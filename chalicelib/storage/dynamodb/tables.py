@@ -2,6 +2,7 @@
 
     records     pk, sk   a record under its parent ("project#14", "version|000000000004"); a pointer for its id
                          ("version#4", "@"); a claim on a unique value ("claim#user|alice", "@")
+    credentials pk       "session#…": what a token opens, by its hash
     entities    pk       "localization#500"
     log         project, seq
     counters    pk, sk   "ids|localization"; "log#14"; "pending" and "batch#…" of creations under way
@@ -25,7 +26,6 @@ from pynamodb.constants import NUMBER
 from pynamodb.expressions.condition import Condition
 from pynamodb.models import Model
 
-from chalicelib.core.time.background import end_turn
 from chalicelib.core.time.retry import BUSY
 from chalicelib.errors import Unavailable
 from chalicelib.settings import settings
@@ -288,6 +288,18 @@ class RecordRow(Row):
     expires = NumberAttribute(null=True)
 
 
+class CredentialRow(Row):
+    """A credential: its document, the day it was last used, and its end."""
+
+    class Meta:
+        table_name = settings().credentials_table
+
+    pk = UnicodeAttribute(hash_key=True)
+    doc = BinaryAttribute(legacy_encoding=False)
+    used = UnicodeAttribute(null=True)
+    expires = NumberAttribute(null=True)
+
+
 class EntityRow(Row):
     """An entity: its document, its optimistic lock, and until it is changed the batch that created it."""
 
@@ -362,7 +374,7 @@ def connection() -> _Translating:
 @cache
 def _introduce() -> None:
     """Make the tables known to the shared connection."""
-    for row in (RecordRow, EntityRow, LogRow, CounterRow):
+    for row in (RecordRow, CredentialRow, EntityRow, LogRow, CounterRow):
         row._get_connection()  # noqa: SLF001 it has no other name
 
 
@@ -372,7 +384,6 @@ def write_batch(items: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[s
     Raises:
         Unavailable: DynamoDB does not answer; some rows may be written.
     """
-    end_turn()
     connection()
     answer = _connection.call("BatchWriteItem", RequestItems=items)
     left: dict[str, list[dict[str, Any]]] = answer.get("UnprocessedItems", {})

@@ -19,7 +19,6 @@ from pynamodb.expressions.update import Action
 
 from chalicelib import errors
 from chalicelib.core.log.commits import Change, Edit, Note
-from chalicelib.core.time.background import end_turn
 from chalicelib.core.time.retry import LOG
 from chalicelib.errors import BadInput, Conflict, LimnError, Unavailable
 from chalicelib.storage.dynamodb import ahead
@@ -28,13 +27,13 @@ from chalicelib.storage.dynamodb.tables import LogRow, Row, connection
 from chalicelib.storage.log import bodies, log, tickets, wakeups
 from chalicelib.storage.log.tickets import Ticket
 
-LARGEST = 100
+MOST_ITEMS = 100
 """Items that DynamoDB takes in one transaction."""
 LARGEST_BYTES = 3_500_000
 """Most bytes of documents in one transaction: DynamoDB takes 4 MB, which includes keys and a commit body of 350 KB."""
 LARGEST_ROW = 390_000
 """Bytes of one document: an item of DynamoDB has at most 400 KB, with its keys and other values."""
-PATIENT = 2
+INLINE_FROM_ATTEMPT = 2
 """After this many numbers that others filled, write the body of the commit inline instead of to S3."""
 _NOT_MET = "ConditionalCheckFailed"
 _ORDER = {"check": 0, "delete": 1, "put": 2, "update": 3}
@@ -89,7 +88,7 @@ class Transaction:
         self._notes: list[Note] = []
         self._bytes = 0
         self.rooms: dict[tuple[str, str], int] = {}
-        """For how many more records there is room, by what is counted: what `limits.hold` found."""
+        """For how many more records there is room, by what is counted: what `limits.enforce` found."""
 
     def put(self, row: Row, condition: Condition | None = None, otherwise: Otherwise = None) -> None:
         """Put a whole row. `run` raises `otherwise` (or Conflict) where the condition does not hold.
@@ -159,7 +158,6 @@ class Transaction:
             Unavailable: DynamoDB failed every attempt; nothing was written.
         """
         ahead.forget()
-        end_turn()
         if self._bytes > LARGEST_BYTES:
             raise TooLarge("These are too large to be changed together; change fewer at once.")
         self._steps.sort(key=lambda step: _ORDER[step.verb])
@@ -186,7 +184,7 @@ class Transaction:
             self._project, ticket.seq, self._user, self._changes, self._edits, self._past, self._notes
         )
         try:
-            return self._together(bodies.row_of(commit, hurried=attempt >= PATIENT))
+            return self._together(bodies.row_of(commit, hurried=attempt >= INLINE_FROM_ATTEMPT))
         except LimnError as error:
             if not isinstance(error, Unavailable):
                 log.give_up(self._project, ticket)

@@ -11,7 +11,6 @@ import msgspec
 from isal import isal_zlib
 
 from chalicelib.core.log.commits import Commit
-from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.tables import LogRow
 from chalicelib.storage.objects import view_objects
 
@@ -48,7 +47,7 @@ def row_of(commit: Commit, *, hurried: bool = False) -> LogRow:
     """
     text = _encoder.encode(commit)
     body = isal_zlib.compress(text, 0 if len(text) <= _SHORT else _DEFLATE_LEVEL)
-    dear = len(commit.changes) >= MANY and settings().calls_wait and not hurried and not _is_shunned()
+    dear = len(commit.changes) >= MANY and not hurried and not _is_shunned()
     if len(body) <= (LARGEST_BODY if dear else LARGEST_IN_ROW):
         return LogRow(commit.project, commit.seq, body=body)
     folder = f"commits/{commit.seq:012d}"

@@ -21,7 +21,6 @@ from pynamodb.exceptions import DeleteError, PynamoDBException
 
 from chalicelib.core.time import deadline
 from chalicelib.errors import TooMany, Unavailable
-from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.tables import CounterRow
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ GROWN = "grown"
 """The partition of the counters table with a row for each project whose log needs compaction."""
 GROWN_BY = 50
 """Growth is recorded for each commit of at least this size, and for one in so many smaller ones."""
-AT_ONCE = 1_000
+RECORDED_EARLY_FROM = 1_000
 """The growth from which a bulk change records it before its end."""
 SLOW_FROM, MOST = 100_000, 200_000
 """Changes without a snapshot from which bulk writes pause, and beyond which they wait or are refused."""
@@ -56,12 +55,12 @@ def amount_of(seq: int, changes: int) -> int:
     return max(changes, GROWN_BY) if changes >= GROWN_BY or seq % GROWN_BY == 0 else 0
 
 
-def note(project: int, seq: int, changes: int) -> None:
+def record(project: int, seq: int, changes: int) -> None:
     """Record for the compaction how many changes a commit adds. Where that fails, the compaction begins later."""
     growth = amount_of(seq, changes)
     if growth and (waiting := _waiting.get()) is not None:
         growth += waiting.pop(project, 0)
-        if growth < AT_ONCE:
+        if growth < RECORDED_EARLY_FROM:
             waiting[project] = growth
             return
     if growth:
@@ -101,8 +100,8 @@ def by_project() -> dict[int, int]:
     return {int(found.sk): int(found.n or 0) for found in CounterRow.query(GROWN, consistent_read=True)}
 
 
-def settle(project: int, growth: int, change: Transaction) -> None:
-    """Subtract what was recorded for commits that a new snapshot has, in the transaction that makes it the current one.
+def subtract_snapshot(project: int, growth: int, change: Transaction) -> None:
+    """Subtract the commits that a new snapshot covers, in the transaction that makes it current.
 
     So it is subtracted once, wherever the compaction dies. Nothing is subtracted where nothing is recorded; the
     transaction fails with Conflict where that changes meanwhile.
@@ -117,7 +116,7 @@ def settle(project: int, growth: int, change: Transaction) -> None:
 
 
 def forget(project: int, left: int) -> None:
-    """Let the compaction look at a project no more, until it grows: nothing is left to do.
+    """Remove the project from the compaction queue until its log grows again.
 
     Args:
         project: the project.
@@ -136,12 +135,10 @@ def make_room(project: int, rows: int = GROWN_BY) -> None:
     Call it before anything that must not wait: a guard that others would move meanwhile, a message, a reserved id. It
     may be called again for the same write. Writes of fewer than `GROWN_BY` rows go on.
 
-    Where calls do not wait (the local stack), the process follows its own writes, and this does nothing.
-
     Raises:
         TooMany: the compaction is too far behind, and the time to wait is over; nothing was changed.
     """
-    if rows < GROWN_BY or project not in _behind or not settings().calls_wait:
+    if rows < GROWN_BY or project not in _behind:
         return
     number = _look(project)
     left = deadline.remaining()
@@ -161,7 +158,7 @@ def make_room(project: int, rows: int = GROWN_BY) -> None:
 
 def has_room(project: int) -> bool:
     """Whether a large change may go on with its next part. It reads only where the compaction is behind."""
-    return project not in _behind or not settings().calls_wait or _look(project) <= MOST
+    return project not in _behind or _look(project) <= MOST
 
 
 def _look(project: int) -> int:

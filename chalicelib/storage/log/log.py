@@ -12,7 +12,7 @@ import contextlib
 import itertools
 import threading
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
@@ -20,12 +20,12 @@ from contextvars import ContextVar
 import msgspec
 from pynamodb.exceptions import PutError, PynamoDBException, UpdateError
 
+from chalicelib.core.context import holding
 from chalicelib.core.log.commits import Change, Commit, Edit, Note, Operation
+from chalicelib.core.log.commits_read import note_written
 from chalicelib.core.resource import now
-from chalicelib.core.time.background import holding, make_way
 from chalicelib.core.time.retry import LOG, Retry
 from chalicelib.errors import NotFound, Unavailable
-from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.tables import LogRow
 from chalicelib.storage.log import growth, tickets
 from chalicelib.storage.log.bodies import decode, row_of
@@ -45,8 +45,6 @@ _CONDITION = "ConditionalCheckFailedException"
 
 _hints: dict[int, tuple[int, float]] = {}
 _NO_HINT = (0, 0.0)
-_written: Counter[int] = Counter()
-"""By project, the changes of this process that `take_written` did not return yet."""
 _watched: set[int] = set()
 """The projects whose last known ticket carries the mark of `watch`."""
 _operation: ContextVar[Operation | None] = ContextVar("operation", default=None)
@@ -95,7 +93,7 @@ def is_watched(project: int) -> bool:
 
 def take_ticket(project: int) -> Ticket:
     """The number of the next commit. Take it after reading the rows that the commit changes."""
-    ticket = tickets.take(project)
+    ticket = tickets.take_ticket(project)
     _note_mark(project, is_watched=ticket.is_watched)
     return ticket
 
@@ -108,21 +106,13 @@ def give_up(project: int, ticket: Ticket) -> None:
 
 def note_commit(project: int, ticket: Ticket, changes: int) -> None:
     """Remember a commit that was made, and do what is due every so many commits. Failures are made up for later."""
+    note_written(ticket.seq)
     seen(project, ticket.seq)
-    _written[project] += changes
     with contextlib.suppress(PynamoDBException, Unavailable):
-        growth.note(project, ticket.seq, changes)
+        growth.record(project, ticket.seq, changes)
         if ticket.seq % SETTLED_EVERY == 0:
             _close_holes(project, ticket.settled)
-            tickets.settle(project, ticket.seq)
-
-
-def take_written(least: int) -> list[int]:
-    """The projects to which this process wrote at least so many changes since they were last returned."""
-    found = [project for project, changes in list(_written.items()) if changes >= least]
-    for project in found:
-        del _written[project]
-    return found
+            tickets.mark_complete(project, ticket.seq)
 
 
 def watch(project: int, *, on: bool = True) -> int:
@@ -165,7 +155,6 @@ def part_of(operation: Operation | None) -> contextlib.AbstractContextManager[No
 def read_after(project: int, seq: int) -> Iterator[Commit]:
     """The commits after `seq`, in order; one consistent query, usually with no result."""
     for commit in decode(rows_after(project, seq)):
-        make_way()
         if commit.seq >= _hints.get(project, _NO_HINT)[0]:
             seen(project, commit.seq)
         yield commit
@@ -266,7 +255,7 @@ def begin_at(project: int, seq: int) -> None:
     commit = Commit(project=project, seq=seq, at=now(), user=None, changes=[])
     row_of(commit).save(LogRow.seq.does_not_exist())
     tickets.raise_to(project, seq)
-    tickets.settle(project, seq)
+    tickets.mark_complete(project, seq)
     _hints.pop(project, None)
 
 
@@ -276,20 +265,15 @@ def begin_at(project: int, seq: int) -> None:
 def expire(project: int, numbers: range, when: int) -> None:
     """Let DynamoDB remove commits some time after an instant, in seconds. Missing commits are no error."""
     if numbers:
-        tickets.settle(project, numbers[-1])
+        tickets.mark_complete(project, numbers[-1])
 
     def one(seq: int) -> None:
-        make_way()
         try:
             LogRow(project, seq).update([LogRow.expires.set(when)], LogRow.seq.exists())
         except UpdateError as failure:
             if failure.cause_response_code != _CONDITION:
                 raise
 
-    if not settings().calls_wait:
-        for number in numbers:
-            one(number)
-        return
     with ThreadPoolExecutor(8, thread_name_prefix="expire") as pool:
         for _ in pool.map(one, numbers):
             pass
@@ -312,7 +296,7 @@ def oldest(project: int, count: int) -> list[Commit]:
 def forget(project: int, numbers: Iterable[int]) -> None:
     """Delete commits, for a purge: the log can no longer be followed. Readers take what is missing for expired."""
     numbers = list(numbers)
-    tickets.settle(project, max(numbers, default=0))
+    tickets.mark_complete(project, max(numbers, default=0))
     with LogRow.batch_write() as batch:
         for number in numbers:
             batch.delete(LogRow(project, number))

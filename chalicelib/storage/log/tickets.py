@@ -41,7 +41,7 @@ class Ticket(NamedTuple):
     is_watched: bool
 
 
-def take(project: int) -> Ticket:
+def take_ticket(project: int) -> Ticket:
     """Take the next number of a project's log. Raises Unavailable where DynamoDB does not answer."""
     return _take(project)
 
@@ -88,7 +88,7 @@ def raise_to(project: int, seq: int) -> None:
         _begin(project)
 
 
-def settle(project: int, seq: int) -> None:
+def mark_complete(project: int, seq: int) -> None:
     """Note that there are no holes up to `seq`, or that what is missing there has expired."""
     _update(_row(project), [CounterRow.settled.set(seq)], CounterRow.n.exists() & (CounterRow.settled < seq))
 

@@ -22,11 +22,14 @@ import urllib3
 from chalicelib.core.keys import object_keys
 from chalicelib.core.keys.object_keys import ObjectKey, ObjectPrefix
 from chalicelib.core.resource import timestamp
+from chalicelib.core.time.retry import Retry
 from chalicelib.core.web import origins
 from chalicelib.errors import BadInput, Conflict, NotFound, Unavailable
 from chalicelib.settings import settings
 from chalicelib.storage import outbound
 from chalicelib.storage.objects.protocol import PART, Listed
+from chalicelib.storage.outbound import Answer
+from chalicelib.storage.store_answers import ANSWER_SECONDS, SLOWEST_BYTES, check_time, largest_answer, too_much
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
@@ -37,9 +40,7 @@ _ALGORITHM = "GOOG4-RSA-SHA256"
 _OWN_SECONDS = 900
 _OK, _MISSING, _CHANGED, _BEYOND = (200, 201, 204, 206), 404, 412, 416
 _AWAY = (429, 500, 502, 503, 504)
-_RETRIES = urllib3.Retry(
-    4, redirect=False, status_forcelist=_AWAY, backoff_factor=0.3, allowed_methods=None, raise_on_status=False
-)
+_RETRIES = Retry(most=5, first=0.3, longest=3.0)
 _PARAMETERS = {
     "ResponseContentDisposition": "response-content-disposition",
     "ResponseContentType": "response-content-type",
@@ -81,7 +82,7 @@ class GcsStore:
     def begin(self, key: ObjectKey, content_type: str) -> str:
         """Begin a multipart upload; returns its id."""
         answer = self._ask("POST", key, {"uploads": ""}, headers={"Content-Type": content_type, "Content-Length": "0"})
-        return _text(answer.data, "UploadId")
+        return _text(answer.body, "UploadId")
 
     def put_part(self, key: ObjectKey, upload: str, number: int, body: bytes) -> str:
         """Store a part; returns its ETag."""
@@ -130,7 +131,7 @@ class GcsStore:
 
     def read(self, key: ObjectKey) -> bytes:
         """A whole object."""
-        return self._ask("GET", key).data
+        return self._ask("GET", key).body
 
     def read_range(self, key: ObjectKey, offset: int, length: int, etag: str | None) -> bytes:
         """A part of an object; nothing beyond its end."""
@@ -138,7 +139,7 @@ class GcsStore:
         if etag:
             headers["If-Match"] = f'"{etag}"'
         answer = self._send("GET", key, headers=headers)
-        return b"" if answer.status == _BEYOND else _check_status(answer, key).data
+        return b"" if answer.status == _BEYOND else _check_status(answer, key).body
 
     def download(self, key: ObjectKey, path: Path) -> None:
         """Download a whole object into a file."""
@@ -208,7 +209,7 @@ class GcsStore:
         """The keys that begin with a prefix."""
         asked = {"list-type": "2", "prefix": prefix.path}
         while True:
-            page = _parse(self._ask("GET", None, asked).data)
+            page = _parse(self._ask("GET", None, asked).body)
             paths = (found.text for found in page.iterfind("{*}Contents/{*}Key"))
             yield from (object_keys.listed(prefix, path) for path in paths if path)
             token = page.findtext("{*}NextContinuationToken")
@@ -221,7 +222,7 @@ class GcsStore:
         asked = {"list-type": "2", "prefix": prefix, "max-keys": str(limit)}
         if after:
             asked["start-after"] = after
-        page = _parse(self._ask("GET", None, asked).data)
+        page = _parse(self._ask("GET", None, asked).body)
         return [
             Listed(
                 each.findtext("{*}Key") or "",
@@ -241,7 +242,7 @@ class GcsStore:
 
     def _ask(
         self, method: str, key: ObjectKey | None, parameters: Mapping[str, str] | None = None, **more: Any
-    ) -> urllib3.BaseHTTPResponse:
+    ) -> Answer:
         """The response of the store. Raises where it is an error."""
         return _check_status(self._send(method, key, parameters, **more), key)
 
@@ -254,18 +255,34 @@ class GcsStore:
         body: bytes | None = None,
         headers: Mapping[str, str] | None = None,
         signed: Mapping[str, str] | None = None,
-    ) -> urllib3.BaseHTTPResponse:
-        """The response of the store, whatever its status, read whole."""
+    ) -> Answer:
+        """The response of the store, whatever its status, read whole; repeated while the store is not there."""
         url = self._sign(method, key, _OWN_SECONDS, parameters, host=self._host, headers=signed)
         address = origins.take_apart(url)
-        inside = outbound.is_inside(address)
         given = {**(headers or {}), **(signed or {})}
-        try:
-            answer = outbound.send(address, method, headers=given, body=body, retries=_RETRIES, is_inside=inside)
-            answer.read(cache_content=True)
-        except (OSError, urllib3.exceptions.HTTPError) as failure:
-            raise Unavailable("The object store does not answer.", type(failure).__name__) from failure
-        return answer
+        most = largest_answer(given.get("Range", ""), is_object=method == "GET" and key is not None)
+        for attempt in _RETRIES.attempts():
+            is_last = attempt == _RETRIES.most - 1
+            check_time()
+            try:
+                answer = outbound.ask(
+                    address,
+                    method,
+                    seconds=ANSWER_SECONDS + (most + len(body or b"")) / SLOWEST_BYTES,
+                    most=most,
+                    headers=given,
+                    body=body,
+                    is_inside=outbound.is_inside(address),
+                )
+            except outbound.TooMuchError as failure:
+                raise too_much() from failure
+            except (OSError, urllib3.exceptions.HTTPError) as failure:
+                if is_last:
+                    raise Unavailable("The object store does not answer.", type(failure).__name__) from failure
+            else:
+                if answer.status not in _AWAY or is_last:
+                    return answer
+        raise AssertionError(attempt)
 
     def _sign(
         self,
@@ -324,7 +341,7 @@ def private_key(text: str) -> RSAPrivateKey:
     return found
 
 
-def _check_status(answer: urllib3.BaseHTTPResponse, key: ObjectKey | None) -> urllib3.BaseHTTPResponse:
+def _check_status(answer: Answer, key: ObjectKey | None) -> Answer:
     if answer.status == _MISSING:
         raise NotFound.of("object", str(key))
     if answer.status == _CHANGED:
@@ -334,14 +351,14 @@ def _check_status(answer: urllib3.BaseHTTPResponse, key: ObjectKey | None) -> ur
     return answer
 
 
-def _away(answer: urllib3.BaseHTTPResponse) -> Unavailable:
+def _away(answer: Answer) -> Unavailable:
     return Unavailable("The object store does not answer.", _reason(answer))
 
 
-def _reason(answer: urllib3.BaseHTTPResponse) -> str:
+def _reason(answer: Answer) -> str:
     """The code of the store's error, never the request."""
     try:
-        code = ET.fromstring(answer.data).findtext("{*}Code")  # noqa: S314 expat of today expands no bombs
+        code = ET.fromstring(answer.body).findtext("{*}Code")  # noqa: S314 expat of today expands no bombs
     except ET.ParseError:
         code = None
     return f"status {answer.status} {code or ''}".strip()

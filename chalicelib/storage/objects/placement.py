@@ -104,12 +104,12 @@ def make_store(
     raise BadInput(f"A bucket of {kind} cannot hold files here.")
 
 
-def note(project: int, bucket: int) -> None:
+def record_bucket(project: int, bucket: int) -> None:
     """Note that a project has objects in a registered bucket, before the first one is stored."""
     RecordRow(f"stores#{project}", padded(bucket)).save()
 
 
-def noted_buckets(project: int) -> list[int]:
+def recorded_buckets(project: int) -> list[int]:
     """The registered buckets in which a project may have objects."""
     return [int(row.sk) for row in RecordRow.query(f"stores#{project}", consistent_read=True)]
 

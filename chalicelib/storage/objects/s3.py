@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -22,6 +23,7 @@ from chalicelib.errors import BadInput, Conflict, NotFound, Unavailable
 from chalicelib.settings import settings
 from chalicelib.storage import outbound
 from chalicelib.storage.objects.protocol import Listed
+from chalicelib.storage.store_answers import ANSWER_SECONDS, SLOWEST_BYTES, check_time, largest_answer, too_much
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -302,19 +304,39 @@ def _config(**more: Any) -> Config:
     )
 
 
-def _send_checked(request: AWSPreparedRequest, **_: Any) -> AWSResponse:
-    """Send a request of botocore's to a checked address, in place of its own transport."""
+def _send_checked(request: AWSPreparedRequest, event_name: str, **_: Any) -> AWSResponse:
+    """Send a request of botocore's to a checked address, in place of its own transport, and read its answer whole."""
+    check_time()
     address = origins.take_apart(request.url)
     # `Expect` is not awaited here: the body is sent at once
     given = {name: _plain(value) for name, value in request.headers.items() if name.lower() != "expect"}
+    most = largest_answer(given.get("Range", ""), is_object=event_name.endswith(".GetObject"))
+    size = most + int(given.get("Content-Length") or 0)
     try:
-        answer = outbound.send(
-            address, request.method, headers=given, body=request.body, is_inside=outbound.is_inside(address)
+        answer = outbound.ask(
+            address,
+            request.method,
+            seconds=ANSWER_SECONDS + size / SLOWEST_BYTES,
+            most=most,
+            headers=given,
+            body=request.body,
+            is_inside=outbound.is_inside(address),
         )
+    except outbound.TooMuchError as failure:
+        raise too_much() from failure
     except (OSError, urllib3.exceptions.HTTPError) as failure:
         raise EndpointConnectionError(endpoint_url=address.origin, error=failure) from failure
     seen: Any = HeadersDict(answer.headers)
-    return AWSResponse(request.url, answer.status, seen, answer)
+    return AWSResponse(request.url, answer.status, seen, _Body(answer.body))
+
+
+class _Body(io.BytesIO):
+    """A body that was read, as botocore reads one of its own transport."""
+
+    def stream(self, amt: int = 65536, **_: Any) -> Iterator[bytes]:
+        """The body in blocks."""
+        while block := self.read(amt):
+            yield block
 
 
 def _plain(value: Any) -> str:

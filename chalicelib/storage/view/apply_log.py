@@ -14,7 +14,6 @@ from chalicelib.core.batches import batched
 from chalicelib.core.kinds import DefinitionKind, Kind
 from chalicelib.core.log.commits import Change, Commit
 from chalicelib.core.models.definitions import DEFINITION_STRUCT, AnyType, Definition, Definitions
-from chalicelib.core.time.background import make_way
 from chalicelib.query.compiler import sql
 from chalicelib.query.geodesy import unit, unit_sql
 from chalicelib.query.layout import PLACE, SQL_TYPE, VECTOR, Slot, codes, place_columns, stored_columns
@@ -24,7 +23,7 @@ from chalicelib.storage.view.database.store import Store
 from chalicelib.storage.view.deleted_definitions import KIND_OF_TYPE, WITH_ROWS, Hides, id_queries
 from chalicelib.storage.view.row_columns import RowColumns
 from chalicelib.storage.view.rows import DOCUMENT, Rows, attribute_of, revise
-from chalicelib.storage.view.state import Gap, State
+from chalicelib.storage.view.state import Gap, ViewState
 
 _MOST_SINGLE = 2
 """Up to this many rows are written by INSERT … VALUES, which is faster than an appender for so few."""
@@ -40,12 +39,13 @@ _encode = msgspec.json.Encoder().encode
 class LogApplier:
     """Applies commits to a store in one transaction, and makes the resulting state."""
 
-    def __init__(self, state: State, store: Store) -> None:
+    def __init__(self, state: ViewState, store: Store) -> None:
         self.before = state
         self.state = state.copy()
         self.changed: dict[Kind, set[int]] = {kind: set() for kind in Kind}
         """The entities that were created, changed or removed."""
-        self.changes = 0
+        self.changes = self.bytes = 0
+        """The number of changes, and the bytes of their documents."""
         self.has_begun = False
         """Whether there is an open transaction."""
         self._store = store
@@ -59,6 +59,7 @@ class LogApplier:
         self.state.seq = commit.seq
         for change in commit.changes:
             self.changes += 1
+            self.bytes += len(change.doc)
             if change.is_definition:
                 self._define(DefinitionKind(change.kind), change)
             else:
@@ -106,7 +107,6 @@ class LogApplier:
         hides = state.lost.hides(kind, self._is_media) if state.lost else None
         present = [change for change in waiting.values() if not change.is_gone]
         for piece in batched(present, _ROWS_A_PIECE):
-            make_way()
             if len(piece) < _FEWEST_IN_COLUMNS or not self._insert_columns(kind, piece, hides):
                 rows = [maker.make(change, self._store.documents.add, hides) for change in piece]
                 self._insert(kind, [row for row in rows if row is not None])

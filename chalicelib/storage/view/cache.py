@@ -10,18 +10,16 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from chalicelib.core.context import holding
 from chalicelib.core.log.commits import Commit
-from chalicelib.core.time.background import holding
 from chalicelib.errors import Unavailable
 from chalicelib.settings import settings
 from chalicelib.storage.view.database.engine import engine, trim
 from chalicelib.storage.view.locks import Shared
-from chalicelib.storage.view.tails import Tail, Tails
 from chalicelib.storage.view.view import Gap, View
 
 ReadAfter = Callable[[int, int], Iterable[Commit]]
@@ -31,10 +29,6 @@ COMMITS_AT_ONCE = 256
 """The most commits applied in one transaction: with `CHANGES_AT_ONCE`, bounds the memory of a cold load."""
 CHANGES_AT_ONCE = 10_000
 """A transaction ends with the commit that makes it this many changes."""
-CHANGES_A_STEP = 2_000
-"""The same for a step of `follow`, for which queries wait."""
-
-
 FOLLOW_SECONDS = 20.0
 """The longest time, in seconds, that a request follows the log: a gateway waits 29 s. Progress is kept."""
 _TOO_MUCH = "The project has grown faster than it can be read; try again in some seconds."
@@ -108,7 +102,6 @@ class Views:
         self._lock = threading.Lock()
         self._views: OrderedDict[int, View] = OrderedDict()
         self._refreshes: dict[int, Shared] = {}
-        self._tails = Tails(read_after)
 
     def current(self, project: int) -> View:
         """The project's view, with every commit made before this call."""
@@ -116,43 +109,10 @@ class Views:
             shared = self._refreshes.setdefault(project, Shared())
         ahead = self._take_ahead(project)
         shared.run(lambda is_alone: self._refresh(project, ahead if is_alone else None))
-        self._tails.drop(project)
         with self._lock:
             view = self._views.get(project)
         # Evicted meanwhile: only where views are many and memory is short.
         return view if view is not None else self.current(project)
-
-    def behind(self, project: int) -> tuple[View, Tail] | None:
-        """The project's view as it is, and what changed since up to now; None where the view has to follow."""
-        with self._lock:
-            view = self._views.get(project)
-            if view is None or view.is_broken or view.age > LIFETIME or view.lost:
-                return None
-            self._views.move_to_end(project)
-        seq, ahead = view.seq, self._take_ahead(project)
-        commits = ahead.commits.result() if ahead is not None and ahead.seq == seq else None
-        if commits is not None and len(commits) == COMMITS_AT_ONCE:
-            return None
-        tail = self._tails.read(project, seq, commits)
-        return None if tail is None else (view, tail)
-
-    def follow(self, project: int) -> None:
-        """Apply the new commits to the project's view before someone reads it, in steps between which queries run."""
-        with self._lock:
-            shared = self._refreshes.setdefault(project, Shared())
-        view = shared.step(partial(self._usable, project))
-        for commits in _parts(self._read_after(project, view.seq), CHANGES_A_STEP):
-            if not shared.step(partial(self._apply, view, commits)):
-                return
-        shared.step(partial(self._evict, project))
-
-    def _apply(self, view: View, commits: list[Commit]) -> bool:
-        """Apply commits of which the view may already have some; returns whether the view is still in use."""
-        with self._lock:
-            is_used = self._views.get(view.project) is view and not view.is_broken
-        if is_used:
-            view.apply(commits)
-        return is_used
 
     def look_ahead(self, project: int) -> None:
         """Begin to read the commits that the next `current` of this request needs, beside other calls.
@@ -161,7 +121,7 @@ class Views:
         """
         with self._lock:
             view = self._views.get(project)
-        if view is not None and settings().calls_wait:
+        if view is not None:
             seq = view.seq
             commits = _readers.submit(lambda: list(islice(self._read_after(project, seq), COMMITS_AT_ONCE)))
             _AHEAD.set(_Ahead(project, seq, commits))

@@ -10,7 +10,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-class Gate:
+class ReadWriteLock:
     """Many readers or one writer; a waiting writer precedes later readers."""
 
     def __init__(self) -> None:
@@ -63,19 +63,6 @@ class Shared:
         self._done = 0
         self._running = False
         self._waiting = 0
-
-    def step(self, work: Callable[[], T]) -> T:
-        """Do a part of the work while there is no run. Callers of `run` come first, and get nothing of this."""
-        with self._condition:
-            while self._running or self._waiting:
-                self._condition.wait()
-            self._running = True
-        try:
-            return work()
-        finally:
-            with self._condition:
-                self._running = False
-                self._condition.notify_all()
 
     def run(self, work: Callable[[bool], None]) -> None:
         """Return once a whole run was done since this call. The caller that runs the work gets its errors.

@@ -133,14 +133,20 @@ class Made:
 
 @lru_cache
 def _answers(kind: Kind) -> Callable[[Sequence[Any]], list[bytes]]:
-    """What makes the documents of entities, as responses show them."""
+    """Serializers of entities by kind, as responses show them."""
     struct = STRUCT_OF[kind]
     if struct.also_attributes or struct.keeps or struct.opened:
         return lambda entities: [_encode(answer(each)) for each in entities]
-    members = {name: name for name in struct.__struct_fields__ if name not in struct.hidden}
+    shown_always = [name for name in struct.__struct_fields__ if name not in struct.hidden | struct.sparse]
+    members: dict[str, str] = {name: name for name in shown_always}
     members |= struct.also
+    fields: list[Any] = [(name, Any) for name in members]
+    for name in struct.__struct_fields__:
+        if name in struct.sparse:
+            members[name] = name
+            fields.append((name, Any, None))
     take = attrgetter(*members.values())
-    shown: Any = msgspec.defstruct("Shown", [(name, Any) for name in members], gc=False)
+    shown: Any = msgspec.defstruct("Shown", fields, gc=False, omit_defaults=True)
     return lambda entities: [_encode(shown(*values)) for values in map(take, entities)]
 
 

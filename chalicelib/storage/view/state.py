@@ -16,7 +16,7 @@ class Gap(Exception):
 
 
 @dataclass
-class State:
+class ViewState:
     """The state of a view at commit `seq`. Referenced objects are replaced, never changed."""
 
     definitions: Definitions
@@ -33,6 +33,6 @@ class State:
         """The id of the project."""
         return self.definitions.project
 
-    def copy(self) -> State:
+    def copy(self) -> ViewState:
         """A copy whose members may be replaced."""
         return replace(self, highest=dict(self.highest), makers=dict(self.makers))

@@ -17,28 +17,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from functools import partial
 from typing import Any
 
 from chalicelib.core.kinds import DefinitionKind, Kind
 from chalicelib.core.log.commits import Change, Commit
 from chalicelib.core.log.commits_read import note_commit
 from chalicelib.core.models.definitions import Definitions
-from chalicelib.query.compiler import circles, counts, first_rows, sql
-from chalicelib.query.row_tests import row_test
+from chalicelib.query.compiler import sql
 from chalicelib.query.statistics import aggregate_sql
 from chalicelib.query.statistics.aggregates import Aggregate, Statistics
-from chalicelib.query.tree import Query
+from chalicelib.query.tree import AttributeTest, Query, Test
 from chalicelib.storage.view.apply_log import LogApplier
 from chalicelib.storage.view.database.documents import Document
 from chalicelib.storage.view.database.store import Store
 from chalicelib.storage.view.deleted_definitions import Lost, id_queries
-from chalicelib.storage.view.held_counts import HeldCounts
-from chalicelib.storage.view.held_lists import HeldLists
-from chalicelib.storage.view.locks import Gate
+from chalicelib.storage.view.locks import ReadWriteLock
 from chalicelib.storage.view.rows import DOCUMENT, create_table, revise, with_all_names, with_incident
-from chalicelib.storage.view.state import Gap, State
-from chalicelib.storage.view.tails import Tail
+from chalicelib.storage.view.state import Gap, ViewState
 from chalicelib.storage.view.vector_column import VectorColumn
 from chalicelib.storage.view.vector_search import matrices as view_matrices
 from chalicelib.storage.view.vector_search import vectors as view_vectors
@@ -48,8 +43,8 @@ __all__ = ["Gap", "View"]
 
 _COMPRESSED_EVERY = 60_000
 """After this many changes the tables are compressed: a part of a second then, seconds if left for longer."""
-_COUNTED_EVERY = 10_000
-"""Changes after which rows are counted again where about their number will do."""
+_RECOUNTED_BYTES = 10_000_000
+"""Bytes of applied documents after which texts are counted again."""
 _SMALLEST = 1_000_000
 """About how many bytes an empty view takes, measured: its tables, definitions, connections and row makers."""
 _CHANGE_BYTES = 400
@@ -59,7 +54,7 @@ _CHANGE_BYTES = 400
 class View:
     """One project's view. `apply` is called by one thread at a time, the rest by any."""
 
-    def __init__(self, project: int, state: State | None = None, store: Store | None = None) -> None:
+    def __init__(self, project: int, state: ViewState | None = None, store: Store | None = None) -> None:
         """Begin empty, or with the content of a snapshot.
 
         Args:
@@ -68,7 +63,7 @@ class View:
             store: its tables and documents.
         """
         self.project = project
-        self.state = state or State(Definitions(project=project))
+        self.state = state or ViewState(Definitions(project=project))
         self.store = store or Store()
         self._begun = time.monotonic()
         self.changes = 0
@@ -76,11 +71,11 @@ class View:
         self._uncompressed = 0
         self._vectors: dict[tuple[Kind, str], Vectors] = {}
         """By kind and column; only columns that a query with `nearest` has used."""
-        self._held = HeldLists()
-        self._held_counts = HeldCounts()
-        self._counted: dict[Kind, tuple[int, int]] = {}
-        """By kind: its rows, and `changes` when they were counted."""
-        self._gate = Gate()
+        self._text_bytes: dict[tuple[Kind, str], tuple[int, int]] = {}
+        """By kind and column: the bytes of its texts, and `_applied_bytes` when they were counted."""
+        self._applied_bytes = 0
+        """Of the documents of the commits applied since it was opened."""
+        self._gate = ReadWriteLock()
         if store is None:
             for kind in Kind:
                 self.store.writer.execute(create_table(kind, sql.table(kind)))
@@ -146,23 +141,6 @@ class View:
             note_commit(self.seq)
             return [(row[0], row[-1]) for row in self._rows_of(query, "type")]
 
-    def matches_after(self, query: Query, tail: Tail) -> list[tuple[int, int]] | None:
-        """The ids and types that a checked query selects as of the end of a tail, in order.
-
-        Returns:
-            None where one entity alone does not decide the query, or the view does not end where the tail begins.
-        """
-        is_match = row_test(query)
-        with self._gate.reading():
-            if is_match is None or tail.after != self.seq:
-                return None
-            rows = self._rows_of(query, "type")
-        note_commit(tail.seq)
-        changed = tail.changed.get(query.kind, {})
-        found = [(row[0], row[-1]) for row in rows if row[0] not in changed]
-        more = [(each.id, each.type) for each in changed.values() if each is not None and is_match(each)]
-        return sorted(found + more) if more else found
-
     def documents(self, query: Query) -> list[bytes]:
         """The JSON documents that a checked query selects, in order, as responses show them."""
         with self._gate.reading():
@@ -216,6 +194,19 @@ class View:
         with self._gate.reading():
             return int(self.store.run(f"SELECT count(*) FROM {sql.table(kind)}")[0][0])  # noqa: S608
 
+    def text_bytes(self, kind: Kind, test: Test | AttributeTest) -> int:
+        """The bytes of the texts that a checked test compares, and of what was applied since they were counted."""
+        with self._gate.reading():
+            return sum(self._bytes_of(kind, column) for column in sql.text_columns(kind, test, self.state.layout))
+
+    def _bytes_of(self, kind: Kind, column: str) -> int:
+        counted, applied = self._text_bytes.get((kind, column), (0, -_RECOUNTED_BYTES))
+        if self._applied_bytes - applied >= _RECOUNTED_BYTES:
+            applied = self._applied_bytes
+            counted = self._run(sql.text_bytes(kind, column))[0][0]
+            self._text_bytes[kind, column] = counted, applied
+        return counted + self._applied_bytes - applied
+
     @property
     def rows(self) -> int:
         """The number of entities."""
@@ -225,8 +216,7 @@ class View:
     @property
     def memory(self) -> int:
         """About how many bytes the view holds that DuckDB cannot drop by itself."""
-        held = self._packed + self._held.memory + self._held_counts.memory
-        return _SMALLEST + self._uncompressed * _CHANGE_BYTES + held
+        return _SMALLEST + self._uncompressed * _CHANGE_BYTES + self._packed
 
     @property
     def _packed(self) -> int:
@@ -258,33 +248,17 @@ class View:
 
     def _places_of(self, query: Query) -> list[int]:
         """The places of the documents that a query without `nearest` selects, in order."""
-        if (held := self._held.places(query, self._run)) is not None:
-            return held
         if query.keys or query.start or query.stop is not None:
-            rows = partial(self._number_about, query.kind)
-            return first_rows.column(query, self.state.layout, DOCUMENT, rows, self._run)
+            return [row[0] for row in self._run(sql.column(query, self.state.layout, DOCUMENT))]
         # by id, as most rows are stored: sorting them here takes a third of what DuckDB takes
         found = self._run(sql.unsorted(query, self.state.layout, DOCUMENT))
         found.sort()
         return [row[1] for row in found]
 
     def _count(self, query: Query, among: Sequence[int] | None) -> int:
-        """The number of entities that a query selects, before its slice; `among` as in `counts.count`."""
-        if among is None:
-            rows = partial(self._number_about, query.kind)
-            for each in (self._held_counts.number, circles.number):
-                if (found := each(query, self.state.layout, rows, self._run)) is not None:
-                    return found
-        number: int = self._run(counts.count(query, self.state.layout, among))[0][0]
+        """The number of entities that a query selects, before its slice; `among` as in `sql.count`."""
+        number: int = self._run(sql.count(query, self.state.layout, among))[0][0]
         return number
-
-    def _number_about(self, kind: Kind) -> int:
-        """About how many rows a kind has: as many as when they were counted, some changes ago."""
-        rows, changes = self._counted.get(kind, (0, -_COUNTED_EVERY))
-        if self.changes - changes >= _COUNTED_EVERY:
-            ((rows,),) = self.store.run(f"SELECT count(*) FROM {sql.table(kind)}")  # noqa: S608
-            self._counted[kind] = rows, self.changes
-        return rows
 
     def _rows_of(self, query: Query, more: str = "") -> list[view_vectors.Row]:
         """The rows of `sql.ids`, with the order by distance and the slice where a query has `nearest`."""
@@ -345,13 +319,12 @@ class View:
                 applier.commit()
             if self.state.layout is not applier.state.layout:
                 self._vectors.clear()
-                self._held_counts.clear()
-            self._held.note(applier.changed)
-            self._held_counts.note(applier.changed)
+                self._text_bytes.clear()
             for (kind, _), vectors in self._vectors.items():
                 vectors.note(applier.changed[kind])
             self.state = applier.state
         self.changes += applier.changes
+        self._applied_bytes += applier.bytes
         self._uncompressed += applier.changes
         if self._uncompressed >= _COMPRESSED_EVERY:
             self.compress()
@@ -361,7 +334,6 @@ class View:
         with self._gate.writing():
             self._uncompressed = 0
             self.store.checkpoint()
-            self._held_counts.clear()  # a checkpoint closes the gaps of deleted rows
             for vectors in self._vectors.values():
                 vectors.move()
 

@@ -9,9 +9,7 @@ from chalicelib.storage.view.snapshot.renewals import Renewals
 _renewals = Renewals()
 _views = Views(log.read_after, begin=_renewals.begin)
 
-behind = _views.behind
 current = _views.current
-follow = _views.follow
 loaded = _views.is_loaded
 look_ahead = _views.look_ahead
 

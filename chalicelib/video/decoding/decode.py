@@ -52,13 +52,14 @@ class DamagedPacketError(Exception):
 
 def frames_of(
     source: Source | SourceFile, table: FrameTable, first: int, count: int, key: Keyframe | None = None
-) -> Iterator[tuple[int, VideoFrame]]:
-    """Decode frames `first` … `first + count - 1` in order, each exactly once, as (number, picture).
+) -> Iterator[tuple[VideoFrame, bool]]:
+    """Decode frames `first` … `first + count - 1` in order, each exactly once: the picture, and whether it is damaged.
 
     `key` is where to start decoding, by default the nearest keyframe. A start is checked: where decoding from it does
     not give the first frame, decoding begins at an earlier keyframe. The pictures are as stored: neither turned nor
-    deinterlaced. A frame that cannot be decoded is the picture before it, the same object. Raises BadInput when not
-    one of them can be decoded.
+    deinterlaced. A frame that cannot be decoded is damaged: it is the picture before it, the same object, or at the
+    start of the video the one after it; so is one that is incomplete or predicted from a damaged one. Raises BadInput
+    when none of them can be decoded.
     """
     key = key or table.keyframe_for(first)
     file = source if isinstance(source, SourceFile) else SourceFile(source)
@@ -88,7 +89,7 @@ def _is_inside(key: Keyframe) -> bool:
 
 def _searched(
     file: SourceFile, table: FrameTable, first: int, count: int, key: Keyframe, needed: int | None
-) -> Iterator[tuple[int, VideoFrame]]:
+) -> Iterator[tuple[VideoFrame, bool]]:
     """`frames_of` from one keyframe, which may take several seeks to find.
 
     Raises IncompleteStartError, before yielding anything, if decoding from it does not give frame `needed` or an
@@ -108,14 +109,14 @@ def _searched(
 
 def _decoded(
     file: SourceFile, table: FrameTable, first: int, count: int, key: Keyframe, earlier: int, needed: int | None
-) -> Iterator[tuple[int, VideoFrame]]:
+) -> Iterator[tuple[VideoFrame, bool]]:
     """`_searched` with one seek; raises KeyframeMissedError, before yielding anything, if that finds no frame."""
 
-    def attempt(threads: int) -> Iterator[tuple[int, VideoFrame]]:
+    def attempt(threads: int) -> Iterator[tuple[VideoFrame, bool]]:
         with opened(file) as (container, _):
             stream = video_stream(container)
             pictures = decode(packets_from(container, stream, table, key, earlier), stream, threads)
-            numbered = _counted(pictures, key) if table.counted else _looked_up(pictures, table)
+            numbered = _counted(pictures, key, table) if table.counted else _looked_up(pictures, table)
             yield from _without_gaps(_checked(numbered, needed), first, count)
 
     yield from without_losses(attempt)
@@ -214,13 +215,16 @@ def _looked_up(pictures: Iterator[VideoFrame], table: FrameTable) -> Iterator[tu
             yield number, picture
 
 
-def _counted(pictures: Iterator[VideoFrame], key: Keyframe) -> Iterator[tuple[int, VideoFrame]]:
+def _counted(pictures: Iterator[VideoFrame], key: Keyframe, table: FrameTable) -> Iterator[tuple[int, VideoFrame]]:
     """Number pictures from a keyframe's on; what comes before it in presentation belongs to the piece before."""
+    lost = table.lost_frames()
     number = key.frame
     begun = not _is_inside(key)
     for picture in pictures:
         begun = begun or picture.key_frame
         if begun:
+            while number in lost:
+                number += 1
             yield number, picture
             number += 1
 
@@ -236,27 +240,34 @@ def _checked(numbered: Iterator[tuple[int, VideoFrame]], needed: int | None) -> 
 
 def _without_gaps(
     numbered: Iterator[tuple[int, VideoFrame]], first: int, count: int
-) -> Iterator[tuple[int, VideoFrame]]:
+) -> Iterator[tuple[VideoFrame, bool]]:
     """Exactly the requested frames, a missing one replaced by the previous one (or, at the start, by the next).
+
+    The previous one may be before the requested ones, so that a frame is the same wherever decoding begins. From a
+    missing or incomplete frame on, all are damaged up to the next keyframe, as they are predicted from it.
 
     Raises KeyframeMissedError if there are no frames.
     """
     expected, end = first, first + count
     shown: VideoFrame | None = None
+    is_damaged = False
     for number, picture in numbered:
+        if number < first:
+            shown = picture
         if number < expected:
-            # Show nothing older than a whole piece: it would be an unrelated picture.
             continue
+        is_damaged = (is_damaged or number > expected) and not picture.key_frame
         while expected < min(number, end):
-            yield expected, shown or picture
+            yield shown or picture, True
             expected += 1
-        if expected < end:
-            yield expected, picture
+        is_damaged = is_damaged or picture.is_corrupt
+        if number == expected < end:
+            yield picture, is_damaged
             expected += 1
         shown = picture
         if expected >= end:
             return
     if shown is None:
         raise KeyframeMissedError
-    for number in range(expected, end):
-        yield number, shown
+    for _ in range(expected, end):
+        yield shown, True

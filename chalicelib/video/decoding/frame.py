@@ -68,10 +68,15 @@ def decode_frames(
     return [found[frame] for frame in frames]
 
 
-def images(source: Source, selection: Selection | Frames) -> Iterator[tuple[int, Image]]:
-    """The number and the picture of every frame selected, in any order; neighbouring fragments are read together."""
+def images(
+    source: Source, selection: Selection | Frames, size: tuple[int, int] | None = None
+) -> Iterator[tuple[int, Image]]:
+    """The number and the picture of every frame selected, in any order; neighbouring fragments are read together.
+
+    `size` is the width and height of the pictures, by default those of the video: one conversion makes both.
+    """
     if isinstance(selection, Frames):
-        yield from original_images(source, selection)
+        yield from original_images(source, selection, size)
         return
     header = source.read(0, selection.header)
     fragments = _fragments(source, selection)
@@ -81,10 +86,10 @@ def images(source: Source, selection: Selection | Frames) -> Iterator[tuple[int,
         if sum(span.stop - span.start for span, _ in selection.wanted) <= segments.LARGEST_READ:
             # The longest first: both threads end at about the same time then.
             fragments = iter(sorted(fragments, key=lambda each: each[1].first_frame - each[2][-1]))
-        yield from _side_by_side(header, fragments)
+        yield from _side_by_side(header, fragments, size)
         return
     for fragment, span, numbers in fragments:
-        yield from _shown(header, fragment, span, numbers, samples.THREADS)
+        yield from _shown(header, fragment, span, numbers, samples.THREADS, size)
 
 
 def _fragments(source: Source, selection: Selection) -> Iterator[tuple[bytes, Span, tuple[int, ...]]]:
@@ -97,7 +102,7 @@ def _fragments(source: Source, selection: Selection) -> Iterator[tuple[bytes, Sp
 
 
 def _side_by_side(
-    header: bytes, fragments: Iterable[tuple[bytes, Span, tuple[int, ...]]]
+    header: bytes, fragments: Iterable[tuple[bytes, Span, tuple[int, ...]]], size: tuple[int, int] | None
 ) -> Iterator[tuple[int, Image]]:
     """The pictures of fragments of which few are wanted: a thread for each fragment, and two fragments at a time.
 
@@ -106,7 +111,9 @@ def _side_by_side(
     running: deque[Future[list[tuple[int, Image]]]] = deque()
     with ThreadPoolExecutor(THREADS) as threads:
         for fragment, span, numbers in fragments:
-            running.append(threads.submit(lambda *given: list(_shown(*given)), header, fragment, span, numbers, 1))
+            running.append(
+                threads.submit(lambda *given: list(_shown(*given)), header, fragment, span, numbers, 1, size)
+            )
             if len(running) > THREADS:
                 yield from running.popleft().result()
         while running:
@@ -114,12 +121,17 @@ def _side_by_side(
 
 
 def _shown(
-    header: bytes, fragment: bytes, span: Span, numbers: tuple[int, ...], threads: int
+    header: bytes,
+    fragment: bytes,
+    span: Span,
+    numbers: tuple[int, ...],
+    threads: int,
+    size: tuple[int, int] | None,
 ) -> Iterator[tuple[int, Image]]:
     """The pictures of one fragment that are wanted."""
     for number, picture in _pictures(header, fragment, span, numbers[-1], threads):
         if number in numbers:
-            yield number, to_image(picture)
+            yield number, to_image(picture, size)
 
 
 def pictures(
@@ -176,14 +188,16 @@ def decode_original(
     return [found[frame] for frame in frames]
 
 
-def original_images(source: Source | SourceFile, wanted: Frames) -> Iterator[tuple[int, Image]]:
-    """The number and the picture of frames of an original, upright and with square pixels, in order."""
+def original_images(
+    source: Source | SourceFile, wanted: Frames, size: tuple[int, int] | None = None
+) -> Iterator[tuple[int, Image]]:
+    """The number and the picture of frames of an original, upright and with square pixels, in order; see `images`."""
     video, numbers = wanted.original.video, set(wanted.numbers)
     file = source if isinstance(source, SourceFile) else SourceFile(source)
     for first, last in _runs(wanted.original.table, wanted.numbers):
         for number, picture in original_pictures(file, wanted.original, first, last):
             if number in numbers:
-                yield number, to_image(picture, (video.width, video.height))
+                yield number, to_image(picture, size or (video.width, video.height))
 
 
 def original_pictures(
@@ -194,7 +208,7 @@ def original_pictures(
     upright = Upright(original.video)
     with refusing("The video cannot be decoded", file):
         number = first
-        for _, picture in frames_of(file, original.table, first, last + 1 - first):
+        for picture, _ in frames_of(file, original.table, first, last + 1 - first):
             for shown in upright.feed(picture):
                 yield number, shown
                 number += 1

@@ -16,12 +16,20 @@ if TYPE_CHECKING:
     from av import VideoFrame
     from av.filter import Graph
 
-_TURNS = {
+_Step = tuple[str, str | None]
+_TURNS: dict[float, tuple[_Step, ...]] = {
     0: (),
     90: (("transpose", "clock"),),
     180: (("hflip", None), ("vflip", None)),
     270: (("transpose", "cclock"),),
 }
+
+
+def _slanted(video: VideoInfo) -> tuple[_Step, ...]:
+    """The filters that turn a picture by no whole quarter: with square pixels, and all of it in the picture."""
+    width = max(1, round(video.stored_width * Fraction(*video.sar)))
+    size = f"ow={video.width}:oh={video.height}:fillcolor=black"
+    return ("scale", f"w={width}:h={video.stored_height}"), ("rotate", f"angle={video.rotation}*PI/180:{size}")
 
 
 class Upright:
@@ -31,16 +39,17 @@ class Upright:
         """For pictures of `video`, of which none larger than `largest` (width, height, as shown) is needed."""
         self._video = video
         self._is_mapped = colour.needs_mapping(video.color)
-        self._steps: list[tuple[str, str | None]] = []
+        self._steps: list[_Step] = []
         if video.interlaced:
             # One picture per picture (not per field), and only those that are marked as interlaced are touched.
             self._steps.append(("bwdif", "mode=send_frame:deint=interlaced"))
         if self._is_mapped:
             turned = video.rotation in (90, 270)
-            self._steps += colour.mapping_steps(video, largest[::-1] if largest and turned else largest)
+            needed = largest if video.rotation in _TURNS else None
+            self._steps += colour.mapping_steps(video, needed[::-1] if needed and turned else needed)
         if video.mirrored:
             self._steps.append(("hflip", None))
-        self._steps += _TURNS[video.rotation]
+        self._steps += _TURNS[video.rotation] if video.rotation in _TURNS else _slanted(video)
         self._graph: Graph | None = None
         self._shape: tuple[int, int, str] | None = None
         self._fed = 0

@@ -24,10 +24,10 @@ from chalicelib.video.decoding.decode import THREADS, frames_of
 from chalicelib.video.decoding.upright import Upright
 from chalicelib.video.files.opening import refusing
 from chalicelib.video.files.source import Source, SourceFile
-from chalicelib.video.mp4.fragments import FragmentFile, Output, Place
+from chalicelib.video.mp4.fragments import FragmentFile, Output, RunPosition
 from chalicelib.video.plan import GOP, Piece, Rendition, TranscodePlan
 from chalicelib.video.sound.audio import Sound, encode_sound
-from chalicelib.video.timing import FrameTable
+from chalicelib.video.timing import FrameTable, Span, joined
 
 if TYPE_CHECKING:
     from av import VideoFrame, VideoStream
@@ -48,12 +48,16 @@ _FULL_RANGE = 2
 
 
 class PieceResult(Struct, frozen=True):
-    """The result of encoding a piece; small enough for a queue message or an item."""
+    """The result of encoding a piece; small enough for a queue message or an item.
+
+    `damaged` are the first and the last frame of each run that could not be decoded, or only in part.
+    """
 
     index: int
     frame_count: int
     outputs: tuple[Output, ...]
     sound: Sound | None = None
+    damaged: tuple[Span, ...] = ()
 
 
 def encode_piece(source: Source, plan: TranscodePlan, piece: Piece, table: FrameTable, folder: Path) -> PieceResult:
@@ -63,15 +67,16 @@ def encode_piece(source: Source, plan: TranscodePlan, piece: Piece, table: Frame
     encoder refuses its settings.
     """
     file = SourceFile(source)
-    outputs = _encode_pictures(file, plan, piece, table, folder) if plan.renditions else ()
+    damaged: list[int] = []
+    outputs = _encode_pictures(file, plan, piece, table, folder, damaged) if plan.renditions else ()
     sound = encode_sound(file, plan.sound, piece, table, folder) if plan.sound else None
-    return PieceResult(piece.index, piece.frame_count, outputs, sound)
+    return PieceResult(piece.index, piece.frame_count, outputs, sound, joined((number, number) for number in damaged))
 
 
 def _encode_pictures(
-    file: SourceFile, plan: TranscodePlan, piece: Piece, table: FrameTable, folder: Path
+    file: SourceFile, plan: TranscodePlan, piece: Piece, table: FrameTable, folder: Path, damaged: list[int]
 ) -> tuple[Output, ...]:
-    """The piece's frames for every rendition."""
+    """The piece's frames for every rendition; the numbers of damaged ones are added to `damaged`."""
     largest = max(((each.width, each.height) for each in plan.renditions), default=None)
     upright = Upright(plan.probe.video, largest)
     with refusing("The video cannot be transcoded", file):
@@ -79,7 +84,10 @@ def _encode_pictures(
         number = piece.first_frame
         try:
             before: VideoFrame | None = None
-            for _, picture in frames_of(file, table, piece.first_frame, piece.frame_count, piece.key):
+            pictures = frames_of(file, table, piece.first_frame, piece.frame_count, piece.key)
+            for decoded, (picture, is_damaged) in enumerate(pictures, piece.first_frame):
+                if is_damaged:
+                    damaged.append(decoded)
                 if picture is before:
                     # A frame shown again is the same object: its time must not change while encoders wait for it.
                     for encoder in encoders:
@@ -119,7 +127,7 @@ class _Encoder:
         fps = plan.probe.fps
         self._time_base = 1 / fps
         scale, ticks = clock(fps)
-        place = Place(not piece.index, piece.first_fragment + 1, piece.first_frame, ticks, plan.frames * ticks)
+        place = RunPosition(not piece.index, piece.first_fragment + 1, piece.first_frame, ticks, plan.frames * ticks)
         self._out = FragmentFile(folder / f"{rendition.name}_{piece.index:05d}.mp4", rendition.name, place)
         self._container = av.open(
             self._out,

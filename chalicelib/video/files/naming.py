@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from chalicelib.errors import BadInput
 from chalicelib.video.files.source import Source, SourceFile
@@ -16,7 +17,12 @@ _STARTS = (
     (rb"\x89PNG\r\n", "a PNG image"),
     (rb"\xff\xd8\xff", "a JPEG image"),
     (rb"GIF8", "a GIF image"),
+    (rb"(II\*\0|MM\0\*).{4}CR", "a CR2 image of a camera"),
     (rb"(II\*\0|MM\0\*)", "a TIFF image"),
+    (rb"IIU\0", "an RW2 image of a camera"),
+    (rb"(IIR[OS]|MMOR)", "an ORF image of a camera"),
+    (rb"FUJIFILMCCD-RAW", "a RAF image of a camera"),
+    (rb".{4}ftypcrx ", "a CR3 or CRM file of a camera"),
     (rb"BM.{4}\0{4}", "a BMP image"),
     (rb"RIFF.{4}WEBP", "a WebP image"),
     (rb".{4}ftyp(heic|heix|mif1|msf1|avif|avis)", "a HEIF or AVIF image"),
@@ -29,7 +35,7 @@ _STARTS = (
     (rb"P[1-7]\s", "a PNM image"),
     (rb"%!PS|\xc5\xd0\xd3\xc6", "a PostScript document"),
     (rb"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)?(<!DOCTYPE svg[^>]*>\s*)?<svg", "an SVG drawing"),
-    (rb"RIFF.{4}WAVE", "a WAV sound"),
+    (rb"(RIFF|RF64|BW64).{4}WAVE", "a WAV sound"),
     (rb"(ID3|\xff[\xfb\xf3\xf2])", "an MP3 sound"),
     (rb"fLaC", "a FLAC sound"),
     (rb"\.RMF", "a RealMedia file"),
@@ -57,6 +63,28 @@ _STARTS = (
     (rb"OggS", DAMAGED + "Ogg file"),
     (rb"[\t\r\n\x20-\x7e]{16,}\Z", "a text"),
 )
+_WAYS = {
+    "animated WebP": "Convert it to animated PNG, GIF or MP4.",
+    "CR3 or CRM": "Convert stills to TIFF or JPEG, and videos to ProRes or H.264, by the maker's program.",
+    "of a camera": "Develop it to TIFF, PNG or JPEG, for example with darktable, RawTherapee or Adobe's DNG Converter.",
+    "R3D": "Export it from REDCINE-X PRO or DaVinci Resolve as ProRes or H.264, in MOV or MP4.",
+    "Blackmagic RAW": "Export it from DaVinci Resolve as ProRes or H.264, in MOV or MP4.",
+    "Canon Cinema RAW": "Export it from Cinema RAW Development or DaVinci Resolve as ProRes or H.264, in MOV or MP4.",
+    "RealMedia": "Convert it by ffmpeg: ffmpeg -i in.rm out.mp4.",
+    "NUT": "Convert it by ffmpeg: ffmpeg -i in.nut -c copy out.mkv.",
+    "YUV4MPEG": "Convert it by ffmpeg: ffmpeg -i in.y4m out.mp4.",
+    "HLS playlist": "Join it by ffmpeg: ffmpeg -i list.m3u8 -c copy out.mp4.",
+    "DASH manifest": "Join it by ffmpeg: ffmpeg -i list.mpd -c copy out.mp4.",
+    "concat script": "Join the files by ffmpeg, or upload each and show them as one media (`concat`).",
+    " sound": "Upload it together with its pictures, in MOV, MXF or MKV.",
+    "archive": "Unpack it, and upload its files.",
+}
+"""By a part of the name of what is not supported."""
+_BLACKMAGIC = "brhq", "brst", "brxq", "brlt", "brvn", "brs2", "braw"
+_CODECS = dict.fromkeys(_BLACKMAGIC, "Blackmagic RAW") | {"CRAW": "Canon Cinema RAW"}
+"""The names that users know of codecs whose codes say nothing."""
+_ANIMATED = 2
+_DNG_VERSION, _MOST_ENTRIES = 50706, 512
 _FORMATS = tuple((re.compile(start, re.DOTALL), name) for start, name in _STARTS)
 # Bytes of a packet of MPEG-TS, and the first one.
 _PACKET, _SYNC = 188, 0x47
@@ -69,7 +97,26 @@ _SAMPLES = re.compile(rb"stsd.{12}(.{4})", re.DOTALL)
 def format_of(file: SourceFile) -> str:
     """The format of a file in words, with its article; empty if unknown."""
     head = _read(file, 0, _HEAD)
-    return next((name for start, name in _FORMATS if start.match(head)), "")
+    name = next((name for start, name in _FORMATS if start.match(head)), "")
+    if name == "a TIFF image" and _is_dng(file, head):
+        return "a DNG image of a camera"
+    if name == "a WebP image" and head[12:16] == b"VP8X" and head[20:21] and head[20] & _ANIMATED:
+        return "an animated WebP image"
+    return name
+
+
+def way_round(name: str) -> str:
+    """How a file of a format that is not supported is converted to one that is, as a sentence; empty if unknown."""
+    return next((way for part, way in _WAYS.items() if part in name), "")
+
+
+def _is_dng(file: SourceFile, head: bytes) -> bool:
+    """Whether the first directory of a TIFF file has the version of DNG."""
+    order: Literal["little", "big"] = "little" if head[:1] == b"I" else "big"
+    at = int.from_bytes(head[4:8], order)
+    count = int.from_bytes(_read(file, at, 2), order)
+    entries = _read(file, at + 2, 12 * min(count, _MOST_ENTRIES))
+    return any(int.from_bytes(entries[at : at + 2], order) == _DNG_VERSION for at in range(0, len(entries), 12))
 
 
 def archive_of(source: Source) -> str:
@@ -100,7 +147,8 @@ def codec_of(file: SourceFile) -> str:
     except BadInput:
         return ""
     found = _SAMPLES.search(_read(file, index.offset, min(index.size, _LARGEST_INDEX))) if index else None
-    return _shown(found[1]) if found else ""
+    code = _shown(found[1]) if found else ""
+    return _CODECS.get(code, code)
 
 
 def _read(file: SourceFile, offset: int, length: int) -> bytes:

@@ -45,11 +45,10 @@ CONTAINERS = (
     "mxf",
     "dv",
     "gif",
+    "apng",
 )
-ACCEPTED = (
-    "Accepted are MP4, MOV, MKV, WebM, AVI, MPEG-TS, MXF, FLV, WMV and Ogg files with H.264, HEVC, AV1, VP9, MPEG-2, "
-    "ProRes, MJPEG or another codec that FFmpeg decodes."
-)
+_ACCEPTED_FILES = "Accepted are MP4, MOV, MKV, WebM, AVI, MPEG-TS, MXF, FLV, WMV and Ogg files"
+ACCEPTED = f"{_ACCEPTED_FILES} with H.264, HEVC, AV1, VP9, MPEG-2, ProRes, MJPEG or another codec that FFmpeg decodes."
 DECODING = {"max_pixels": str(MAX_PIXELS)}
 # Decoding options reach the decoders that FFmpeg itself tries while it looks for the streams.
 OPTIONS = DECODING | {"format_whitelist": ",".join(CONTAINERS), "protocol_whitelist": "none", "max_streams": "100"}
@@ -100,7 +99,8 @@ def opened(source: Source | SourceFile) -> Iterator[tuple[InputContainer, Source
         if file.error:
             raise file.error from error
         named = naming.format_of(file)
-        message = f"The file is not a video that can be read{f': it is {named}' if named else ''}. {ACCEPTED}"
+        said = f"The file is not a video that can be read{f': it is {named}' if named else ''}."
+        message = f"{said} {_remedy(named)}"
         raise BadInput(message, type(error).__name__) from error
     if file.error:
         container.close()
@@ -110,6 +110,12 @@ def opened(source: Source | SourceFile) -> Iterator[tuple[InputContainer, Source
             yield container, file
     finally:
         container.close()
+
+
+def _remedy(named: str) -> str:
+    """What is accepted in place of a format or codec, and how it is converted where that is known."""
+    way = naming.way_round(named)
+    return f"{way} {_ACCEPTED_FILES}." if way else ACCEPTED
 
 
 def _demuxer(file: SourceFile) -> InputContainer:
@@ -135,6 +141,9 @@ def video_stream(container: InputContainer, file: SourceFile | None = None) -> V
     from av.stream import Discard, Disposition  # noqa: PLC0415 - see `opened`
 
     streams = [stream for stream in container.streams.video if not stream.disposition & Disposition.attached_pic]
+    if container.format.name.startswith("mov"):
+        # An animated AVIF has its first picture as a stream of its own, without a duration.
+        streams = [stream for stream in streams if stream.duration] or streams
     if not streams:
         held = ", ".join(sorted({stream.type for stream in container.streams if stream.type})) or "nothing"
         raise BadInput(f"The file has no video stream: it is {container.format.long_name} with {held} only.")
@@ -142,7 +151,7 @@ def video_stream(container: InputContainer, file: SourceFile | None = None) -> V
     # PyAV leaves it out, against its own type stubs, when FFmpeg has no decoder for the stream.
     if getattr(chosen, "codec_context", None) is None:
         named = naming.codec_of(file) if file else ""
-        raise BadInput(f"The video's codec{f' {named}' if named else ''} is not supported. {ACCEPTED}")
+        raise BadInput(f"The video's codec{f' {named}' if named else ''} is not supported. {_remedy(named)}")
     for stream in container.streams:
         if stream.index != chosen.index:
             stream.discard = Discard.all

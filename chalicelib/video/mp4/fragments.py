@@ -35,7 +35,7 @@ class Output(Struct, frozen=True):
         return sum(fragment.samples for fragment in self.fragments)
 
 
-class Place(Struct, frozen=True):
+class RunPosition(Struct, frozen=True):
     """The position of a piece's run: whether it is first, its first fragment (from 1) and sample (from 0).
 
     `ticks` is the duration of each sample and `whole` the total duration of all pieces, in units of the track's clock.
@@ -54,7 +54,7 @@ class FragmentFile:
     At most one fragment is held in memory. It has no `seek`, so that the muxer never goes back.
     """
 
-    def __init__(self, path: Path, rendition: str, place: Place) -> None:
+    def __init__(self, path: Path, rendition: str, place: RunPosition) -> None:
         self._path = path
         self._rendition = rendition
         self._file = path.open("wb")

@@ -112,9 +112,19 @@ def draw(sources: Sequence[Source], drawing: Drawing) -> tuple[bytes, str]:
             whole = open_image(source)
             done.update((part.index, _cut(whole, part, drawing)) for part in view.parts)
         else:
-            for number, image in images(source, view.selection):
+            for number, image in images(source, view.selection, _size_of(view, drawing)):
                 done.update((part.index, _cut(image, part, drawing)) for part in wanted[number])
     return render_frames([done[index] for index in sorted(done)], drawing.options)
+
+
+def _size_of(view: View, drawing: Drawing) -> tuple[int, int] | None:
+    """The size that all pictures of a view are scaled down to as a whole, which decoding does; None to keep theirs."""
+    width, height = view.size
+    size = drawing.options.force_scale
+    if size is None and drawing.max_height is not None and height > drawing.max_height:
+        size = max(1, round(width * drawing.max_height / height)), drawing.max_height
+    is_smaller = size is not None and size[0] <= width and size[1] <= height
+    return size if is_smaller and not any(part.roi for part in view.parts) else None
 
 
 def draw_each(source: Source, view: View, form: Literal["png", "jpg"], scale: tuple[int, int] | None) -> list[bytes]:

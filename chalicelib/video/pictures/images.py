@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from PIL import Image, ImageCms, ImageOps
+from PIL import Image, ImageChops, ImageCms, ImageOps
 
 from chalicelib.errors import BadInput, TooLarge
 from chalicelib.video.files import naming
@@ -51,6 +51,7 @@ _ACCEPTED_NAMES = frozenset(
         "a JPEG image",
         "a TIFF image",
         "a WebP image",
+        "an animated WebP image",
         "a HEIF or AVIF image",
         "a GIF image",
         "a BMP image",
@@ -64,6 +65,9 @@ _ORIENTATION = 0x0112
 _SIXTEEN = frozenset({"I;16", "I;16L", "I;16B", "I;16N"})
 _DEEP_MODES = frozenset({"I", "F"}) | _SIXTEEN
 _LARGEST_SIXTEEN = 65_535
+_PROFILED = ("RGB", "RGBA", "CMYK", "LAB", "L")
+"""Modes that LittleCMS converts."""
+_ROUNDING = 2
 
 # Pillow's own guard against bombs, which raises before decoding, at our limit.
 Image.MAX_IMAGE_PIXELS = MAX_IMAGE_PIXELS
@@ -118,6 +122,9 @@ def _opened(data: bytes) -> Iterator[Picture]:
     from pi_heif import register_heif_opener  # noqa: PLC0415
 
     register_heif_opener(thumbnails=False)
+    if naming.format_of(SourceFile(BytesSource(data))).endswith("of a camera"):
+        # Pillow would read the preview of a few pixels that is in it.
+        raise BadInput(_refusal(data))
     try:
         with Image.open(io.BytesIO(data), formats=_FORMATS) as picture:
             _check_size(picture)
@@ -139,7 +146,9 @@ def _refusal(data: bytes) -> str:
     video = named.removeprefix(naming.DAMAGED)
     if video != named:
         named = f"a {video}" if video.startswith("Matroska") else f"an {video}"
-    return f"The file is not an image that can be read{f': it is {named}' if named else ''}. {ACCEPTED}"
+    said = f"The file is not an image that can be read{f': it is {named}' if named else ''}."
+    way = naming.way_round(named)
+    return f"{said} {way} {ACCEPTED}" if way else f"{said} {ACCEPTED}"
 
 
 def _described(upright: Picture, mime: str, extension: str, content: bytes) -> ImportedImage:
@@ -178,30 +187,51 @@ def _png(picture: Picture) -> bytes:
 
 
 def to_rgb(picture: Picture) -> Picture:
-    """The picture in red, green and blue of eight bits: on black where it is transparent."""
+    """The picture in sRGB of eight bits: on black where it is transparent."""
     if picture.mode in _DEEP_MODES:
         # The upper eight bits, as browsers show sixteen.
         deep = picture if picture.mode in _SIXTEEN else _sixteen_bits(picture)
         return deep.convert("I").point(lambda value: value * (1 / 257)).convert("L").convert("RGB")
-    if picture.has_transparency_data:
-        clear = picture.convert("RGBA")
-        return Image.alpha_composite(Image.new("RGBA", clear.size, (0, 0, 0, 255)), clear).convert("RGB")
-    return picture if picture.mode == "RGB" else _in_srgb(picture)
+    shown = _in_srgb(picture)
+    if shown.mode == "RGBA":
+        return Image.alpha_composite(Image.new("RGBA", shown.size, (0, 0, 0, 255)), shown).convert("RGB")
+    return shown
 
 
 def _in_srgb(picture: Picture) -> Picture:
     """The picture in RGB, with its transparency if any, converted by its own profile if it has one."""
     profile = picture.info.get("icc_profile")
-    if picture.mode in ("CMYK", "LAB") and profile:
-        try:
-            found = ImageCms.profileToProfile(
-                picture, ImageCms.ImageCmsProfile(io.BytesIO(profile)), ImageCms.createProfile("sRGB"), outputMode="RGB"
-            )
-        except (ImageCms.PyCMSError, *DAMAGE):
-            found = None
-        if found is not None:
-            return found
-    return picture.convert("RGBA" if picture.has_transparency_data else "RGB")
+    plain = "RGBA" if picture.has_transparency_data else "RGB"
+    if profile:
+        converted = _by_profile(picture if picture.mode in _PROFILED else picture.convert(plain), profile, plain)
+        # A profile of other channels than those of the file, as of the grey file that became RGB, says nothing of it.
+        if converted is not None:
+            return converted
+    return picture if picture.mode == plain else picture.convert(plain)
+
+
+def _by_profile(picture: Picture, profile: bytes, mode: str) -> Picture | None:
+    """The picture converted to sRGB by LittleCMS; None where its profile is damaged, of other channels, or sRGB."""
+    try:
+        source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
+        output = "RGBA" if picture.mode == mode == "RGBA" else "RGB"
+        change = ImageCms.buildTransform(source, ImageCms.createProfile("sRGB"), picture.mode, output)
+        if picture.mode == output and _changes_nothing(change, output):
+            return None
+        return ImageCms.applyTransform(picture, change)
+    except (ImageCms.PyCMSError, *DAMAGE):
+        return None
+
+
+def _changes_nothing(change: ImageCms.ImageCmsTransform, mode: str) -> bool:
+    """Whether a transform leaves a sample of all colours as it is, but for rounding."""
+    levels = range(0, 256, 51)
+    colours = bytes(level for red in levels for green in levels for blue in levels for level in (red, green, blue))
+    sample = Image.frombytes("RGB", (len(colours) // 3, 1), colours).convert(mode)
+    after = sample.copy()
+    ImageCms.applyTransform(after, change, inPlace=True)
+    low_high = ImageChops.difference(sample.convert("RGB"), after.convert("RGB")).getextrema()
+    return max(high for _, high in low_high) <= _ROUNDING  # type: ignore[misc]  # three bands, so pairs of numbers
 
 
 def _sixteen_bits(picture: Picture) -> Picture:

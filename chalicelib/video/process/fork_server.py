@@ -305,7 +305,7 @@ def _await_task(connection: socket.socket, rehearse: Callable[[], object]) -> No
 
 
 def _keep_memory() -> None:
-    """Have the allocator keep what is freed, in one heap for all threads: memory of the rehearsal serves the task."""
+    """Keep freed pages in one heap for reuse after warm-up."""
     with contextlib.suppress(OSError, AttributeError):
         library = ctypes.CDLL(None)
         library.mallopt(_M_ARENA_MAX, 1)

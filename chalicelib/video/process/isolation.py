@@ -6,8 +6,9 @@ demuxer. Code that parses bytes from callers therefore runs in a child that a se
 and sends them. A child that crashes, hangs or grows too large becomes a BadInput with a readable message. For tasks
 within a request the server keeps a few children forked ahead.
 
-`run` and `run_all` return the result of a task on media, `stream` the parts that a task on an archive yields. Each of
-the two has a server of its own, so that an import does not load FFmpeg.
+`run` and `run_all` return the result of a task on media, `stream` the parts that a task on an archive yields, and
+`render` the text that a template gives. Each of the three has a server of its own, so that an import does not load
+FFmpeg.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
+from chalicelib.core import process
 from chalicelib.errors import BadInput, LimnError, NotFound, TooLarge, Unavailable
 from chalicelib.video.files.source import Source
 from chalicelib.video.process import fork_server
@@ -49,10 +51,10 @@ _OWN_ENVIRONMENT = {
     "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
 }
 _WORDS = {
-    signal.SIGALRM: "Working on the file takes longer than allowed.",
-    signal.SIGXCPU: "Working on the file takes longer than allowed.",
-    signal.SIGXFSZ: "The file becomes larger than allowed.",
-    signal.SIGKILL: "Working on the file takes more memory than allowed.",
+    signal.SIGALRM: "Working on the {subject} takes longer than allowed.",
+    signal.SIGXCPU: "Working on the {subject} takes longer than allowed.",
+    signal.SIGXFSZ: "The {subject} becomes larger than allowed.",
+    signal.SIGKILL: "Working on the {subject} takes more memory than allowed.",
 }
 
 
@@ -60,6 +62,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     """Limits of a child: wall-clock seconds (processor time follows), bytes of memory and of one written file.
 
     `nice` above 0 lets other processes go first. `ahead` is true where a child that was forked ahead does the task.
+    `subject` is what messages call the data that is worked on.
     """
 
     seconds: float = 840.0
@@ -67,6 +70,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     file_size: int = 16 * GIGABYTE
     nice: int = 0
     ahead: bool = False
+    subject: str = "file"
 
 
 TRANSCODING = Limits()
@@ -89,11 +93,22 @@ def run(function: Callable[..., T], source: Source, *arguments: Any, limits: Lim
 
 def run_all(function: Callable[..., T], sources: Sequence[Source], *arguments: Any, limits: Limits = TRANSCODING) -> T:
     """As `run`, of a function whose first arguments are sources."""
-    with _child(_media_server, function, sources, arguments, limits) as next_frame:
+    return _result(_media_server, function, sources, arguments, limits)
+
+
+def render(function: Callable[..., T], *arguments: Any, limits: Limits) -> T:
+    """As `run`, of a function on a template, which takes no source."""
+    return _result(_template_server, function, (), arguments, limits)
+
+
+def _result(
+    server: _Server, function: Callable[..., T], sources: Sequence[Source], arguments: tuple[Any, ...], limits: Limits
+) -> T:
+    with _child(server, function, sources, arguments, limits) as next_frame:
         kind, body = next_frame()
     if kind == fork_server.DONE:
         return typing.cast("T", _decoder(function).decode(body))
-    raise _failure(kind, body)
+    raise _failure(kind, body, limits.subject)
 
 
 def stream(
@@ -112,7 +127,7 @@ def stream(
             yield body
             kind, body = next_frame()
     if kind != fork_server.DONE:
-        raise _failure(kind, body)
+        raise _failure(kind, body, limits.subject)
 
 
 _Frames = Callable[[], tuple[int | None, bytes]]
@@ -146,7 +161,7 @@ def _child(
         except OverflowError:
             return fork_server.OUT_OF_MEMORY, b""
         except (EOFError, ConnectionError):
-            raise _death(report) from None
+            raise _death(report, limits.subject) from None
 
     try:
         with connection:
@@ -176,28 +191,27 @@ def _serve(connection: socket.socket, sources: Sequence[Source]) -> tuple[int, b
         fork_server.send(connection, fork_server.DATA, sources[number].read(offset, min(length, LARGEST_READ)))
 
 
-def _failure(kind: int | None, body: bytes) -> Exception:
+def _failure(kind: int | None, body: bytes, subject: str) -> Exception:
     if kind == fork_server.REFUSED:
         name, message, details = msgspec.msgpack.decode(body, type=tuple[str, str, str])
         return _ERRORS.get(name, BadInput)(message, details)
     if kind == fork_server.OUT_OF_MEMORY:
-        return BadInput(_WORDS[signal.SIGKILL])
+        return BadInput(_WORDS[signal.SIGKILL].format(subject=subject))
     if kind is None:
-        return BadInput(_WORDS[signal.SIGALRM])
+        return BadInput(_WORDS[signal.SIGALRM].format(subject=subject))
     return RuntimeError(f"a task failed in its process:\n{body.decode(errors='replace')}")
 
 
-def _death(report: int) -> LimnError:
+def _death(report: int, subject: str) -> LimnError:
     """The reason why a child ended without a result."""
     number = os.read(report, 1) if report >= 0 and _is_ready(report) else b""
     if not number:
-        return Unavailable("The process that reads files was stopped.")
+        return Unavailable(f"The process that reads {subject}s was stopped.")
     if not number[0]:
-        return BadInput("The program that reads the file ended without a result.")
+        return BadInput(f"The program that reads the {subject} ended without a result.")
     ended = signal.Signals(number[0])
-    return BadInput(
-        _WORDS.get(ended, "The file crashes the program that reads it; it is damaged or made to do so."), ended.name
-    )
+    words = _WORDS.get(ended, "The {subject} crashes the program that reads it; it is damaged or made to do so.")
+    return BadInput(words.format(subject=subject), ended.name)
 
 
 def _is_ready(report: int) -> bool:
@@ -264,13 +278,13 @@ class _Server:
     def stop(self) -> None:
         """End the server; its children end with it."""
         with self._lock:
-            control, process, is_ours = self._control, self._process, self._owner == os.getpid()
+            control, server, is_ours = self._control, self._process, self._owner == os.getpid()
             self._control = self._process = None
         if control:
             control.close()
-        if process and is_ours:
+        if server and is_ours:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(2)
+                server.wait(2)
 
     def _running(self) -> socket.socket:
         # A fork of this process must not share its parent's server.
@@ -283,6 +297,8 @@ class _Server:
                 number = str(theirs.fileno())
                 arguments = [number, self._tasks, str(self._ahead)]
                 command = [sys.executable, "-m", "chalicelib.video.process.fork_server", *arguments]
+                # The children parse what callers sent; this process has credentials.
+                process.hide()
                 self._process = subprocess.Popen(  # noqa: S603 - our own module
                     command, pass_fds=[theirs.fileno()], env=environment, stdin=subprocess.DEVNULL
                 )
@@ -292,5 +308,7 @@ class _Server:
 
 _media_server = _Server("chalicelib.video.process.tasks", ahead=AHEAD)
 _archive_server = _Server("chalicelib.formats.readers.tasks")
+_template_server = _Server("chalicelib.resources.hosted_templates.rendering")
 atexit.register(_media_server.stop)
 atexit.register(_archive_server.stop)
+atexit.register(_template_server.stop)

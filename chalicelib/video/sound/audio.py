@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from chalicelib.video.files.opening import opened, refusing
 from chalicelib.video.files.source import SourceFile
-from chalicelib.video.mp4.fragments import FragmentFile, Output, Place
+from chalicelib.video.mp4.fragments import FragmentFile, Output, RunPosition
 from chalicelib.video.plan import AudioInfo, Piece
 from chalicelib.video.sound import joined
 from chalicelib.video.stretch import Stretch, knots_of
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 NAME = "audio"
 FRAME = 1024
 BIT_RATE = 128_000
-LONGEST = 3600
+MAX_AUDIO_SECONDS = 3600
 """Maximum seconds of audio in one piece: pictures may be years apart. Omitted audio is a gap in time."""
 _RATES = (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000, 64000, 88200, 96000)
 _USUAL_RATE = 48_000
@@ -84,8 +84,8 @@ def encode_sound(file: SourceFile, track: AudioInfo, piece: Piece, table: FrameT
     first = _frame_at(table, piece.first_frame, rate, is_shown=is_shown) if piece.index else 0
     is_last = piece.first_frame + piece.frame_count >= table.count
     end = _frame_at(table, piece.first_frame + piece.frame_count, rate, is_shown=is_shown)
-    stop = min(end, first + LONGEST * rate // FRAME)
-    place = Place(not piece.index, first + 1, first, FRAME, whole * FRAME)
+    stop = min(end, first + MAX_AUDIO_SECONDS * rate // FRAME)
+    place = RunPosition(not piece.index, first + 1, first, FRAME, whole * FRAME)
     out = FragmentFile(folder / f"{NAME}_{piece.index:05d}.mp4", NAME, place)
     # The edit list, which the header has only where it is delayed, leaves out what the encoder puts before the start.
     options = {
@@ -96,7 +96,7 @@ def encode_sound(file: SourceFile, track: AudioInfo, piece: Piece, table: FrameT
     with contextlib.closing(out), refusing("The sound cannot be transcoded", file):
         container = av.open(out, "w", format="mp4", options=options)
         line = _Line(container, rate, first, None if is_last else stop)
-        limit = (first + LONGEST * rate // FRAME if is_last else stop + 1) * FRAME
+        limit = (first + MAX_AUDIO_SECONDS * rate // FRAME if is_last else stop + 1) * FRAME
         wanted = _in_source(stretch, Fraction(line.samples, rate)) if piece.index else None
         frames = _frames(file, track, table, wanted, _in_source(stretch, Fraction(limit, rate)))
         heard = False

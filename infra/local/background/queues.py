@@ -20,8 +20,8 @@ from typing import Any
 from moto.core import DEFAULT_ACCOUNT_ID
 from moto.sqs.models import Message, Queue, sqs_backends
 
-from infra.local.sqlite.integrity import CannotStore, Damaged
-from infra.local.sqs import shelf_of
+from infra.emulator.sqlite.integrity import CannotStore, Damaged
+from infra.emulator.sqs import shelf_of
 
 Handler = Callable[[dict[str, Any], Any], Any]
 
@@ -77,7 +77,7 @@ class Context:
 
 
 def join(threads: Sequence[threading.Thread], timeout: float | None) -> list[threading.Thread]:
-    """Wait for threads, so many seconds at most, without end for None; those that still run."""
+    """Join threads with a timeout in seconds; None waits forever. Returns the threads that still run."""
     end = None if timeout is None else time.monotonic() + timeout
     for thread in threads:
         thread.join(None if end is None else max(0.0, end - time.monotonic()))

@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from chalicelib.core.time.background import giving_way
 from infra.local.background.queues import Context, join
-from infra.local.background.traffic import Traffic
 
 log = logging.getLogger(__name__)
 
@@ -29,23 +27,19 @@ class Timer:
     timeout: float = 900.0
     """Seconds the function believes to have."""
     memory: int = 2048
-    waits: bool = False
-    """Whether it waits until nothing was written for a while: it works long, and nothing depends on when."""
 
 
 class Schedule:
     """Threads that call functions on a schedule, from `start` to `stop`; the first time after one interval."""
 
-    def __init__(self, *timers: Timer, region: str = "us-east-1", traffic: Traffic | None = None) -> None:
+    def __init__(self, *timers: Timer, region: str = "us-east-1") -> None:
         """Prepare the schedule.
 
         Args:
             timers: what to call.
             region: the region that events name.
-            traffic: of the process's requests, which go first.
         """
         self._timers = timers
-        self._traffic = traffic or Traffic()
         self._region = region
         self._stopping = threading.Event()
         self._threads: list[threading.Thread] = []
@@ -66,10 +60,7 @@ class Schedule:
 
     def _work(self, timer: Timer) -> None:
         while not self._stopping.wait(timer.every):
-            if timer.waits and self._traffic.wait_until_quiet(self._stopping):
-                return
-            with giving_way(self._traffic.wait_for_requests):
-                run(timer, self._region)
+            run(timer, self._region)
 
 
 def run(timer: Timer, region: str) -> None:

@@ -1,7 +1,7 @@
 """API Gateway on this machine: HTTP in, the event Lambda would get, `app.py`'s answer out.
 
 What it does as API Gateway does: routes before the function runs, hands over quoted path variables and every header
-and parameter with all its values, refuses bodies above 10 MB, gives up after 29 seconds, and refuses answers above
+and parameter with all its values, refuses bodies above 4.6 MB, gives up after 29 seconds, and refuses answers above
 Lambda's 6 MB. Unknown paths and methods are answered here, in our own error shape, as the deployed API's gateway
 responses do.
 """
@@ -10,25 +10,27 @@ from __future__ import annotations
 
 import itertools
 import logging
+import secrets
 import socket
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qs, parse_qsl
 
 from chalicelib.api.router import Router, resource_of
 from chalicelib.errors import Forbidden, LimnError, TooLarge, Unavailable, WrongMethod
 from chalicelib.http.encoding import encode_error, takes_gzip
-from infra.local.background.traffic import Traffic
-from infra.local.http import hosts, peers, requests
+from infra.emulator import peers, requests
+from infra.emulator.sqlite import database
+from infra.emulator.sqlite.integrity import CannotStore, Damaged
 from infra.local.http.reply import Reply
-from infra.local.sqlite import database
-from infra.local.sqlite.integrity import CannotStore, Damaged
+from infra.local.http.slots import Slots, SlotTimeout, Turn
 
-LARGEST_REQUEST = 10 * 1024 * 1024
+LARGEST_REQUEST = 4_600_000
+"""Bytes of a body. Lambda's event has 6 MB, the body in base64; headers, given twice, and the rest need some 100 KB."""
 LARGEST_RESPONSE = 6 * 1024 * 1024
 SECONDS = 29.0
 CLOCK_SECONDS = 0.5
@@ -48,7 +50,10 @@ CAREFUL = {
     "Referrer-Policy": "no-referrer",
 }
 """Headers of the local stack's own pages: they show mails and what operators do."""
-READING = ("GET", "HEAD", "OPTIONS")
+NO_KEY = (
+    "This page of the local stack needs its key. Open the address `outbox_url` of .limn/local.json, which the start "
+    "prints too, or send an administrator's token in the header Authorization."
+)
 HEALTH = ("/rest/HealthCheck", "/rest/HealthCheckFull")
 """Paths that answer 503 while nothing can be stored, whatever the service itself says."""
 _new_id = map(f"{uuid.uuid4()}-{{}}".format, itertools.count(1)).__next__
@@ -88,17 +93,14 @@ class Gateway:
         self._app = app
         self._router = Router(resource_of(route) for route in app.routes)
         self._pages: dict[str, Page] = {}
-        self.listening = "127.0.0.1"
-        """The name or address that the port listens at."""
         self._folders: dict[str, Folder] = {}
-        self.is_kept_from: Callable[[int], bool] = lambda _: False
-        """Whether the client at a port may not have the local stack's own pages."""
-        self.pages_are_for_operators = False
-        """Whether programs on this machine need an administrator's token, too."""
+        self.page_key = secrets.token_urlsafe(32)
+        """The local stack's own pages answer requests with this key as the query parameter `key`."""
         self.is_operator: Callable[[str | None], bool] = lambda _: False
-        """Whether an Authorization header is that of an administrator, who may have them from another machine."""
-        self._free = threading.Semaphore(AT_ONCE)
-        self.traffic = Traffic()
+        """Whether an Authorization header is that of an administrator, to whom the pages answer too."""
+        self.slots = Slots(AT_ONCE, AT_ONCE // 4)
+        self.tenant_of: Callable[[str | None], Hashable] = lambda _: None
+        """The tenant of an Authorization header, who has a quarter of the slots; None for one without a share."""
 
     def page(self, path: str, serve: Page) -> None:
         """Serve a path of the local stack's own: `serve` gets method, query and body."""
@@ -108,12 +110,26 @@ class Gateway:
         """Whether a request is for one of these pages."""
         return target.partition("#")[0].partition("?")[0] in self._pages
 
+    def may_see_pages(self, target: str, authorization: str | None) -> bool:
+        """Whether a request proves that it comes from the person who started the stack, or an administrator.
+
+        Where it comes from proves nothing: steps of jobs, proxies and pages of the web are on this machine, too.
+        """
+        given = parse_qs(target.partition("#")[0].partition("?")[2]).get("key", [""])[0]
+        return secrets.compare_digest(given.encode(), self.page_key.encode()) or self.is_operator(authorization)
+
     def folder(self, prefix: str, serve: Folder) -> None:
         """Serve what lies beneath a path beside the API: `serve` gets method and path."""
         self._folders[prefix] = serve
 
     def ask(
-        self, method: str, target: str, headers: Mapping[str, str], body: bytes = b"", client: str = "127.0.0.1"
+        self,
+        method: str,
+        target: str,
+        headers: Mapping[str, str],
+        body: bytes = b"",
+        client: str = "127.0.0.1",
+        turn: Turn | None = None,
     ) -> Reply:
         """Serve one request.
 
@@ -121,13 +137,14 @@ class Gateway:
             method: such as GET.
             target: path and query, quoted, as in the request line.
             headers: names in any case.
-            body: at most 10 MB, or the answer is 413.
+            body: at most 4.6 MB, or the answer is 413.
             client: the network address that the request comes from.
+            turn: its turn, by default one of no tenant's.
         """
         path, _, query = target.partition("#")[0].partition("?")
         try:
             if len(body) > LARGEST_REQUEST:
-                raise TooLarge("The request's body is larger than 10 MB.")
+                raise TooLarge("The request's body is larger than 4.6 MB. Send it in parts, or upload a file.")
             if path in self._pages:
                 reply = self._pages[path](method, query, body)
                 return Reply(reply.status, {**CAREFUL, **reply.headers}, reply.body)
@@ -143,7 +160,8 @@ class Gateway:
                 return Reply(200, CORS, b"")
             if methods is not None and method not in methods:
                 raise WrongMethod(method, path, tuple(methods))
-            return self._invoke(event_of(method, path, query, resource, variables, headers, body, client))
+            event = event_of(method, path, query, resource, variables, headers, body, client)
+            return self._invoke(event, turn or self.slots.turn(None, SECONDS))
         except LimnError as error:
             answer = encode_error(error)
             more = {"Allow": ", ".join(error.allowed)} if isinstance(error, WrongMethod) else {}
@@ -151,12 +169,10 @@ class Gateway:
 
     def close(self) -> None:
         """Let running requests finish and take no more."""
-        end = time.monotonic() + SECONDS
-        for _ in range(AT_ONCE):
-            self._free.acquire(timeout=max(0.0, end - time.monotonic()))
+        self.slots.take_all(SECONDS)
 
-    def _invoke(self, event: dict[str, Any]) -> Reply:
-        with self._free, self.traffic.passing(writes=event["httpMethod"] not in READING):
+    def _invoke(self, event: dict[str, Any], turn: Turn) -> Reply:
+        with turn:
             result = self._app(event, LambdaContext())
         body = result["body"].encode() if isinstance(result["body"], str) else result["body"]
         if -(-len(body) // 3) * 4 > LARGEST_RESPONSE:
@@ -168,12 +184,6 @@ class Gateway:
         if any("\n" in value or "\r" in value for value in headers.values()):
             raise _BadGateway("The function's answer has a malformed header.")
         return Reply(result["statusCode"], headers, body)
-
-
-class _Timeout(Unavailable):
-    """The function took longer than API Gateway waits."""
-
-    status = 504
 
 
 class _BadGateway(LimnError):
@@ -276,17 +286,20 @@ _clock = _Clock()
 
 class _Handler(requests.Handler):
     gateway: Gateway
+    turn: Turn
 
     def serve(self) -> None:
         body = b"".join(self.blocks(LARGEST_REQUEST))
-        if self.gateway.is_page(self.path) and (reason := self._page_refusal()):
-            self._send(_refusal(Forbidden(reason)))
+        authorization = next((v for name, v in self.headers.items() if name.lower() == "authorization"), None)
+        if self.gateway.is_page(self.path) and not self.gateway.may_see_pages(self.path, authorization):
+            self._send(_refusal(Forbidden(NO_KEY)))
             return
+        self.turn = self.gateway.slots.turn(self.gateway.tenant_of(authorization), SECONDS)
         _clock.begin(self)
         try:
             client, store = str(self.client_address[0]), database.current()
-            with store.committing_later():
-                reply = self.gateway.ask(self.command, self.path, uncompressed(self.headers, client), body, client)
+            headers = uncompressed(self.headers, client)
+            reply = self.gateway.ask(self.command, self.path, headers, body, client, self.turn)
             store.sync()
         except (CannotStore, Damaged) as failure:
             reply = _refusal(Unavailable(f"Nothing can be stored: {failure}"))
@@ -297,28 +310,12 @@ class _Handler(requests.Handler):
             raise ConnectionAbortedError
         self._send(reply)
 
-    def _page_refusal(self) -> str:
-        """Why this request may not have a page of the local stack; empty where it may."""
-        if self.gateway.is_kept_from(self.client_address[1]):
-            return "Steps of jobs cannot read the pages of the local stack."
-        client, here = str(self.client_address[0]), str(self.connection.getsockname()[0])
-        given = next((value for name, value in self.headers.items() if name.lower() == "authorization"), None)
-        is_operator = self.gateway.is_operator(given)
-        is_here = peers.is_here(client, here, self.headers, self.request_version)
-        if not is_operator and (not is_here or self.gateway.pages_are_for_operators):
-            return (
-                "From another machine the pages of the local stack answer administrators only, with their token in the "
-                "header Authorization."
-            )
-        if not hosts.is_own(self.headers, self.gateway.listening, None if is_operator else here):
-            return "The pages of the local stack answer by address, as localhost and by this machine's name only."
-        return ""
-
     def give_up(self) -> None:
-        """Answer from another thread that the request took too long, and hang up."""
+        """Answer from another thread that the request took too long, and hang up; its slot is free for others."""
+        self.turn.give_back()
         with suppress(OSError, ValueError):  # it may be closed already
             self.close_connection = True
-            self._send(_refusal(_Timeout("Endpoint request timed out")))
+            self._send(_refusal(SlotTimeout("Endpoint request timed out")))
             self.wfile.flush()
             self.connection.shutdown(socket.SHUT_RDWR)
 
@@ -345,5 +342,4 @@ class Server(requests.Server):
     """The API's port."""
 
     def __init__(self, gateway: Gateway, host: str, port: int) -> None:
-        gateway.listening = host
         super().__init__((host, port), type("Handler", (_Handler,), {"gateway": gateway}))

@@ -6,19 +6,14 @@ import email
 import email.policy
 import html
 import json
-import time
 from email.message import EmailMessage
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from moto.core import DEFAULT_ACCOUNT_ID
-from moto.ses.models import RawMessage, SESBackend, ses_backends
+from moto.ses.models import ses_backends
 
 from infra.local.http.reply import Reply
-from infra.local.sqlite import database
-from infra.local.sqlite.documents import Documents
-
-_MEMBERS = ("id", "source", "destinations", "raw_data")
 
 _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Outbox</title>
 <style>body{{font:16px/1.5 system-ui;max-width:50rem;margin:2rem auto;padding:0 1rem}}
@@ -27,63 +22,8 @@ article{{border:1px solid #ccc;border-radius:.5rem;padding:1rem;margin:1rem 0}}p
 _MAIL = """<article><h2>{subject}</h2><p>to {to}, from {sender}</p><pre>{text}</pre>{attachments}</article>"""
 
 
-class Sent(list[Any]):
-    """The mails that SES took, in the place of moto's list: each is stored before the call is answered."""
-
-    def __init__(self, region: str) -> None:
-        super().__init__()
-        self._region = region
-
-    @property
-    def _documents(self) -> Documents:
-        """Of the database that is open now: AWS may have stopped and started since this backend was made."""
-        return database.current().documents(f"mails/{self._region}")
-
-    def append(self, mail: Any) -> None:
-        """Store a mail; those of the simple interface, which the service does not use, are kept in memory only."""
-        if isinstance(mail, RawMessage):
-            number = f"{time.time_ns():020d} {mail.id}"
-            self._documents.put(number, [getattr(mail, name) for name in _MEMBERS])
-        super().append(mail)
-
-    def restore(self) -> int:
-        """Bring the stored mails back; how many there are."""
-        self[:] = [RawMessage(*members) for _, members in self._documents.items()]
-        return len(self)
-
-    def clear(self) -> None:
-        """Remove all mails."""
-        self._documents.clear()
-        super().clear()
-
-
-def restore(backend: SESBackend) -> int:
-    """Bring the stored mails of a region back; how many there are."""
-    return backend.sent_messages.restore() if isinstance(backend.sent_messages, Sent) else 0
-
-
-_original: list[Any] = []
 _parsed: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
 """What was read of mails: to parse one takes milliseconds."""
-
-
-def install() -> None:
-    """Give the SES backends made from now on a stored list of what was sent."""
-    if _original:
-        return
-    _original.append(SESBackend.__init__)
-
-    def init(self: SESBackend, region_name: str, account_id: str) -> None:
-        _original[0](self, region_name, account_id)
-        self.sent_messages = Sent(region_name)
-
-    SESBackend.__init__ = init
-
-
-def uninstall() -> None:
-    """Put moto back as it was."""
-    if _original:
-        SESBackend.__init__ = _original.pop()
 
 
 def sent(region: str) -> list[dict[str, Any]]:

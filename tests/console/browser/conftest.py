@@ -6,7 +6,6 @@ for conditions, never for times.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -96,25 +95,32 @@ def screen(page: Page, dive: dives.Dive) -> dives.Screen:
     return dives.Screen(page, dive)
 
 
-@pytest.fixture
-def context(browser: Browser, stack: Stack) -> Iterator[BrowserContext]:
+def window(browser: Browser, stack: Stack) -> BrowserContext:
     """A window of its own, without a session."""
     made = browser.new_context(
         base_url=stack.url, viewport={"width": 1440, "height": 900}, locale="en-GB", timezone_id="UTC"
     )
     made.set_default_timeout(PAGE_SECONDS * 1000)
+    return made
+
+
+@pytest.fixture
+def context(browser: Browser, stack: Stack) -> Iterator[BrowserContext]:
+    """The window of the first page of a test."""
+    made = window(browser, stack)
     yield made
     made.close()
 
 
 @pytest.fixture
-def new_page(context: BrowserContext, stack: Stack) -> Iterator[Callable[..., Page]]:
+def new_page(context: BrowserContext, browser: Browser, stack: Stack) -> Iterator[Callable[..., Page]]:
     """Opens pages, signed in by default; the test fails when one logs an error or breaks the page's policy.
 
-    `expected` of a page is a list of texts of errors that the test provokes.
+    Pages of one user are tabs of one window. `expected` of a page is a list of texts of errors that the test provokes.
     """
     problems: list[str] = []
     expected: list[str] = []
+    windows: dict[str, BrowserContext] = {}
 
     def note(text: str) -> None:
         if not any(part in text for part in expected):
@@ -122,14 +128,20 @@ def new_page(context: BrowserContext, stack: Stack) -> Iterator[Callable[..., Pa
 
     def make(token: str | None = None, *, allow: tuple[str, ...] = ()) -> Page:
         expected.extend(allow)
-        page = context.new_page()
+        token = stack.token if token is None else token
+        if token not in windows:
+            windows[token] = window(browser, stack) if windows else context
+            if token:
+                stack.sign_in(windows[token], token)
+        page = windows[token].new_page()
         page.on("pageerror", lambda error: note(f"error: {error}"))
         page.on("console", lambda message: note(message.text) if message.type == "error" else None)
-        if token != "":
-            page.add_init_script(f"sessionStorage.setItem('limn.token', {json.dumps(token or stack.token)})")
         return page
 
     yield make
+    for each in windows.values():
+        if each is not context:
+            each.close()
     assert not problems, "\n".join(problems)
 
 

@@ -50,6 +50,11 @@ class Dive:
             self.api.ask("DELETE", f"{kind}/{self.project}", {"prune": 1})
 
 
+def close(one, two):
+    """Whether numbers are the same up to a hundredth."""
+    return all(abs(a - b) < 0.01 for a, b in zip(one, two, strict=True))
+
+
 class Screen:
     """The annotation view in a page."""
 

@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import requests
+from playwright.sync_api import BrowserContext
 
 from infra import demo
+from tests.console import browser_session
 
 SECONDS = 120
 """How long a stack may take to start on a slow machine."""
@@ -40,6 +42,10 @@ class Stack:
     def api(self) -> demo.Service:
         """The REST interface as its first user."""
         return demo.Service(self.url, self.token)
+
+    def sign_in(self, window: BrowserContext, token: str) -> None:
+        """Sign a browser in by a token, as its sign-in page does."""
+        browser_session.keep(window, self.url, token)
 
     def user(self, name: str, **more: Any) -> tuple[int, str]:
         """A new user with the password `reef watch 77`: the id and a token."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import requests
 from playwright.sync_api import expect
 
 BUSY = 1.0
@@ -20,12 +21,33 @@ def test_a_person_signs_in_with_a_password_and_out_again(new_page, stack):
     page.get_by_label("Password", exact=True).fill(stack.password)
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url(re.compile(r"#/projects/999$"))
-    assert page.evaluate("sessionStorage['limn.token'].length") > 20
-    assert page.evaluate("JSON.stringify([localStorage, document.cookie])").find("token") < 0
+    # one sign-in for all tabs, and nothing of it for scripts
+    tab = page.context.new_page()
+    tab.goto("/#/profile")
+    expect(tab.get_by_role("heading", name="Profile and tokens")).to_be_visible()
+    token = next(each["value"] for each in page.context.cookies() if each["name"].startswith("limn-"))
+    assert token not in page.evaluate("JSON.stringify([localStorage, sessionStorage, document.cookie])")
     page.get_by_role("button", name=re.compile("Account of")).click()
     page.get_by_role("menuitem", name="Sign out").click()
-    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
-    assert page.evaluate("sessionStorage['limn.token']") is None
+    for each in (page, tab):
+        expect(each.get_by_role("heading", name="Sign in")).to_be_visible()
+    said = requests.get(f"{stack.url}/rest/User/GetCurrent", headers={"Authorization": f"Token {token}"}, timeout=60)
+    assert said.status_code == 401
+
+
+def test_a_page_of_another_origin_cannot_use_the_sign_in(new_page, stack):
+    page = new_page(allow=("CORS", "ERR_FAILED", "status of 401", "status of 403"))
+    page.goto("/")
+    expect(page.get_by_role("heading", name="Projects", exact=True)).to_be_visible()
+    foreign = page.context.new_page()
+    foreign.route("http://elsewhere.test/", lambda route: route.fulfill(content_type="text/html", body="<p>hello"))
+    foreign.goto("http://elsewhere.test/")
+    attempts = """async (url) => Promise.all([{}, {headers: {"Limn-Session": "1"}}, {method: "DELETE"}].map((more) =>
+      fetch(`${url}/rest/${more.method ? "Session" : "User/GetCurrent"}`, {credentials: "include", ...more})
+        .then((answer) => answer.status, () => "refused")))"""
+    assert set(foreign.evaluate(attempts, stack.url)) <= {"refused", 401, 403}
+    page.reload()
+    expect(page.get_by_role("heading", name="Projects", exact=True)).to_be_visible()
 
 
 def test_a_token_signs_in_and_is_never_in_an_address(new_page, stack):

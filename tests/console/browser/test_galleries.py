@@ -9,6 +9,7 @@ from playwright.sync_api import Route, expect
 
 from tests.console.browser.projects import new_project
 from tests.console.browser.views import show
+from tests.video.clips import KINDS, make
 
 MANY = 4000
 FRAMES = 100
@@ -16,7 +17,7 @@ FRAMES = 100
 PIXEL = bytes.fromhex("47494638396101000100800000ffffff00000021f90401000000002c00000000010001000002024401003b")
 SPY = """<body><script>
 const found = [];
-for (const read of [() => parent.sessionStorage, () => sessionStorage, () => top.document, () => document.cookie]) {
+for (const read of [() => parent.localStorage, () => sessionStorage, () => top.document, () => document.cookie]) {
   try { found.push(String(JSON.stringify(read()))); } catch (failure) { found.push(failure.name); }
 }
 document.body.textContent = "ran " + found.join(" ") + " project " + window.limn.project;
@@ -48,6 +49,32 @@ def test_search_completes_and_facets_narrow(page, meadow):
     expect(card.locator("img")).to_have_attribute("src", re.compile("gif"))
 
 
+def test_terms_of_a_search_all_have_to_hold(page, meadow):
+    written = {
+        "Site:Wall Depth:>400": "Site:Wall AND Depth:>400",
+        "Site:Wall OR Site:Burrow": "Site:Wall OR Site:Burrow",
+        "a && b || c": "a && b || c",
+        "a NOT b -c !d": "a AND NOT b AND -c AND !d",
+        "(a b) OR c": "(a AND b) OR c",
+        "(a)(b)^2 c": "(a) AND (b)^2 AND c",
+        "Site:(Wall Burrow) Depth:[1 TO 5] Depth: >4": "Site:(Wall Burrow) AND Depth:[1 TO 5] AND Depth: >4",
+        'Site:"a OR b" c\\ d "e f"~2': 'Site:"a OR b" AND c\\ d AND "e f"~2',
+        "a (b": "a (b",
+        'a "b': 'a "b',
+    }
+    show(page, f"/#/projects/{meadow}?search=Weather:Sun Site:Burrow")
+    expect(page.get_by_role("status").filter(has_text="media")).to_have_text("7 media")
+    made = page.evaluate(
+        """async (given) => {
+          const base = document.querySelector("script[src*='/app.js']").src.replace(/app[.]js$/, "");
+          const { conjunction } = await import(`${base}ui/search.js`);
+          return given.map(conjunction);
+        }""",
+        list(written),
+    )
+    assert dict(zip(written, made, strict=True)) == written
+
+
 def test_a_wrong_search_says_why(new_page, meadow):
     page = new_page(allow=("status of 400",))
     show(page, f"/#/projects/{meadow}?search=Species:(")
@@ -77,7 +104,7 @@ def test_an_upload_is_paused_and_goes_on_where_it_was(page, stack, tmp_path):
     held: list[Route] = []
     page.route(re.compile("partNumber=2"), lambda route: held.append(route), times=1)  # noqa: PLW0108 playwright inspects it
     # 40 MB in three parts; nothing reads it as a picture before all of it is there
-    (tmp_path / "large.png").write_bytes(bytes(40_000_000))
+    (tmp_path / "large.png").write_bytes(b"\x89PNG" + bytes(40_000_000))
     with page.expect_event("requestfinished", lambda request: "partNumber=" in request.url):
         page.locator("input[type=file]:not([webkitdirectory])").set_input_files(tmp_path / "large.png")
     page.get_by_role("button", name="Pause large.png").click()
@@ -100,6 +127,48 @@ def test_an_upload_is_paused_and_goes_on_where_it_was(page, stack, tmp_path):
     assert found == {"Reef": 2, "Reef.Port": 0, "Reef.Port.Bow": 1, "Reef.Starboard": 0, "Reef.Starboard.Bow": 1}
     page.get_by_role("link", name="Media", exact=True).click()
     expect(page.get_by_role("link", name="Bow")).to_have_count(2)
+
+
+def test_uploads_wait_for_transfers_alone_and_wrong_files_are_told_at_once(page, stack, tmp_path):
+    project = new_project(stack.api, "many uploads")
+    stack.api.create(f"MediaTypes/{project}", {"name": "Video", "dtype": "video"})
+    stack.api.create(f"MediaTypes/{project}", {"name": "Picture", "dtype": "image"})
+
+    def unfinished(route: Route) -> None:
+        answer = route.fetch()
+        jobs = [{**each, "job": {**each["job"], "status": "started"}} for each in answer.json()]
+        route.fulfill(response=answer, json=jobs)
+
+    page.route(re.compile(r"/rest/Transcodes/\d+$"), unfinished)
+    film = make(next(kind for kind in KINDS if kind.name == "plain"), tmp_path)
+    films = [tmp_path / f"film {n}.mp4" for n in range(4)]
+    for each in films:
+        each.write_bytes(film.read_bytes())
+    pictures = [tmp_path / f"picture {n}.gif" for n in range(5)]
+    for picture in pictures:
+        picture.write_bytes(PIXEL)
+    cut = film.read_bytes()[:200]
+    wrong = {"letter.mp4": b"Dear Ada, " * 100, "cut.mp4": cut, "none.png": b"", "notes.txt": b"a"}
+    for name, content in wrong.items():
+        (tmp_path / name).write_bytes(content)
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url) if "_uploads" in request.url else None)
+    show(page, f"/#/projects/{project}/upload")
+    given = [*films, *pictures, *(tmp_path / each for each in wrong)]
+    page.locator("input[type=file]:not([webkitdirectory])").set_input_files(given)
+    expect(page.get_by_text("Failed", exact=True)).to_have_count(3)
+    expect(page.get_by_text("The content is not that of a video")).to_have_count(1)
+    expect(page.get_by_text("its index (moov) is missing")).to_have_count(1)
+    expect(page.get_by_role("alert")).to_contain_text("notes.txt")
+    expect(page.get_by_text("Transcoding", exact=True)).to_have_count(4)
+    expect(page.get_by_text("Done", exact=True)).to_have_count(5)
+    assert len(sent) == len(films) + len(pictures)
+    page.unroute(re.compile(r"/rest/Transcodes/\d+$"))
+    expect(page.get_by_text("Done", exact=True)).to_have_count(9)
+    other = new_project(stack.api, "another")
+    stack.api.create(f"MediaTypes/{other}", {"name": "Picture", "dtype": "image"})
+    show(page, f"/#/projects/{other}/upload")
+    expect(page.get_by_role("alert")).to_have_count(0)
 
 
 def test_media_of_several_types_are_changed_at_once(page, stack):

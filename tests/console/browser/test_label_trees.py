@@ -47,7 +47,7 @@ def test_a_tree_is_built_and_changed_by_keyboard(page, wood):  # noqa: PLR0915 o
     expect(item("Cod")).to_be_focused()
 
     press("Enter")
-    expect(page.locator(":focus")).to_have_value("Cod")
+    expect(page.locator("input:focus")).to_have_value("Cod")
     press("End", *"fish", "Enter")
     expect(page.get_by_text("is saved.")).to_be_visible()
     assert paths() == {"Animalia", "Plantae", "Animalia.Codfish", "Animalia.Tuna"}

@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page, expect
 
-from infra.local import aws
+from infra.emulator import aws
 from tests.console.browser.projects import new_project
 from tests.console.browser.views import show
 

@@ -10,7 +10,7 @@ import pytest
 import requests
 from playwright.sync_api import expect
 
-from infra.local import aws
+from infra.emulator import aws
 from tests.console.browser.dives import plain_clip
 from tests.console.browser.waits import until
 

@@ -12,7 +12,16 @@ from playwright.sync_api import Page, expect
 from chalicelib.api.console import FOLDER
 
 PROJECT = (
-    *("", "/media/{media}", "/media/{media}?frame=0&select={box}", "/crops", "/upload", "/transfers", "/jobs"),
+    *(
+        "",
+        "/media",
+        "/media/{media}",
+        "/media/{media}?frame=0&select={box}",
+        "/crops",
+        "/upload",
+        "/transfers",
+        "/jobs",
+    ),
     *("/jobs?show=transcodes", "/review", "/review?tab=annotations", "/statistics", "/statistics?kind=media"),
     *(
         "/manage",

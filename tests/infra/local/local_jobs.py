@@ -14,10 +14,11 @@ from chalicelib.resources.jobs.runs import RUN
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from functions import jobs as function
-from infra.local.batch import logs
-from infra.local.batch.queue import VARIABLES, LocalQueue
-from infra.local.batch.steps.processes import Processes
-from infra.local.batch.steps.step import Runner
+from infra.emulator.batch import logs
+from infra.emulator.batch.queue import LocalQueue
+from infra.emulator.batch.steps.processes import Processes
+from infra.emulator.batch.steps.step import Runner
+from infra.local.job_runner import VARIABLES
 from tests.resources.algorithms.test_algorithms import saved, spec
 
 SECONDS = 60.0

@@ -1,14 +1,21 @@
 """What keeps the local stack from starting is one sentence, and its folder belongs to one process."""
 
+import itertools
+import json
 import os
 import socket
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from infra.local.folder import CannotStart, Folder, demand_ports, read_port
+from infra.emulator.batch.store import JobStore
+from infra.emulator.sqlite.integrity import Damaged, OfNewerRelease
+from infra.emulator.sqlite.sqlite_file import VERSION, begin
+from infra.local.folder import PLACE, CannotStart, Folder, demand_ports, read_place, read_port
 
 ROOT = Path(__file__).parents[3]
 
@@ -88,3 +95,45 @@ def test_a_port_in_use_is_named():
 def test_a_port_is_a_number_with_another_after_it(text):
     with pytest.raises(CannotStart, match="1 to 65534"):
         read_port(text)
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"\xff{}", b"[]", b"7", b'{"token": 7}', b'{"url": "\xc3"}', b"null"])
+def test_a_damaged_local_json_is_as_a_missing_one(tmp_path, text):
+    (tmp_path / PLACE).write_bytes(text)
+    assert read_place(tmp_path) == {}
+
+
+def test_any_flipped_bit_of_local_json_ends_nothing(tmp_path):
+    whole = json.dumps({"url": "http://127.0.0.1:8000", "token": "a", "password": "b"}).encode()
+    for place, bit in itertools.product(range(len(whole)), range(8)):
+        changed = bytearray(whole)
+        changed[place] ^= 1 << bit
+        (tmp_path / PLACE).write_bytes(changed)
+        assert all(isinstance(value, str) for value in read_place(tmp_path).values())
+
+
+def test_any_flipped_byte_in_the_header_of_the_jobs_is_opened_or_named(tmp_path):
+    path = tmp_path / "jobs.sqlite"
+    JobStore(path).close()
+    whole, damaged = path.read_bytes(), []
+    for place in range(100):
+        for each in tmp_path.iterdir():
+            each.unlink()
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        try:
+            JobStore(path).close()
+        except Damaged as reason:
+            damaged.append(f"{reason} {reason.remedy}")
+    assert len(damaged) > 10
+    assert all(str(path) in said and "Move it away" in said and "FRESH" not in said for said in damaged)
+
+
+def test_data_of_a_newer_release_is_never_to_be_deleted(tmp_path):
+    path = tmp_path / "limn.sqlite"
+    with closing(sqlite3.connect(path)) as file:
+        file.execute(f"PRAGMA user_version = {VERSION + 1}")
+        with pytest.raises(OfNewerRelease, match="Its data is whole") as caught:
+            begin(file, path)
+    said = f"{caught.value} {caught.value.remedy}"
+    assert str(path) in said
+    assert not {"FRESH", "delete", "remove", "damaged"} & set(said.replace("=", " ").split())

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
-from infra.local.batch.steps import launch_step, step_syscalls
+from infra.emulator.batch.logs import Log, tail
+from infra.emulator.batch.steps import launch_step, step_syscalls
+from infra.emulator.batch.steps.processes import Processes
+from infra.emulator.batch.steps.step import Step
+from infra.local.job_runner import obstacle
 from tests import objects
 from tests.infra.local.local_jobs import ended, launched, output, printed
 from tests.infra.local.steps import endless, manifest, processes, python, shell, wait_until
@@ -130,10 +136,66 @@ attempt("limits of the parent", lambda: resource.prlimit(os.getppid(), *limit))
         own = [f"own {what} DONE" for what in ("limits", "priority", "processors")]
         assert said == [*own, *(f"{what} by id DONE" for what in ("limits", "priority", "processors"))]
 
+    @pytest.mark.skipif(bool(obstacle()), reason=f"steps cannot be confined here: {obstacle()}")
+    def test_it_reaches_no_port_but_those_of_the_stack(self, tmp_path):
+        text = """
+import ctypes, os, socket, sys
+allowed, other = int(sys.argv[1]), int(sys.argv[2])
+library = ctypes.CDLL(None, use_errno=True)
+def attempt(what, do):
+    try:
+        print(what, "refused" if do() == -1 else "DONE", flush=True)
+    except OSError:
+        print(what, "refused", flush=True)
+def make(*kind):
+    made = socket.socket(*kind)
+    made.settimeout(5)
+    return made
+def bind(*place):
+    with make() as made:
+        made.bind(place)
+        made.listen()
+def fast(port):
+    with make() as made:
+        made.sendto(b"x", 0x20000000, ("127.0.0.1", port))
+def fast_message(port):
+    with make() as made:
+        made.sendmsg([b"x"], [], 0x20000000, ("127.0.0.1", port))
+def connect(port, *kind):
+    with make(*kind) as made:
+        made.connect(("127.0.0.1", port))
+attempt("stack", lambda: connect(allowed))
+attempt("name", lambda: socket.create_connection(("localhost", allowed), 5).close())
+attempt("pair", lambda: [end.close() for end in socket.socketpair()] and 0)
+attempt("other port", lambda: connect(other))
+attempt("any port", lambda: bind("127.0.0.1", 0))
+attempt("fast open", lambda: fast(other))
+attempt("fast open by message", lambda: fast_message(other))
+attempt("multipath", lambda: connect(other, socket.AF_INET, socket.SOCK_STREAM, 262))
+attempt("datagrams", lambda: make(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.1", other)))
+attempt("datagrams 6", lambda: make(socket.AF_INET6, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC).close())
+attempt("raw", lambda: make(socket.AF_INET, socket.SOCK_RAW, 6).close())
+attempt("packets", lambda: make(17, socket.SOCK_RAW).close())
+attempt("virtual machines", lambda: make(40, socket.SOCK_STREAM).close())
+attempt("rings", lambda: library.syscall(425, 1, ctypes.byref(ctypes.create_string_buffer(120))))
+"""
+        with socket.create_server(("127.0.0.1", 0)) as stack, socket.create_server(("127.0.0.1", 0)) as other:
+            ports = [str(server.getsockname()[1]) for server in (stack, other)]
+            step = Step(
+                id="a", image="", command=["python3", "-c", text, *ports], environment={}, folder=tmp_path / "step",
+                mounts={}, processors=1, memory=2**29, seconds=60,
+            )  # fmt: skip
+            with Log(tmp_path, "a") as log:
+                ended = Processes("ports", ports=(int(ports[0]),)).run(step, log, threading.Event())
+        lines = tail(tmp_path, "a", 100)
+        assert ended.exit_code == 0, lines
+        assert [line for line in lines if "DONE" in line] == ["stack DONE", "name DONE", "pair DONE"]
+        assert len([line for line in lines if "refused" in line]) == 11, lines
+
     @pytest.mark.skipif(not step_syscalls.program(), reason="the calls of this machine are not known")
     def test_where_the_kernel_takes_no_filter_the_step_says_what_to_do(self):
         plan = {"parent": os.getpid(), "command": ["/bin/echo", "ran"], "limits": {}, "nice": 0, "most": 10}
-        plan |= {"confine": False, "filter": "ff" * 8}
+        plan |= {"confine": False, "ports": None, "filter": "ff" * 8, "grace": 0}
         asked = [sys.executable, "-I", "-S", launch_step.__file__, json.dumps(plan)]
         done = subprocess.run(asked, capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == launch_step.CANNOT_RUN

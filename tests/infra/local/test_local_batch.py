@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from infra.local.batch import tasks
-from infra.local.batch.calls import QUEUE, CallRefused, Calls
-from infra.local.batch.logs import tail
-from infra.local.batch.scheduler import MOST_INTERRUPTIONS, Scheduler
-from infra.local.batch.steps.containers import Containers
-from infra.local.batch.steps.mode import NoJobs, choose
-from infra.local.batch.steps.processes import Processes
-from infra.local.batch.steps.step import Ended
-from infra.local.batch.store import FAILED, RUNNABLE, RUNNING, SUCCEEDED, JobStore
+from infra.emulator.batch import tasks
+from infra.emulator.batch.calls import QUEUE, CallRefused, Calls
+from infra.emulator.batch.logs import tail
+from infra.emulator.batch.scheduler import MOST_INTERRUPTIONS, Scheduler
+from infra.emulator.batch.steps.containers import Containers
+from infra.emulator.batch.steps.processes import Processes
+from infra.emulator.batch.steps.step import Ended
+from infra.emulator.batch.store import FAILED, RUNNABLE, RUNNING, SUCCEEDED, JobStore
+from infra.local.job_runner import NoJobs, choose, why_not_confined
 from tests.infra.local.steps import endless, processes, wait_until
 
 _numbers = itertools.count(1)
@@ -226,15 +226,33 @@ class TestChoice:
 
         return put
 
-    def test_docker_that_answers_is_taken_then_podman_then_processes(self, programs, tmp_path):
-        assert choose("127.0.0.1", tmp_path, {}).name == "process"
-        programs("docker", 1)
-        assert choose("127.0.0.1", tmp_path, {}).name == "process"
-        programs("podman", 0)
-        assert choose("127.0.0.1", tmp_path, {}).name == "podman"
+    def test_confined_processes_are_taken_and_containers_by_name_only(self, programs, tmp_path):
+        for name in ("docker", "podman"):
+            with pytest.raises(NoJobs, match=f"{name} does not answer"):
+                choose("127.0.0.1", tmp_path, {"LIMN_JOBS": name})
+            programs(name, 0)
+            assert choose("127.0.0.1", tmp_path, {}, find_obstacle=lambda: "").name == "process"
+            assert choose("0.0.0.0", tmp_path, {"LIMN_JOBS": name}).name == name
+
+    @pytest.mark.parametrize("wanted", ["auto", "process"])
+    def test_steps_are_not_run_unconfined_by_default(self, programs, tmp_path, wanted):
         programs("docker", 0)
-        assert choose("127.0.0.1", tmp_path, {}).name == "docker"
-        assert choose("0.0.0.0", tmp_path, {}).name == "docker"
+        variables = {"LIMN_JOBS": wanted}
+        with pytest.raises(NoJobs, match=r"the kernel is old.*LIMN_JOBS=docker.*LIMN_JOBS=unconfined"):
+            choose("127.0.0.1", tmp_path, variables, find_obstacle=lambda: "the kernel is old")
+        allowed = choose("127.0.0.1", tmp_path, {"LIMN_JOBS": "unconfined"}, find_obstacle=lambda: "the kernel is old")
+        assert "every port" in allowed.description()
+        confined = choose("127.0.0.1", tmp_path, variables, (8000, 8001), lambda: "")
+        assert "the ports of the API and of S3 only" in confined.description()
+
+    @pytest.mark.parametrize(
+        ("version", "program", "says"),
+        [(0, b"x", "no Landlock"), (3, b"x", "it is version 3"), (4, b"", "system calls of"), (4, b"x", "")],
+    )
+    def test_confining_needs_ports_in_landlock_and_a_known_machine(self, version, program, says):
+        found = why_not_confined(version, program)
+        assert says in found
+        assert bool(says) == bool(found)
 
     @pytest.mark.parametrize(
         ("host", "wanted", "says"),
@@ -252,7 +270,7 @@ class TestChoice:
 
     def test_names_and_addresses_of_this_machine_are_loopback(self, programs, tmp_path):
         for host in ("localhost", "127.0.0.1", "::1", "127.3.4.5"):
-            assert choose(host, tmp_path, {"LIMN_JOBS": "process"}).name == "process"
+            assert choose(host, tmp_path, {"LIMN_JOBS": "unconfined"}).name == "process"
 
 
 SLEEP = endless()

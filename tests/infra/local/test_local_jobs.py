@@ -6,8 +6,12 @@ import time
 
 import pytest
 
+from chalicelib.resources.jobs.runs import RUN
+from chalicelib.storage.dynamodb import records
+from infra.emulator.batch import logs
 from tests.infra.local.local_jobs import ended, launched, output, printed, statuses
 from tests.infra.local.steps import endless, manifest, processes, python, shell, wait_until
+from tests.resources.algorithms.test_algorithms import saved, spec
 
 pytestmark = pytest.mark.slow
 
@@ -51,6 +55,23 @@ class TestWhatRuns:
         [uid] = launched(api, project, text, media=[4, 5, 6], **engine)
         assert ended(api, uid)["status"] == "Succeeded"
         assert printed(api, uid, "use") == ["3 counted 3"]
+
+    def test_steps_share_a_work_folder_and_have_folders_of_their_own(self, api, project, engine):
+        mounts = [{"name": "work", "mountPath": "/work"}, {"name": "own", "mountPath": "/own"}]
+        names = ("write", "read")
+        text = manifest(
+            {"name": "main", "steps": [[{"name": name, "template": name}] for name in names]},
+            *(mounted(shell(name, line), mounts) for name, line in (
+                ("write", "mkdir /work/a && echo shared > /work/a/b && echo mine > /own/c"),
+                ("read", "cat /work/a/b; ls /own"),
+            )),
+            volumeClaimTemplates=[claim("work", "1Gi")],
+            volumes=[{"name": "own", "emptyDir": {}}],
+        )  # fmt: skip
+        uids = [launched(api, project, text, **engine)[0] for _ in range(2)]
+        for uid in uids:
+            assert ended(api, uid)["status"] == "Succeeded"
+            assert printed(api, uid, "read") == ["shared"]
 
     def test_files_travel_between_the_tasks_of_a_dag(self, api, project, engine):
         made = {"artifacts": [{"name": "made", "path": "/work/made.bin"}]}
@@ -284,3 +305,49 @@ def test_an_annotator_runs_over_a_query_in_jobs_of_twenty_media(api, project, qu
     [group] = api.get(f"JobGroups/{project}", gid=said.json["gid"]).json
     assert group["jobs"] == 2
     assert api.delete(f"Jobs/{project}", gid=said.json["gid"]).status == 200
+
+
+def test_a_work_folder_has_a_size(api, project, queue):
+    write = mounted(shell("main", "head -c 3000000 /dev/zero > /work/a"), [{"name": "work", "mountPath": "/work"}])
+    for size, status in (("1Mi", "Failed"), ("4M", "Succeeded")):
+        [uid] = launched(api, project, manifest(write, volumeClaimTemplates=[claim("work", size)]))
+        job = ended(api, uid)
+        assert job["status"] == status
+        assert ("holds more than its size of 1 MiB" in (job["message"] or "")) == (status == "Failed")
+
+
+def test_a_stopped_step_has_its_time_of_grace(api, project, queue):
+    text = "trap 'echo saved; exit 0' TERM; echo ready; while :; do sleep 0.05; done"
+    [uid] = launched(api, project, manifest(shell("main", text, terminationGracePeriodSeconds=20)))
+    wait_until(lambda: "ready" in output(queue, uid))
+    [job] = [node.job for node in records.get(RUN, uid).nodes if node.job]
+    assert api.delete(f"Job/{uid}").status == 200
+    wait_until(lambda: "saved" in logs.tail(queue._scheduler.logs, job, 10))
+
+
+@pytest.mark.parametrize("name", ["../x", "/etc", "a b", ""])
+def test_a_work_folder_has_no_path_for_a_name(api, project, queue, name):
+    text = manifest(shell("main", "true"), volumeClaimTemplates=[claim(name, "1Mi")])
+    wanted = spec(api, project, manifest=saved(api, project, text))
+    assert api.post(f"Algorithms/{project}", wanted).status == 201
+    said = api.post(f"Jobs/{project}", {"algorithm_name": wanted["name"], "media_ids": [1]})
+    assert (said.status, "a name has small letters" in said.message) == (400, True)
+
+
+def test_refusals_name_this_machine(api, project, queue):
+    text = manifest(shell("main", "true"), onExit="main")
+    wanted = spec(api, project, manifest=saved(api, project, text))
+    assert api.post(f"Algorithms/{project}", wanted).status == 201
+    said = api.post(f"Jobs/{project}", {"algorithm_name": wanted["name"], "media_ids": [1]})
+    assert (said.status, "onExit is not supported by this machine" in said.message) == (400, True)
+
+
+def mounted(template, mounts):
+    """A template whose container mounts volumes."""
+    return {**template, "container": {**template["container"], "volumeMounts": mounts}}
+
+
+def claim(name, size):
+    """A work folder of a size."""
+    wanted = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}}
+    return {"metadata": {"name": name}, "spec": wanted}

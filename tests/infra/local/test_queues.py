@@ -7,6 +7,8 @@ import time
 import boto3
 import pytest
 
+from chalicelib.settings import settings
+from infra.local import service as local_service
 from infra.local.background.queues import Pollers, Source, failures
 
 
@@ -288,3 +290,14 @@ class TestClients:
             entries = [{"Id": str(index), "MessageBody": "x"} for index in range(start, start + 10)]
             sqs.send_message_batch(QueueUrl=queue, Entries=entries)
         assert timed() < 10 * before
+
+
+def test_a_start_lets_the_locks_of_a_run_that_was_killed_end_and_keeps_that_it_died(aws):
+    client, table = boto3.client("dynamodb"), settings().idempotency_table
+    later = str(int(time.time() * 1000) + 900_000)
+    row = {"id": {"S": "killed"}, "status": {"S": "INPROGRESS"}, "in_progress_expiration": {"N": later}}
+    client.put_item(TableName=table, Item=row)
+    local_service._release_locks()
+    found = client.get_item(TableName=table, Key={"id": row["id"]})["Item"]
+    client.delete_item(TableName=table, Key={"id": row["id"]})
+    assert found == {**row, "in_progress_expiration": {"N": "1"}}

@@ -7,11 +7,11 @@ import time
 
 import pytest
 
+from infra.emulator import requests as local_requests
+from infra.emulator.s3.front import S3Front
 from infra.local.http import gateway
-from infra.local.http import requests as local_requests
 from infra.local.http.gateway import Server
 from infra.local.http.reply import Reply
-from infra.local.s3.front import S3Front
 from tests.service import GATEWAY
 
 HEALTH = b"GET /rest/HealthCheck HTTP/1.1\r\nHost: x\r\n"

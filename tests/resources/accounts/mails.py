@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 
-from infra.local import aws
+from infra.emulator import aws
 from infra.local.http import outbox
 
 PASSWORD = "correct horse 7"

@@ -12,10 +12,10 @@ from chalicelib.access import passwords
 from chalicelib.core.models.accounts import USER
 from chalicelib.settings import override
 from chalicelib.storage.dynamodb import records
-from infra.local import aws
+from infra.emulator import aws
 from infra.local.http import outbox
 from tests.resources.accounts.mails import PASSWORD
-from tests.service import Api, new_user
+from tests.service import Api, join, new_user
 
 
 def sign_in(nobody, user, password=PASSWORD, **more):
@@ -202,3 +202,13 @@ class TestNotifications:
         told = [mail for mail in outbox.sent(aws.REGION) if "operator-of-users@example.org" in mail["to"]]
         assert [name in told[0]["text"], "Can Edit" in told[1]["text"]] == [True, True]
         assert PASSWORD not in str(told)
+
+
+def test_a_stranger_learns_ids_and_names_only(project, member):
+    known, stranger = member("View Only"), new_user()
+    staff = new_user(is_staff=True, profile={"phone": "1"})
+    [seen] = stranger.get("Users", username=staff.user.username).json
+    assert (seen["id"], seen["email"], seen["is_staff"], seen["profile"]) == (staff.user.id, "", False, {})
+    assert stranger.get("Users", email=staff.user.email).json[0]["email"] == staff.user.email
+    join(staff, project, "View Only")
+    assert known.get("Users", username=staff.user.username).json[0]["email"] == staff.user.email

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from chalicelib.access.authentication import hash_of
+from chalicelib.core.models.credentials import hash_of
 from chalicelib.resources.accounts import address_changes
 from chalicelib.resources.accounts.invitations import PASSWORD_RESET, PasswordReset
 from chalicelib.storage.dynamodb import records

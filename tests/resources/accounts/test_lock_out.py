@@ -38,7 +38,7 @@ def test_hashes_have_the_strength_that_owasp_recommends(monkeypatch):
 @pytest.mark.slow
 def test_guesses_in_parallel_do_not_outrun_the_limit(nobody, ada, monkeypatch):
     looked_at = []
-    matches = passwords._matches
+    matches = passwords.is_match
 
     def slow(stored, password):
         looked_at.append(password)
@@ -48,7 +48,7 @@ def test_guesses_in_parallel_do_not_outrun_the_limit(nobody, ada, monkeypatch):
     counted = []
     count = passwords._count_attempt
     monkeypatch.setattr(passwords, "_count_attempt", lambda user: counted.append(count(user)) or counted[-1])
-    monkeypatch.setattr(passwords, "_matches", slow)
+    monkeypatch.setattr(passwords, "is_match", slow)
     with ThreadPoolExecutor(16) as pool:
         said = list(pool.map(lambda n: sign_in(nobody, ada, f"{WRONG} {n}"), range(15)))
     assert {answer.status for answer in said} == {400}

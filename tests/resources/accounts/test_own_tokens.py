@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import time
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from chalicelib.access import authentication, passwords
+from chalicelib.core.models.credentials import hash_of, key_of
+from chalicelib.core.resource import now
 from chalicelib.resources.accounts import administration
+from chalicelib.settings import settings
+from chalicelib.storage.dynamodb import credentials
+from chalicelib.storage.dynamodb.transactions import Transaction
 from tests.races import meanwhile
 from tests.resources.accounts.mails import PASSWORD, newest_mail_to, token_in
 from tests.service import Api, new_user
@@ -29,7 +36,7 @@ def test_the_list_names_tokens_and_never_shows_them(nobody, ada, me):
     said = me.get("Token")
     assert said.status == 200
     first, second = said.json
-    assert set(first) == {"id", "name", "created_datetime", "is_present"}
+    assert set(first) == {"id", "name", "created_datetime", "used_on", "expires_datetime", "is_present"}
     assert [first["is_present"], second["is_present"]] == [True, False]
     assert [first["name"], second["name"]] == ["", "laptop"]
     assert second["id"] == hashlib.sha256(made.encode()).hexdigest()[:16]
@@ -121,3 +128,35 @@ def test_a_token_that_is_made_while_its_user_leaves_the_staff_is_not_of_staff():
     with meanwhile(lambda: administration.set_staff(user.username, staff=False)):
         token = passwords.issue_token(user, refresh=False)
     assert not authentication.authenticate(f"Token {token}").is_staff
+
+
+def expire(api, seconds, day):
+    """Let the token of a caller end in some seconds, last used on a day."""
+    key = key_of(api.token)
+    held, _ = credentials.read(key)
+    change = Transaction()
+    credentials.put(change, held, int(time.time()) + seconds, day)
+    change.run()
+
+
+def test_a_token_that_is_used_goes_on_and_says_when_it_was(me):
+    expire(me, 60, "2001-02-03")
+    [shown] = me.get("Token").json
+    assert shown["used_on"] == now()[:10]
+    left = datetime.fromisoformat(shown["expires_datetime"]) - datetime.now(UTC)
+    assert timedelta(days=settings().session_days - 1) < left <= timedelta(days=settings().session_days)
+
+
+def test_a_token_that_is_not_used_ends(me):
+    expire(me, -1, now()[:10])
+    assert me.get("User/GetCurrent").status == 401
+
+
+def test_noting_the_use_of_a_token_does_not_bring_back_a_revoked_one(me):
+    key = key_of(me.token)
+    _, row = credentials.read(key)
+    assert me.delete("Token", id=hash_of(me.token)[:16]).status == 200
+    credentials.touch(row, now()[:10], int(time.time()) + 60)
+    credentials.edit(key, lambda held: held)
+    assert credentials.read(key) is None
+    assert me.get("User/GetCurrent").status == 401

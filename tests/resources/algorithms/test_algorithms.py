@@ -8,8 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from chalicelib.core.models.accounts import ProjectSpec
-from chalicelib.errors import BadInput, TooLarge
-from chalicelib.resources.hosted_templates import rendering
 from chalicelib.resources.projects import service as projects_service
 from chalicelib.resources.uploads import fetching
 from chalicelib.storage.objects import owners
@@ -182,10 +180,8 @@ class TestRegistration:
         assert says in said.message
 
     def test_without_a_cluster_the_user_must_be_staff(self, api, project, member):
-        other = member("Can Edit")
-        said = api.post(f"Algorithms/{project}", spec(api, project, user=other.user.id))
+        said = api.post(f"Algorithms/{project}", spec(api, project, user=member("Can Edit").user.id))
         assert said.status == 403
-        assert other.post(f"Algorithms/{project}", spec(api, project)).status == 201
 
     def test_a_cluster_of_another_organization_is_not_there(self, api, project):
         other = api.made("Organizations", {"name": f"other {next(_numbers)}"})
@@ -322,7 +318,7 @@ class TestTemplates:
         by_http = fetching.fetch_url
 
         @contextmanager
-        def answer(url, _organization, headers):
+        def answer(url, _most, _organization, headers):
             asked.append(headers)
             yield SimpleNamespace(status=200, headers={}, stream=lambda _: [self.TEXT.encode()])
 
@@ -337,48 +333,6 @@ class TestTemplates:
         api.delete(f"HostedTemplate/{template}")
         seen = api.get(f"Algorithm/{number}").json
         assert (seen["template"], seen["rendered"]) == (None, None)
-
-
-class TestRendering:
-    def test_what_is_left_of_jinja(self):
-        text = (
-            "{% for c in names %}{{ c|upper }}{% if not loop.last %},{% endif %}{% endfor %} {{ other|default('d') }}"
-        )
-        assert rendering.render(text, {"names": "ab"}) == "A,B d"
-        assert rendering.render("{% raw %}{{inputs.x}}{% endraw %}\n", {}) == "{{inputs.x}}\n"
-
-    @pytest.mark.parametrize(
-        "text",
-        [
-            "{{ ''.__class__.__mro__ }}",
-            "{{ x.__init__ }}",
-            "{{ x|attr('__class__') }}",
-            "{{ range(10**9) }}",
-            "{{ 'a' * 10**9 }}",
-            "{{ 10 ** 10 ** 10 }}",
-            "{{ '%1000000000d' % 1 }}",
-            "{{ x.format(1) }}",
-            "{% set a = x %}",
-            "{% macro m() %}{% endmacro %}",
-            "{% include 'x' %}",
-            "{% import 'x' as y %}",
-            "{% extends 'x' %}",
-            "{{ x|center(1000000000) }}",
-            "{{ self }}{{ self.x() }}",
-            "{{ x|map(attribute='__class__') }}",
-            "{% for a in x recursive %}{% endfor %}",
-        ],
-    )
-    def test_what_is_not(self, text):
-        with pytest.raises(BadInput):
-            rendering.render(text, {"x": "y"})
-
-    def test_what_goes_round_too_often_or_grows_too_large_is_stopped(self):
-        nested = "{% for a in x %}" * 4 + "{{ a }}" + "{% endfor %}" * 4
-        grown = "{{ x|replace('a', x)|replace('a', x)|replace('a', x) }}"
-        for text in (nested, grown, "{% for a in x %}{{ x }}{% endfor %}" * 20, "x" * 200_000):
-            with pytest.raises(TooLarge):
-                rendering.render(text, {"x": "a" * 4000})
 
 
 class TestWhoMay:

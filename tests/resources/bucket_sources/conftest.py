@@ -12,8 +12,8 @@ import pytest
 
 from chalicelib.settings import override, settings
 from chalicelib.storage.objects import objects, placement
-from infra.local.s3 import front as s3_front
-from infra.local.s3.front import S3Front
+from infra.emulator.s3 import front as s3_front
+from infra.emulator.s3.front import S3Front
 from tests.resources.media.samples import media_type
 
 ACCESS, SECRET = "AKOTHERS", "secret-of-others"

@@ -195,8 +195,12 @@ def test_odd_values_of_a_source_are_refused_by_name(api, project, spec, lake):
             said = api.post(f"BucketSources/{project}", {**spec, member: value})
             assert said.status == 400, (member, str(value)[:20], said.body)
             assert member in said.message + said.json["details"], (member, said.body)
-    for more in ({"run": "x"}, {"bucket_name": "x"}, {"status": "listed"}, {"created_by": 1}):
+    for more in ({"run": "x"}, {"bucket_name": "x"}):
         assert api.post(f"BucketSources/{project}", {**spec, **more}).status == 400, more
+    # what a client sends back as it read it has no effect
+    made = api.made(f"BucketSources/{project}", {**spec, "status": "listed", "created_by": 1})
+    source = api.get(f"BucketSource/{made}").json
+    assert (source["status"], source["created_by"]) == ("listing", api.user.id)
 
 
 def test_administrators_of_the_project_alone_open_no_further_objects(api, project, spec, lake):

@@ -136,7 +136,7 @@ class TestWhatLies:
         source = records.get(BUCKET_SOURCE, number)
         found = bucket_sources_service.find(number, source.run)
         page = objects.page(listing.object_keys.source_prefix(found[1].organization, source.bucket, "survey/"))
-        assert listing.take(*found, page, {}).created == 0
+        assert listing.update_media(*found, page, {}).created == 0
         assert len(media_of(api, project)) == 2
 
     def test_a_file_that_is_no_video_is_a_media_that_says_so(self, api, project, spec, lake):

@@ -13,7 +13,7 @@ import requests
 
 from chalicelib.settings import settings
 from chalicelib.storage.objects import placement
-from infra.local.s3.front import S3Front
+from infra.emulator.s3.front import S3Front
 from tests import objects
 from tests.resources.media.samples import media_type
 from tests.storage.gcs_server import CONFIG, GcsServer
@@ -114,7 +114,7 @@ def put_file(api, project, media, **query):
 @pytest.fixture(autouse=True)
 def own_store(monkeypatch):
     """The deployment's own S3 on loopback too, so that clients can put to it."""
-    from infra.local import aws
+    from infra.emulator import aws
 
     server = S3Front(aws.signing_keys())
     server.start()

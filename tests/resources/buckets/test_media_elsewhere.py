@@ -67,18 +67,18 @@ class TestArchive:
         files = api.get(f"Media/{number}").json["media_files"]
         image, thumbnail = files["image"][0]["path"], files["thumbnail"][0]["path"]
         assert api.patch(f"Media/{number}", {"archive_state": "to_archive"}).status == 200
-        assert archiving.settle([number]) == []
+        assert archiving.advance([number]) == []
         assert (state(api, number), class_of(settled, image), class_of(settled, thumbnail)) == (
             "archived", cold, "STANDARD",
         )  # fmt: skip
         assert api.patch(f"Media/{number}", {"archive_state": "to_live"}).status == 200
-        waiting = archiving.settle([number])
+        waiting = archiving.advance([number])
         if cold == "DEEP_ARCHIVE":
             # S3 was asked to bring it out, which takes it a while; then it is looked at again
             assert waiting == [number]
             assert state(api, number) == "to_live"
             assert boto3.client("s3").head_object(Bucket=settled.name, Key=image)["Restore"]
-            assert archiving.settle([number]) == []
+            assert archiving.advance([number]) == []
         else:
             assert waiting == []
         assert (state(api, number), class_of(settled, image)) == ("live", "STANDARD")
@@ -91,7 +91,7 @@ class TestArchive:
         key = put_file(api, project, media)
         for wish, then in (("to_archive", "archived"), ("to_live", "live")):
             assert api.patch(f"Media/{media}", {"archive_state": wish}).status == 200
-            assert archiving.settle([media]) == []
+            assert archiving.advance([media]) == []
             assert (state(api, media), class_of(settled, key)) == (then, "STANDARD")
 
 

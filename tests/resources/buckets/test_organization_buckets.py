@@ -60,6 +60,13 @@ class TestBuckets:
         assert api.post(f"Buckets/{organization}", spec).status == 400
         assert api.get(f"Buckets/{organization}").json == []
 
+    @pytest.mark.parametrize("junk", ["a b", "a\nb", "é", "\x00", "\u202e", " ", "x" * 2049])
+    def test_keys_that_no_request_can_be_signed_with_are_refused(self, api, organization, junk):
+        number = api.made(f"Buckets/{organization}", FLAT)
+        for member in ("access_key", "secret_key"):
+            assert api.post(f"Buckets/{organization}", {**FLAT, member: junk}).status == 400
+            assert api.patch(f"Bucket/{number}", {member: junk}).status == 400
+
     def test_projects_that_name_a_deleted_one_have_none(self, api, organization, project):
         number = api.made(f"Buckets/{organization}", FLAT)
         for member in ("bucket", "upload_bucket", "backup_bucket"):

@@ -109,7 +109,7 @@ def test_a_purged_project_leaves_nothing_there(api, project, organization, media
     assert api.delete(f"Project/{project}").status == 200
     purging.purge(PurgeProject(id="purge", project=project, organization=organization, round=purging.ROUNDS), 60)
     assert settled.keys() == []
-    assert placement.noted_buckets(project) == []
+    assert placement.recorded_buckets(project) == []
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import boto3
 import msgspec
 import pytest
 
+from chalicelib.access.masks import EXIST, READ
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.definitions import ResolutionConfig
 from chalicelib.core.resource import timestamp
@@ -120,6 +121,19 @@ class TestLongClips:
         assert frames_in(read(owner, said.json["file"]["path"])) == (31 if reencode else 50)
 
 
+def test_a_clip_that_a_request_cuts_itself_is_as_open_as_its_media(owner, place, media, fine_grained):
+    clips = [owner.get(f"GetClip/{media}", frame_ranges="0:3", reencode=again).json["file"] for again in (0, 1)]
+    guest = new_user()
+    owner.made("RowProtections", {"project": place, "user": guest.user.id, "permission": EXIST | READ})
+    assert guest.get(f"Media/{media}").status == 404
+    seen = {file["id"] for file in guest.get(f"TemporaryFiles/{place}").json}
+    assert seen.isdisjoint(file["id"] for file in clips)
+    for file in clips:
+        assert guest.get(f"TemporaryFile/{file['id']}").status == 404
+        assert guest.delete(f"TemporaryFile/{file['id']}").status == 404
+        assert guest.ask("GET", f"/media/{place}/{file['path'].rpartition('/')[2]}").status == 404
+
+
 class TestGetClip:
     def test_whole_fragments_are_copied_and_told(self, owner, media):
         said = owner.get(f"GetClip/{media}", frame_ranges="30:60")
@@ -224,3 +238,19 @@ class TestTemporaryFiles:
 
 def test_videos_of_the_tests_are_as_long_as_they_say():
     assert frames_in(video(12)) == 12
+
+
+def test_a_clip_that_its_function_could_not_encode_is_refused_with_what_can(owner, media, monkeypatch):
+    monkeypatch.setattr(clips_service, "MOST_ENCODED", 64 * 96 * 10)
+    said = owner.get(f"GetClip/{media}", frame_ranges=["0:19"], reencode=1)
+    assert said.status == 400
+    assert "20 frames" in said.message
+    assert "Transcodes" in said.message
+    assert owner.get(f"GetClip/{media}", frame_ranges=["0:19"]).status == 200
+
+
+def test_a_copied_clip_larger_than_the_disk_is_refused_with_what_can(owner, media, monkeypatch):
+    monkeypatch.setattr(clips_service, "LARGEST_CLIP", 10)
+    said = owner.get(f"GetClip/{media}", frame_ranges=["0:19"])
+    assert said.status == 400
+    assert "presigned" in said.message

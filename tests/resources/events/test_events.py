@@ -268,14 +268,21 @@ class TestWaiting:
         during_a_wait(monkeypatch, lose)
         assert reader.get(f"Events/{here.project}", after=start, wait=20).status == status
 
-    def test_too_many_waiting_requests_are_answered_at_once(self, here, start, monkeypatch):
+    @pytest.mark.parametrize("elsewhere", [False, True])
+    def test_too_many_waiting_requests_are_answered_at_once(self, here, start, organization, monkeypatch, elsewhere):
         during_a_wait(monkeypatch, None)
-        taken = [events_operations._waiting.acquire(blocking=False) for _ in range(events_operations.MOST_WAITING)]
+        waiting = events_operations._waiting
+        own, all_ = events_operations.MOST_OF_ONE, events_operations.MOST_WAITING
+        # of one's own organization, or of all others together
+        taken = [-number for number in range(1, all_ + 1)] if elsewhere else [organization] * own
+        assert all(waiting.begin(each) for each in taken)
+        assert not waiting.begin(organization)
         try:
             assert read(here, after=start, wait=20)["events"] == []
         finally:
-            for _ in filter(None, taken):
-                events_operations._waiting.release()
+            for each in taken:
+                waiting.end(each)
+        assert waiting._numbers == {}
 
 
 @pytest.fixture

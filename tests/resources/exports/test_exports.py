@@ -52,7 +52,17 @@ class TestAnnotations:
         assert made["videos"][0]["length"] == 30
         [line_is_left_out] = [export["left_out"]]
         assert (export["media"], export["labels"], line_is_left_out) == (3, 14, 1)
+        assert export["interpolated"] == 8
         assert members
+
+    def test_a_member_without_a_place_is_a_gap_that_no_format_fills(self, dataset):
+        _, members = dataset.annotate()
+        gone = dataset.add(dataset.box_type, dataset.video, 5)
+        dataset.api.patch(f"State/{dataset.track}", {"localization_ids_add": [gone]})
+        archive, export = dataset.export(format="mot")
+        rows = archive.read(f"clip_{dataset.video}/gt/gt.txt").decode().split()
+        assert [row.split(",")[0] for row in rows] == ["1", "2", "11"]
+        assert (export["interpolated"], len(members)) == (0, 3)
 
     def test_tracks_are_not_interpolated_where_that_is_not_wanted(self, dataset):
         dataset.annotate()
@@ -243,6 +253,20 @@ class TestPictures:
         assert f"Annotations/a-b_{pictured.images[0]}.xml" in archive.namelist()
 
 
+def test_labels_on_frames_that_the_video_does_not_have_are_left_out_and_named(dataset):
+    dataset.annotate()
+    clip = dataset.add_bare("late.mp4", num_frames=None)
+    for frame in (9, 10, 9999):
+        dataset.box(clip, frame, (0.1, 0.1, 0.2, 0.2))
+    before = dataset.export(format="coco")[1]
+    assert dataset.api.patch(f"Media/{clip}", {"num_frames": 10}).status == 200
+    archive, export = dataset.export(format="coco")
+    assert (export["labels"], export["left_out"]) == (before["labels"] - 2, before["left_out"] + 2)
+    [problem] = csv.DictReader(io.StringIO(archive.read("problems.csv").decode()))
+    assert problem["media"] == f"late_{clip}"
+    assert problem["problem"].endswith("not in the video: 2")
+
+
 class TestParts:
     @pytest.mark.slow
     @pytest.mark.parametrize(
@@ -274,7 +298,7 @@ class TestParts:
             api.made(f"Medias/{project}", {"type": pictured.image_type, "name": name, "md5": "", "url": url})
         api.drain()
         monkeypatch.setattr(planning, "MEDIA_A_PART", 1)
-        monkeypatch.setattr(joining, "AT_ONCE", 1)
+        monkeypatch.setattr(joining, "PIECES_AT_ONCE", 1)
         monkeypatch.setattr(joining, "SPARE", 10_000.0)
         archive, export = pictured.export(format="csv", frames="frames", image_format="png")
         assert export["size"] > 10_000_000

@@ -54,6 +54,18 @@ class TestGetFrame:
         assert size(said) == (96, 64)
         assert frame_shown(said.body) == frame
 
+    @pytest.mark.parametrize("accept", ["image/avif,image/webp,image/apng,*/*;q=0.8", "image/*", "image/png"])
+    def test_errors_are_pictures_where_pictures_are_preferred_and_json_elsewhere(self, api, media, accept):
+        page, program = (replace(api, headers={"Accept": each}) for each in (accept, "*/*"))
+        for path, frames, status in ((f"GetFrame/{media}", 75, 400), ("GetFrame/99999999", 0, 404)):
+            shown, said = page.get(path, frames=frames), program.get(path, frames=frames)
+            assert (shown.status, shown.headers["Content-Type"], size(shown)) == (status, "image/png", (640, 360))
+            assert (said.status, said.headers["Content-Type"]) == (status, "application/json")
+            assert said.message
+        # The message is drawn: another one is another picture.
+        assert page.get(f"GetFrame/{media}", frames=75).body != page.get(f"GetFrame/{media}", frames=76).body
+        assert page.get(f"Media/{media + 1}").headers["Content-Type"] == "application/json"
+
     def test_without_frames_it_is_the_first(self, viewer, media):
         assert frame_shown(viewer.get(f"GetFrame/{media}").body) == 0
 

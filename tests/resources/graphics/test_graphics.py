@@ -3,8 +3,10 @@
 import io
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from PIL import Image
+from pycocotools import mask as coco
 
 from chalicelib.core.models.definitions import ResolutionConfig
 from tests.resources.media.samples import frame_shown, media_type, picture, shade, transcode, uploaded, video
@@ -162,7 +164,6 @@ class TestGetLocalizationGraphic:
     def test_what_has_no_picture_is_refused(self, api, project, types, media, make):
         assert api.get(f"LocalizationGraphic/{make('box', media)}").status == 400
         assert api.get(f"LocalizationGraphic/{make('poly', media, points=[])}").status == 400
-        assert api.get(f"LocalizationGraphic/{make('box', media, FRAMES, **box())}").status == 400
         empty = api.made(f"Medias/{project}", {"type": types["video"], "name": "a.mp4", "md5": ""})
         assert api.get(f"LocalizationGraphic/{make('box', empty, **box())}").status == 400
 
@@ -273,3 +274,41 @@ class TestGetStateGraphic:
         number = track(media, [1])
         assert member("View Only").get(f"StateGraphic/{number}").status == 200
         assert stranger.get(f"StateGraphic/{number}").status == 404
+
+
+@pytest.fixture(scope="module")
+def round_box(api, project, types):
+    spec = {"name": "round", "dtype": "box", "media_types": [types["video"], types["image"]]}
+    return api.made(f"LocalizationTypes/{project}", {**spec, "refinements": ["ellipse", "mask", "angle"]})
+
+
+class TestCutOuts:
+    def alpha(self, api, number, **query):
+        said = api.get(f"LocalizationGraphic/{number}", mask=True, **query)
+        assert said.status == 200, said.body
+        return np.asarray(Image.open(io.BytesIO(said.body)).convert("RGBA"))[:, :, 3]
+
+    def test_the_outside_of_an_ellipse_is_transparent(self, api, project, image, round_box):
+        members = {"x": 0.25, "y": 0.2, "width": 0.5, "height": 0.6, "form": "ellipse"}
+        (number,) = api.made(f"Localizations/{project}", {"media_id": image, "type": round_box, "frame": 0, **members})
+        alpha = self.alpha(api, number)
+        assert alpha.shape == (60, 100)
+        assert (alpha[0, 0], alpha[30, 50]) == (0, 255)
+        assert alpha.mean() / 255 == pytest.approx(np.pi / 4, abs=0.02)
+
+    def test_of_a_mask_exactly_its_pixels_are_shown(self, api, project, image, round_box):
+        found = np.asfortranarray(np.random.default_rng(1).integers(0, 2, (20, 40)), dtype=np.uint8)
+        mask = {"size": [20, 40], "counts": coco.encode(found)["counts"].decode()}
+        members = {"x": 0.25, "y": 0.2, "width": 0.2, "height": 0.2, "mask": mask}
+        (number,) = api.made(f"Localizations/{project}", {"media_id": image, "type": round_box, "frame": 0, **members})
+        assert (self.alpha(api, number) == found * 255).all()
+        said = api.ask(
+            "GET", f"LocalizationGraphic/{number}", mask=True, use_default_margins=False, margin_x=5, margin_y=5
+        )
+        shown = np.asarray(Image.open(io.BytesIO(said.body)))[:, :, 3]
+        assert (shown[5:-5, 5:-5] == found * 255).all()
+        assert shown.sum() == found.sum() * 255
+
+    def test_dots_have_no_inside(self, api, project, image, make):
+        said = api.get(f"LocalizationGraphic/{make('dot', image, x=0.5, y=0.5)}", mask=True)
+        assert (said.status, "no inside" in said.message) == (400, True)

@@ -8,19 +8,21 @@ import pytest
 
 from chalicelib import __version__
 from chalicelib.errors import Unavailable
+from chalicelib.queues import sending
 from chalicelib.resources.health import operations as health_operations
 from chalicelib.settings import override, settings
 from chalicelib.storage.dynamodb.tables import EntityRow
-from infra.local import aws
+from infra.emulator import aws
 from infra.local.http import outbox
 from tests.roles import RECORDER
 
 
 class TestHealth:
-    def test_the_short_check_is_open_and_the_full_one_needs_a_token(self, nobody, stranger):
+    def test_the_full_check_tells_users_the_parts_and_others_the_whole(self, nobody, stranger):
+        health_operations._summary.cache_clear()
         assert nobody.get("HealthCheck").json == [{"part": "service", "status": "ok", "version": __version__}]
         assert nobody.get("/health").json == nobody.get("HealthCheck").json
-        assert nobody.get("HealthCheckFull").status == 401
+        assert [part["part"] for part in nobody.get("HealthCheckFull").json] == ["service"]
         parts = [part["part"] for part in stranger.get("HealthCheckFull").json]
         assert parts == ["service", "database", "object store", "queues", "key service"]
 
@@ -50,6 +52,22 @@ class TestHealth:
             said = stranger.get("HealthCheckFull")
         assert (said.status, said.message) == (503, f"The {part} does not answer.")
         RECORDER.refused.clear()  # no role names what is not there
+
+    def test_work_that_was_given_up_is_named_with_the_way_back(self, nobody, stranger):
+        dead = f"{settings().transcode_queue_url}-dead"
+        client = sending.client()
+        client.send_message(QueueUrl=dead, MessageBody="{}")
+        try:
+            said = stranger.get("HealthCheckFull")
+            assert (said.status, said.message) == (503, "Work was given up: dead letters, 1 of transcode.")
+            assert "redrive" in said.json["details"]
+            health_operations._summary.cache_clear()
+            said = nobody.get("HealthCheckFull")
+            assert (said.status, "transcode" in said.body.decode()) == (503, False)
+        finally:
+            client.purge_queue(QueueUrl=dead)
+            health_operations._summary.cache_clear()
+        assert stranger.get("HealthCheckFull").status == 200
 
     def test_a_key_that_is_gone_does_not_answer(self, stranger):
         with override(key_id="00000000-0000-0000-0000-000000000000"):

@@ -88,6 +88,29 @@ def test_outside_shapes_are_clipped_where_the_body_says_so(world):
     assert [box["width"] for box in world.localizations()] == [0.5, 0.1, 1.0]
 
 
+def test_a_box_whose_far_edge_lies_beyond_the_picture_is_outside_too(world):
+    def sides():
+        return [(box["x"], box["width"]) for box in world.localizations()]
+
+    wide = COCO["images"][0]["width"]
+    document = {**COCO, "annotations": [{**COCO["annotations"][0], "bbox": [0.5 * wide, 0, 0.59 * wide, 10]}]}
+    how = {"class_attribute": "Species"}
+    report = imported(world.api, world.project, {"a.json": document}, "coco", **how, dry_run=True)["report"]
+    assert "reaches beyond the picture by 0.09 of a side" in report["refusals"][0]["reason"]
+    imported(world.api, world.project, {"a.json": document}, "coco", **how, outside="clip")
+    assert sides() == [(0.5, 0.5)]
+
+
+def test_members_and_attributes_that_are_dropped_are_named(world):
+    annotation = {**COCO["annotations"][0], "score": 0.5, "limn": {"attributes": {"Weight": 3}}}
+    how = {"class_attribute": "Species", "unknown_attributes": "drop", "dry_run": True}
+    document = {**COCO, "annotations": [annotation]}
+    report = imported(world.api, world.project, {"a.json": document}, "coco", **how)["report"]
+    reasons = [each["reason"] for each in report["notes"]]
+    assert any(reason.endswith("dropped: score") for reason in reasons), reasons
+    assert any(reason.endswith("dropped: 'Weight'") for reason in reasons), reasons
+
+
 @pytest.mark.parametrize(
     ("match", "row", "is_found"),
     [

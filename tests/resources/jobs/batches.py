@@ -15,7 +15,7 @@ from moto.batch_simple.models import BatchSimpleBackend
 from moto.core import DEFAULT_ACCOUNT_ID
 from moto.core.models import default_user_config
 
-from infra.local import aws
+from infra.emulator import aws
 
 ROLE = f"arn:aws:iam::{DEFAULT_ACCOUNT_ID}:role/batch"
 TRUST = '{"Version":"2012-10-17","Statement":[]}'

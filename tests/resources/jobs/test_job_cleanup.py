@@ -36,7 +36,7 @@ def test_a_status_that_cannot_be_stored_does_not_keep_others_from_being(api, pro
 
     def refuse_second(run, status):
         if run.uid == uids[1]:
-            raise Conflict("The job is being changed by too many at once; nothing was changed.")
+            raise Conflict("The job has too many concurrent updates; nothing was changed. Retry.")
         return store(run, status)
 
     monkeypatch.setattr(status_sync, "_store_status", refuse_second)
@@ -214,7 +214,7 @@ class TestDeath:
 
     @pytest.mark.slow
     @pytest.mark.parametrize(
-        ("place", "name"), [(records, "remove"), (service_objects, "remove"), (kubernetes.Cluster, "stop")]
+        ("place", "name"), [(records, "drop"), (service_objects, "remove"), (kubernetes.Cluster, "stop")]
     )
     def test_in_the_middle(self, api, project, organization, algorithm, cluster, monkeypatch, place, name):
         uid = launched(api, project, algorithm, media_ids=[1])["uid"][0]

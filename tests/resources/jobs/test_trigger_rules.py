@@ -5,12 +5,13 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from chalicelib.access.authentication import hash_of
-from chalicelib.core.models.accounts import TOKEN
+from chalicelib.core.models.algorithms import ALGORITHM
+from chalicelib.resources.accounts import administration
 from chalicelib.resources.webhooks import rules
 from chalicelib.resources.webhooks.advance import DELAYS, PATIENCE, Disable
 from chalicelib.storage.dynamodb import limits, records
 from chalicelib.storage.dynamodb.progress import streams
+from tests.resources.algorithms.test_algorithms import saved, spec
 from tests.resources.media.samples import media_type
 from tests.roles import RECORDER
 
@@ -55,12 +56,59 @@ def test_a_matching_media_launches_once_however_often_its_event_comes(api, proje
     assert api.get(f"Jobs/{project}").json[0]["user"] == api.user.id
 
 
-def test_a_rule_whose_token_was_revoked_is_disabled(api, project, kind, rule, cluster):
+def test_a_rule_whose_owner_was_closed_is_disabled(api, project, kind, rule, cluster):
     make_media(api, project, kind, "a.jpg")
-    stored = records.get(TOKEN, hash_of(api.token))
-    records.remove(TOKEN, stored.id)
+    administration.set_active(api.user, active=False)
     run()
-    assert records.get(rules.RULE, rule).disabled_reason == "token_invalid"
+    assert records.get(rules.RULE, rule).disabled_reason == "owner_lost_access"
+
+
+def test_a_rule_stops_where_somebody_else_changed_what_it_runs_and_says_so(
+    api, project, kind, rule, algorithm, member, cluster
+):
+    number = api.get(f"Algorithms/{project}").json[0]["id"]
+    change = {"parameters": [{"name": "threshold", "value": 0.9}]}
+    assert member("Can Edit").patch(f"Algorithm/{number}", change).status == 200
+    media = make_media(api, project, kind, "a.jpg")
+    run()
+    assert jobs(api, project) == []
+    shown = api.get(f"TriggerRule/{rule}").json
+    assert (shown["active"], shown["disabled_reason"]) == (False, "algorithm_changed")
+    assert algorithm in shown["disabled_details"]
+    assert api.patch(f"TriggerRule/{rule}", {"active": True}).status == 200
+    run()
+    assert jobs(api, project) == [[media]], "its owner approved it"
+
+
+def test_another_algorithm_under_the_name_is_not_what_was_approved(
+    api, project, kind, rule, algorithm, member, cluster
+):
+    other = member("Can Edit")
+    [known] = api.get(f"Algorithms/{project}").json
+    assert other.patch(f"Algorithm/{known['id']}", {"name": f"{algorithm} before"}).status == 200
+    body = {**spec(api, project, manifest=saved(api, project)), "cluster": known["cluster"], "name": algorithm}
+    assert other.post(f"Algorithms/{project}", body).status == 201
+    make_media(api, project, kind, "a.jpg")
+    run()
+    assert jobs(api, project) == []
+    assert api.get(f"TriggerRule/{rule}").json["disabled_reason"] == "algorithm_changed"
+
+
+def test_what_its_owner_changes_goes_on(api, project, kind, rule, algorithm, cluster):
+    number = api.get(f"Algorithms/{project}").json[0]["id"]
+    assert api.patch(f"Algorithm/{number}", {"parameters": [{"name": "threshold", "value": 0.9}]}).status == 200
+    media = make_media(api, project, kind, "a.jpg")
+    run()
+    assert jobs(api, project) == [[media]]
+
+
+def test_a_rule_of_an_earlier_release_is_approved_first(api, project, kind, rule, cluster):
+    records.edit(rules.RULE, rule, lambda stored: msgspec.structs.replace(stored, digest=""))
+    number = api.get(f"Algorithms/{project}").json[0]["id"]
+    records.edit(ALGORITHM, number, lambda stored: msgspec.structs.replace(stored, digest="", approver=0))
+    make_media(api, project, kind, "a.jpg")
+    run()
+    assert api.get(f"TriggerRule/{rule}").json["disabled_reason"] == "algorithm_changed"
 
 
 def test_a_rule_takes_types_of_media_and_an_algorithm_that_exists(api, project, algorithm):
@@ -84,7 +132,7 @@ def test_a_rule_that_is_deleted_while_it_is_disabled_is_gone_without_an_error(ap
     [stream] = [each for each in streams.every(rules.WORD) if each.reader == rule]
     receiver = rules._open(stream)
     assert api.delete(f"TriggerRule/{rule}").status == 200
-    receiver.disable(Disable(reason="token_invalid"), stream)
+    receiver.disable(Disable(reason="owner_lost_access"), stream)
     assert records.maybe(rules.RULE, rule) is None
 
 

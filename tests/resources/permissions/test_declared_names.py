@@ -37,6 +37,8 @@ CHECKED_BY_HANDLERS = {
     *(("RowProtectionSpec", name) for name in ("media", "localization", "state", "section", "version", "file")),
     # leaves are as open as their project
     *((name, "parent") for name in ("LeafSpec", "LeafUpdate")),
+    # a reply is as open as its thread: `comments.service.visible`
+    ("CommentSpec", "parent"),
     # the rows that are made are checked where they are made: `Scope.check`
     ("CloneMediaSpec", "dest_section_id"),
     # for full control of the project only; the version of an own membership opens nothing

@@ -9,7 +9,7 @@ from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.core.kinds import Kind
 from chalicelib.core.permissions import Level
 from chalicelib.resources.entities.service import LEVEL_TO_CHANGE
-from infra.local.dynamodb.metering import metering
+from infra.emulator.dynamodb.metering import metering
 from tests.resources.permissions.test_references import Place, allow, guest
 
 __all__ = ["allow", "guest"]  # fixtures

@@ -245,3 +245,15 @@ def test_requests_of_other_callers_do_not_share_what_was_read(api, project, stra
     caller = authentication.Caller(id=api.user.id)
     Scope.of(authentication.Caller(id=stranger.user.id), Level.VIEW).project_level(project, "project", lambda: None)
     assert Scope.of(caller, Level.VIEW).project_level(project, "project", lambda: None) is Level.FULL
+
+
+def test_a_group_of_another_organization_is_not_there(api, project, stranger):
+    other = stranger.made("Organizations", {"name": f"of a stranger {stranger.user.id}"})
+    group = stranger.made(f"Groups/{other}", {"name": "g"})
+    said = api.post("RowProtections", {"project": project, "group": group, "permission": 1})
+    assert (said.status, said.message) == (
+        404,
+        api.post("RowProtections", {"project": project, "group": 10**9, "permission": 1}).message.replace(
+            str(10**9), str(group)
+        ),
+    )

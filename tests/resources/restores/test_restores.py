@@ -40,6 +40,40 @@ def events(here, after):
     return here.api.get(f"Events/{here.project}", after=after).json["events"]
 
 
+def named(said):
+    """The change that the answer of a deletion names, in its body and its header."""
+    assert said.status == 200, said.body
+    assert said.headers["Limn-Commit"] == str(said.json["change"])
+    return said.json["change"]
+
+
+def test_the_answer_of_a_deletion_names_the_change_to_restore(here):
+    box, section = here.make(x=0.25), here.api.made(f"Sections/{here.project}", {"name": "dive"})
+    for kind, path, number in (
+        ("localization", f"Localization/{box}", box),
+        ("media", f"Media/{here.media}", here.media),
+        ("section", f"Section/{section}", section),
+    ):
+        change = named(here.api.delete(path))
+        if kind != "section":
+            assert last_change(here, kind, number) == change
+            assert here.api.get(f"ChangeLog/{here.project}", entity_id=number).json[-1]["change"] == change
+        assert events(here, change - 1)[0]["commit"] == change
+        assert restore(here, change).status == 200
+        assert here.api.get(path).status == 200
+    change = named(here.api.delete(here.many))
+    assert restore(here, change).json["restored"] == {"localization": 1}
+
+
+@pytest.mark.slow
+def test_the_answer_of_a_large_deletion_names_all_of_it(here):
+    spec = {"media_id": here.media, "type": here.type, "frame": 0}
+    for _ in range(2):
+        assert here.api.post(here.many, [spec] * 450).status == 201
+    change = named(here.api.delete(here.many, count=900))
+    assert restore(here, change).json["restored"] == {"localization": 900}
+
+
 class TestHistory:
     @pytest.mark.slow
     def test_it_has_old_and_new_values_of_each_change(self, here):

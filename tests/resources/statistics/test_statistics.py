@@ -72,6 +72,9 @@ def test_maxn_is_the_most_annotations_of_a_label_on_one_frame_and_its_first_fram
         "ling": (1, 30, 30),
     }
     assert {row["maxn::$media"] for row in rows} == {here.media}
+    said = here.api.get(f"Statistics/{here.project}", group_by="text", measure="maxn", format="csv")
+    name = here.api.get(f"Media/{here.media}").json["name"]
+    assert {line["maxn::$media"] for line in csv.DictReader(io.StringIO(said.body.decode()))} == {name}
 
 
 def test_a_timeline_is_a_group_of_bins_of_frames(here):

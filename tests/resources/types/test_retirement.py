@@ -47,7 +47,7 @@ def test_in_one_commit_nothing_of_it_is_to_be_seen_and_the_rest_stays(world, wor
     check(world, word)
     world.api.drain()
     check(world, word)
-    assert retired.of(world.project).entries == ()
+    assert retired.current(world.project).entries == ()
 
 
 @pytest.mark.parametrize("word", CASES)
@@ -272,7 +272,7 @@ def test_two_media_types_at_once_leave_no_state_whose_media_are_all_gone(world, 
     world.api.drain()
     states = {number for (plural, _), numbers in world.things.items() if plural == "States" for number in numbers}
     assert all(is_deleted for _, is_deleted in owners.get_owners(Kind.STATE, states).values())
-    assert retired.of(world.project).entries == ()
+    assert retired.current(world.project).entries == ()
 
 
 def test_what_names_a_definition_beyond_one_transaction_forgets_it_later(world, monkeypatch):
@@ -292,7 +292,7 @@ def test_a_purge_of_the_project_meanwhile_ends_all_of_it(world, monkeypatch):
     monkeypatch.setattr(purging, "NEXT_ROUND", 0)
     assert world.api.delete(f"Project/{world.project}").status == 200
     world.api.drain()
-    assert retired.of(world.project).entries == ()
+    assert retired.current(world.project).entries == ()
     for (plural, _), numbers in world.things.items():
         assert owners.get_owners(Kind(SINGULAR[plural].lower()), numbers) == {}
 

@@ -312,13 +312,13 @@ def test_secret_headers_stay_with_the_first_origin(setting, monkeypatch):
     setting("ALLOWED_ORIGINS", "https://one.example.org,https://two.example.org")
     sent = []
 
-    def answering(address, headers):
+    def answering(address, _most, headers):
         sent.append((address.host, dict(headers)))
         moved = {"one.example.org": "https://two.example.org/x", "two.example.org": None}[address.host]
         return HTTPResponse(b"", {"Location": moved} if moved else {}, 302 if moved else 200)
 
     monkeypatch.setattr(fetching, "_get", answering)
-    with fetching.open_url("https://one.example.org/x", None, {"Authorization": "secret"}):
+    with fetching.open_url("https://one.example.org/x", 100, None, {"Authorization": "secret"}):
         pass
     assert sent == [("one.example.org", {"Authorization": "secret"}), ("two.example.org", {})]
 

@@ -12,7 +12,7 @@ import pytest
 from chalicelib.access.masks import BITS_OF
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import timestamp
-from chalicelib.core.web.tus import LARGEST, LARGEST_CHUNK
+from chalicelib.core.web.tus import LARGEST_CHUNK, MAX_UPLOAD_BYTES
 from chalicelib.resources.uploads import tus
 from chalicelib.settings import override, settings
 from chalicelib.storage.objects import tus_uploads as rows
@@ -43,7 +43,7 @@ class TestCapabilities:
         said = nobody.ask("OPTIONS", path)
         assert said.status == 204
         assert said.headers["Tus-Version"] == said.headers["Tus-Resumable"] == "1.0.0"
-        assert said.headers["Tus-Max-Size"] == str(LARGEST)
+        assert said.headers["Tus-Max-Size"] == str(MAX_UPLOAD_BYTES)
         assert set(said.headers["Tus-Extension"].split(",")) == {
             "creation",
             "creation-with-upload",
@@ -136,7 +136,7 @@ class TestCreation:
             ({}, 400, "Upload-Length"),
             ({"Upload_Length": "-ten"}, 400, "Upload-Length"),
             ({"Upload_Length": "1", "Upload_Concat": "partial"}, 400, "Upload-Concat"),
-            ({"Upload_Length": LARGEST + 1}, 413, str(LARGEST)),
+            ({"Upload_Length": MAX_UPLOAD_BYTES + 1}, 413, str(MAX_UPLOAD_BYTES)),
             ({"Upload_Defer_Length": "1"}, 400, "Upload-Defer-Length"),
             ({"Upload_Length": "1", "Upload_Metadata": "project !!"}, 400, "base64"),
             ({"Upload_Length": "1", "Upload_Metadata": "project MQ==,project MQ=="}, 400, "once"),

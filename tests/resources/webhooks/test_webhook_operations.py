@@ -237,3 +237,11 @@ def test_what_is_no_id_of_an_event_is_not_sent_again(api, project, hook, event):
     said = api.post(f"WebhookRedelivery/{number}", {"event": event.format(project=project)})
     assert (said.status, said.message.startswith("event: ")) == (400, True)
     assert api.get(f"WebhookDeliveries/{number}", before="x~²").status == 400
+
+
+def test_a_secret_is_replaced_by_the_owner_only(api, project, member, hook):
+    number = hook()
+    other = member("Full Control")
+    said = other.post(f"WebhookSecret/{number}", {})
+    assert (said.status, "owner" in said.message, "secret" in said.json) == (403, True, False)
+    assert api.post(f"WebhookSecret/{number}", {}).status == 200

@@ -17,7 +17,7 @@ from chalicelib.resources.webhooks import advance, delivery, sender
 from chalicelib.settings import override
 from chalicelib.storage.dynamodb.progress import streams
 from chalicelib.storage.log import wakeups
-from infra.local import aws
+from infra.emulator import aws
 from infra.local.http import outbox
 from tests.faults.crashes import crasher
 from tests.resources.webhooks.receiver import drip, hang

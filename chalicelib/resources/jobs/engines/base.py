@@ -48,7 +48,7 @@ class Submission:
     Attributes:
         run: the run.
         document: reads its manifest.
-        parameters: decrypts its parameters, including the launcher's token.
+        parameters: decrypts its parameters, including the job's token.
         claim: makes this process the only one that submits the run or its nodes to the engine for a while. Returns the
             current run, and whether an earlier claim ended without a result. Raises HandOverInProgress if another
             process holds the claim, or the run was deleted.
@@ -62,6 +62,10 @@ class Submission:
 
 class Engine(Protocol):
     """An engine of workflows."""
+
+    @property
+    def address(self) -> str:
+        """Where it is, for a launch to pin; empty for AWS Batch."""
 
     def submit(self, submission: Submission) -> RunStatus:
         """Start a run, with a claim. Starting it again is not an error.

@@ -60,6 +60,8 @@ class Batch:
                 "operator deploy infra/batch.yaml."
             )
 
+    address = ""
+
     def submit(self, submission: Submission) -> RunStatus:
         """Submit the ready nodes of a run."""
         run, is_doubtful = submission.claim()

@@ -15,7 +15,7 @@ from chalicelib.settings import settings
 
 LOG_GROUP = "/aws/batch/job"
 """The log group of jobs on Fargate."""
-AT_ONCE = 100
+JOBS_PER_CALL = 100
 """Maximum jobs described in one call."""
 _ANSWERS = {
     "submit_job": "jobId",
@@ -73,8 +73,8 @@ def list_jobs(name: str) -> set[str]:
 def describe_jobs(numbers: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Batch's descriptions of the jobs that it knows, by id."""
     found = {}
-    for start in range(0, len(numbers), AT_ONCE):
-        for job in call("describe_jobs", jobs=list(numbers[start : start + AT_ONCE]))["jobs"]:
+    for start in range(0, len(numbers), JOBS_PER_CALL):
+        for job in call("describe_jobs", jobs=list(numbers[start : start + JOBS_PER_CALL]))["jobs"]:
             found[str(job.get("jobId"))] = job
     return found
 

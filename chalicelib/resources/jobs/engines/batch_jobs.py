@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.core.keys.object_keys import ObjectKey
+from chalicelib.errors import BadInput
 from chalicelib.resources.jobs.engines.base import WorkflowRefused
 from chalicelib.resources.jobs.runs import Run
 from chalicelib.settings import settings
-from chalicelib.workflows.manifests import Container
+from chalicelib.workflows.manifests import Container, quantity
 from chalicelib.workflows.nodes import Node
 
 SIZES = (
@@ -39,8 +40,8 @@ TEXT = "text"
 """The output with the printed text of a node."""
 _OWN = "/limn"
 _SHARE = '"$@" > /limn/text; code=$?; cat /limn/text; exit $code'
-_UNITS = {"": 1.0, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
-_BINARY = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}
+SHARED = "limn-shared"
+"""What the definition names in place of a file system, for the folders that steps of a run share: the local stack's."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +84,7 @@ def job_of(run: Run, node: Node) -> BatchJob:
             f"{node.task}: its command is longer than AWS Batch takes; give it fewer media with files_per_job."
         )
     sizes = _requirements(node, container)
-    if incoming or outgoing:
+    if incoming or outgoing or node.folders or node.grace is not None:
         return _with_files(run, node, container, own, sizes, incoming, outgoing, files)
     properties = {
         "image": container.image,
@@ -138,6 +139,10 @@ def _with_files(
     """A task of several containers. Only the last one is essential: when an essential container ends, all end."""
     folders = sorted({posixpath.dirname(path) for path, _, _ in (*incoming, *outgoing)})
     mounts = [{"sourceVolume": f"v{index}", "containerPath": folder} for index, folder in enumerate(folders)]
+    volumes: list[dict[str, Any]] = [{"name": f"v{index}", "host": {}} for index in range(len(folders))]
+    for folder in node.folders:
+        shared = {"efsVolumeConfiguration": {"fileSystemId": SHARED, "rootDirectory": folder.name}}
+        volumes.append({"name": f"w-{folder.name}", **(shared if folder.is_shared else {"host": {}})})
     containers: list[dict[str, Any]] = []
     commands: list[dict[str, Any]] = []
     after: list[dict[str, str]] = []
@@ -163,14 +168,19 @@ def _with_files(
             del item["dependsOn"]
     main = next(item for item in containers if item["name"] == "main")
     main["resourceRequirements"] = sizes
+    main["mountPoints"] = mounts + [
+        {"sourceVolume": f"w-{folder.name}", "containerPath": folder.path} for folder in node.folders
+    ]
     task = {
         "containers": containers,
-        "volumes": [{"name": f"v{index}", "host": {}} for index in range(len(folders))],
+        "volumes": volumes,
         "executionRoleArn": settings().job_execution_role,
         "taskRoleArn": settings().job_files_role,
         "networkConfiguration": {"assignPublicIp": "ENABLED"},
     }
-    definition = _definition({"ecsProperties": {"taskProperties": [task]}})
+    told = {f"size {folder.name}": str(folder.size) for folder in node.folders if folder.size is not None}
+    told |= {} if node.grace is None else {"grace": str(node.grace)}
+    definition = _definition({"ecsProperties": {"taskProperties": [task]}, **({"parameters": told} if told else {})})
     overrides = {"ecsPropertiesOverride": {"taskProperties": [{"containers": commands}]}}
     return BatchJob(name=name_of(run, node), definition=definition, overrides=overrides, files=files)
 
@@ -198,24 +208,13 @@ def _requirements(node: Node, container: Container) -> list[dict[str, str]]:
     """The smallest Fargate size for a container's requests. Raises WorkflowRefused if none fits."""
     asked = container.resources
     wanted = {**(asked.requests if asked else {}), **(asked.limits if asked else {})}
-    processors = _quantity(node, "cpu", wanted.get("cpu", "0.25"))
-    memory = _quantity(node, "memory", wanted.get("memory", "512Mi")) / 2**20
+    try:
+        processors = quantity(str(wanted.get("cpu", "0.25")))
+        memory = quantity(str(wanted.get("memory", "512Mi"))) / 2**20
+    except BadInput as refusal:
+        raise WorkflowRefused(f"{node.task}: resources: {refusal.message}") from None
     for count, sizes in SIZES:
         size = next((size for size in sizes if size >= memory), None)
         if count >= processors and size is not None:
             return [{"type": "VCPU", "value": f"{count:g}"}, {"type": "MEMORY", "value": str(size)}]
     raise WorkflowRefused(f"{node.task}: AWS Batch has no size with {processors:g} processors and {memory:.0f} MiB.")
-
-
-def _quantity(node: Node, name: str, value: str | float) -> float:
-    text = str(value)
-    for unit, factor in (*_BINARY.items(), *((unit, factor) for unit, factor in _UNITS.items() if unit)):
-        if text.endswith(unit):
-            text, scale = text[: -len(unit)], factor
-            break
-    else:
-        scale = 1.0
-    try:
-        return float(text) * scale
-    except ValueError:
-        raise WorkflowRefused(f"{node.task}: resources: {name} {value!r} is no quantity.") from None

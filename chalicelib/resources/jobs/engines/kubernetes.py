@@ -50,7 +50,7 @@ LARGEST_LOG = 1_000_000
 """Maximum bytes of a step's output."""
 MOST_NODES = 800
 """Maximum stored nodes of one run, because its record is limited."""
-AT_ONCE = 50
+RUNS_PER_CALL = 50
 """Maximum runs requested in one call."""
 _GROUP = "/apis/argoproj.io/v1alpha1/namespaces"
 _NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
@@ -69,6 +69,11 @@ class Cluster:
         self._headers = {"Authorization": f"Bearer {secrets['token'].strip()}", "Accept": "application/json"}
         if not secrets["token"].strip().isprintable():
             raise WorkflowRefused("The token of the job cluster is malformed.")
+
+    @property
+    def address(self) -> str:
+        """Host and port."""
+        return f"{self._address.host}:{self._address.port}"
 
     def submit(self, submission: Submission) -> RunStatus:
         """Create the workflow of a run."""
@@ -91,10 +96,10 @@ class Cluster:
         for submission in submissions:
             spaces.setdefault(submission.run.namespace, []).append(submission.run.uid)
         for namespace, uids in spaces.items():
-            for start in range(0, len(uids), AT_ONCE):
+            for start in range(0, len(uids), RUNS_PER_CALL):
                 if found and time.monotonic() > deadline:
                     return found
-                asked = uids[start : start + AT_ONCE]
+                asked = uids[start : start + RUNS_PER_CALL]
                 items = self._list(namespace, asked, deadline)
                 found |= {uid: items.get(uid) for uid in asked}
         for submission in submissions:
@@ -112,7 +117,7 @@ class Cluster:
             raise self._away(answer)
 
     def _list(self, namespace: str, uids: list[str], deadline: float) -> dict[str, RunStatus]:
-        query = urlencode({"labelSelector": f"limn-uid in ({','.join(uids)})", "limit": AT_ONCE})
+        query = urlencode({"labelSelector": f"limn-uid in ({','.join(uids)})", "limit": RUNS_PER_CALL})
         seconds = max(0.5, min(ANSWER_SECONDS, deadline - time.monotonic()))
         status, answer = self._ask("GET", f"{_path(namespace)}?{query}", seconds=seconds)
         if status != _OK:
@@ -174,25 +179,20 @@ class Cluster:
         seconds = seconds or ANSWER_SECONDS
         headers = {**self._headers, **({"Content-Type": "application/json"} if body else {})}
         try:
-            with outbound.at_most(seconds):
-                response = outbound.send(
-                    msgspec.structs.replace(self._address, target=path),
-                    method,
-                    headers=headers,
-                    body=body,
-                    timeout=urllib3.Timeout(connect=min(CONNECT_SECONDS, seconds), read=seconds),
-                    is_inside=outbound.is_service_allowed(self._address),
-                    context=self._context,
-                )
-                try:
-                    data = response.read(LARGEST_ANSWER + 1)
-                finally:
-                    response.close()
+            answer = outbound.ask(
+                msgspec.structs.replace(self._address, target=path),
+                method,
+                seconds=seconds,
+                most=LARGEST_ANSWER,
+                headers=headers,
+                body=body,
+                connect=CONNECT_SECONDS,
+                is_inside=outbound.is_service_allowed(self._address),
+                context=self._context,
+            )
         except (urllib3.exceptions.HTTPError, OSError, Forbidden) as failure:
             raise self._away() from failure
-        if len(data) > LARGEST_ANSWER:
-            raise self._away()
-        return response.status, data
+        return answer.status, answer.body
 
 
 def address_of(host: str, port: int) -> Address:

@@ -27,7 +27,7 @@ PATIENCE = timedelta(days=7)
 _LARGE = ("streaming", "archival", "audio", "image", "attachment")
 
 
-def settle(numbers: Iterable[int]) -> list[int]:
+def advance(numbers: Iterable[int]) -> list[int]:
     """Move media as far as is possible now. Returns the ids of media that still wait."""
     waiting = []
     for number, (found, is_deleted) in owners.get_owners(Kind.MEDIA, numbers).items():

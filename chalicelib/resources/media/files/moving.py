@@ -24,7 +24,7 @@ from chalicelib.storage.objects import objects, owners
 
 _KEYS = ("path", "segment_info")
 _PLAIN = "application/octet-stream"
-LARGEST = 5 * 1024**3
+MAX_REQUEST_BYTES = 5 * 1024**3
 """Bytes of the files of one request; they are copied within it."""
 
 
@@ -43,8 +43,8 @@ def move(writer: Writer, media: Media, files: MediaFiles) -> int:
     if not uploads:
         raise BadInput(f"media_files: there is no file of the roles {', '.join(ROLES)}.")
     total = sum(objects.size(key) or 0 for _, _, key in uploads)
-    if total > LARGEST:
-        raise BadInput(f"media_files: the uploads have {total} bytes; at most {LARGEST} are moved at once.")
+    if total > MAX_REQUEST_BYTES:
+        raise BadInput(f"media_files: the uploads have {total} bytes; at most {MAX_REQUEST_BYTES} are moved at once.")
     targets = [buckets_service.media_key(project, media.id, key_forms.name_for(key.path)) for _, _, key in uploads]
     # the copies of a request that dies are removed
     note = object_cleanup.release(project.id, targets, within=object_cleanup.GRACE)

@@ -96,7 +96,7 @@ def get(word: str, project: int, reader: int) -> Stream | None:
         return None
 
 
-def take(word: str, project: int, reader: int, seconds: float) -> Stream | None:
+def lease(word: str, project: int, reader: int, seconds: float) -> Stream | None:
     """Lease a stream; None where it is off or gone, not due, or held: then its holder looks again before it ends."""
     for _ in CONFLICTS.attempts():
         found = get(word, project, reader)
@@ -117,10 +117,10 @@ def take(word: str, project: int, reader: int, seconds: float) -> Stream | None:
         except Conflict:
             continue
         return found if mine else None
-    raise Unavailable("The stream is changed by too many at once.")
+    raise Unavailable("The stream has too many concurrent updates. Retry.")
 
 
-def hold(stream: Stream, seconds: float) -> bool:
+def extend_lease(stream: Stream, seconds: float) -> bool:
     """Save a leased stream and extend its lease; returns whether it was woken or rewound meanwhile.
 
     Raises:
@@ -159,7 +159,7 @@ def change(word: str, project: int, reader: int, how: Callable[[Stream], None]) 
         except Conflict:
             continue
         return found
-    raise Unavailable("The stream is changed by too many at once.")
+    raise Unavailable("The stream has too many concurrent updates. Retry.")
 
 
 def remove(stream: Stream) -> None:
@@ -182,7 +182,7 @@ def _keep(stream: Stream) -> bool:
             _apply_rewind(stream)
         else:
             return was_disturbed
-    raise Unavailable("The stream is changed by too many at once.")
+    raise Unavailable("The stream has too many concurrent updates. Retry.")
 
 
 def _apply_rewind(stream: Stream) -> None:
@@ -247,7 +247,7 @@ def is_claimed(name: str) -> bool:
 # --- journal ---------------------------------------------------------------------------------------------------------
 
 
-def note(word: str, reader: int, entries: Iterable[dict[str, Any]], expires: int) -> None:
+def append_journal(word: str, reader: int, entries: Iterable[dict[str, Any]], expires: int) -> None:
     """Add entries to the journal of a reader, in order, as few rows as possible; DynamoDB deletes them after a time."""
     waiting = list(entries)
     for start in range(0, len(waiting), ENTRIES_A_PAGE):

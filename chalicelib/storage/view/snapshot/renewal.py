@@ -16,7 +16,7 @@ from chalicelib.core.models.entities import STRUCT_OF
 from chalicelib.storage.view.snapshot import files
 from chalicelib.storage.view.view import View
 
-AT_ONCE = 2_000
+ROWS_PER_STEP = 2_000
 """Rows after which the time is looked at; a fifth of a second of processor time."""
 
 
@@ -43,7 +43,7 @@ class Renewal:
         return self.old.is_broken or (self._view is not None and self._view.is_broken)
 
     def go_on(self, end: float = math.inf) -> View | None:
-        """Make rows, a page at least, until there are no more or `time.monotonic()` is `end`.
+        """Copy at least one page of rows, until all are copied or the deadline `end` (`time.monotonic()`).
 
         Returns:
             The view of the same commit, None where rows are left.
@@ -66,7 +66,7 @@ class Renewal:
     def _make_rows(self, view: View, kind: Kind, end: float) -> bool:
         """Make the rows of a kind; returns whether all are made."""
         with self.old.store.translate_errors():
-            for number, changes in files.entities(self.old, kind, self._last, AT_ONCE):
+            for number, changes in files.entities(self.old, kind, self._last, ROWS_PER_STEP):
                 view.apply_entities(changes)
                 self._last = number
                 self.rows += len(changes)

@@ -21,7 +21,7 @@ from chalicelib.storage.view.snapshot.renewal import Renewal
 from chalicelib.storage.view.snapshot.snapshot_records import Manifest
 from chalicelib.storage.view.view import View
 
-MOST = 8
+MAX_RENEWALS = 8
 """The number of views under way in a container."""
 
 
@@ -73,7 +73,7 @@ class Renewals:
             renewal = Renewal(snapshots.open_view(project, manifest))
             self._keep(project, renewal)
             if self._notes_growth:
-                growth.note(project, 0, 0)
+                growth.record(project, 0, 0)
         view = renewal.go_on(end)
         if view is None:
             message = "The project's view is being made anew for a new release; try again in some seconds."
@@ -86,6 +86,6 @@ class Renewals:
         with self._lock:
             self._found.pop(project, None)
             self._found[project] = renewal
-            while len(self._found) > MOST or (len(self._found) > 1 and engine().is_disk_short(DISK_SHARE)):
+            while len(self._found) > MAX_RENEWALS or (len(self._found) > 1 and engine().is_disk_short(DISK_SHARE)):
                 self._found.popitem(last=False)
                 engine().collect()

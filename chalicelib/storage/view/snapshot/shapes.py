@@ -54,5 +54,6 @@ def _fingerprint(*stored: Any) -> str:
     parts: list[Any] = [FORMAT, *stored]
     for kind, struct in STRUCT_OF.items():
         columns = [(column.name, column.dtype) for column in COLUMNS[kind]]
-        parts.append([kind, columns, struct.__struct_fields__, sorted(struct.also.items()), sorted(struct.hidden)])
+        parts.append([kind, columns, struct.__struct_fields__, sorted(struct.also.items())])
+        parts[-1] += [sorted(struct.hidden), sorted(struct.sparse)]
     return hashlib.sha256(_encode(parts)).hexdigest()[:16]

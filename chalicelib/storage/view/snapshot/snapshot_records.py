@@ -206,7 +206,7 @@ def _swap(project: int, before: Pointer | None, after: Pointer, folded: int = 0)
     unchanged = RecordRow.doc == _encoder.encode(before) if before else RecordRow.pk.does_not_exist()
     change = Transaction()
     change.put(row, unchanged)
-    growth.settle(project, folded, change)
+    growth.subtract_snapshot(project, folded, change)
     try:
         change.run()
     except Conflict:

@@ -58,12 +58,12 @@ from chalicelib.storage.view.snapshot.snapshot_records import (
     stamp,
     time_of,
 )
-from chalicelib.storage.view.state import State
+from chalicelib.storage.view.state import ViewState
 from chalicelib.storage.view.view import View
 
 KEPT_SECONDS = 24 * 3600
 """How long files stay after the current snapshot ceased to refer to them: containers may be reading or writing them."""
-AT_ONCE = 256
+COMMITS_PER_TRANSACTION = 256
 """The number of commits applied in one transaction."""
 SPARSE = 2
 ROWS_KEPT = 100_000
@@ -146,7 +146,7 @@ def _open(definitions: Definitions, manifest: Manifest, database: Database) -> V
     documents = Device(cache, fetch, database.documents.extents, database.documents.size)
     store = Store(file, documents, database.blocks)
     store.documents.added = database.added
-    state = State(definitions, seq=manifest.seq, layout=database.layout, highest=dict(database.highest))
+    state = ViewState(definitions, seq=manifest.seq, layout=database.layout, highest=dict(database.highest))
     return View(project, state, store)
 
 
@@ -206,7 +206,7 @@ def save(view: View, segments: list[Segment], *, replace: bool = False, folded: 
         parts_seq=parts_seq,
         unexported=unexported,
         archive=segments,
-        lost=view.lost if retired.of(project).entries else Lost(),
+        lost=view.lost if retired.current(project).entries else Lost(),
         database=database,
         dropped=_list_dropped(before, database),
     )
@@ -369,7 +369,7 @@ def follow(view: View, upto: int, end: float = math.inf) -> Iterator[Commit]:
         if commit.seq > upto:
             break
         waiting.append(commit)
-        if len(waiting) >= AT_ONCE:
+        if len(waiting) >= COMMITS_PER_TRANSACTION:
             view.apply(waiting)
             yield from waiting
             waiting = []

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from chalicelib.query.tree import Nearest
 from chalicelib.storage.view.vector_search.codes import Estimates
-from chalicelib.storage.view.vector_search.matrices import LARGEST, Distances, Matrix
+from chalicelib.storage.view.vector_search.matrices import MAX_DISTANCE, Distances, Matrix
 
 MOST_READ = 2_000
 """Vectors that a query reads to decide its order and bounds, beside four for each wanted row. More than that so close
@@ -42,8 +42,8 @@ class EstimatedDistances:
         self._estimates = estimates
         self._changed = changed
         self._read = read
-        low = -LARGEST if nearest.lower is None else nearest.lower
-        high = LARGEST if nearest.upper is None else nearest.upper
+        low = -MAX_DISTANCE if nearest.lower is None else nearest.lower
+        high = MAX_DISTANCE if nearest.upper is None else nearest.upper
         self._low, self._high = (-high, -low) if nearest.descending else (low, high)
         self._ranges: dict[int, tuple[float, float]] = {}
         self._exact: dict[int, float] = changed.ranks()

@@ -20,7 +20,7 @@ NUMBER = 4
 """Bytes of a number in a vector."""
 _BESIDE = 250
 """Bytes of a vector beside its numbers: its id and its position."""
-LARGEST = sys.float_info.max
+MAX_DISTANCE = sys.float_info.max
 """Rows beyond it have no distance."""
 
 
@@ -34,8 +34,8 @@ class Distances:
         self._distances = matrix.distances(nearest) if matrix else array("d")
         self.reach = math.inf
         """The rank up to which `first` returned all rows."""
-        self._low = -LARGEST if nearest.lower is None else nearest.lower
-        self._high = LARGEST if nearest.upper is None else nearest.upper
+        self._low = -MAX_DISTANCE if nearest.lower is None else nearest.lower
+        self._high = MAX_DISTANCE if nearest.upper is None else nearest.upper
 
     def settle(self, numbers: Collection[int], wanted: int) -> None:
         """Prepare `rank` and `allows` of some rows, of which some come first: nothing to do."""

@@ -39,7 +39,7 @@ _MARGIN, _FEWEST, _WIDER = 4, 256, 16
 in the list."""
 
 
-class Source(Protocol):
+class VectorStore(Protocol):
     """Where the vectors of a column are stored."""
 
     @property
@@ -93,7 +93,7 @@ class Vectors:
         if self._next is not None or self._rest is not None:
             self._stale = None
 
-    def distances(self, nearest: Nearest, source: Source) -> AnyDistances:
+    def distances(self, nearest: Nearest, source: VectorStore) -> AnyDistances:
         """The distances of all rows from a center; vectors of another length have none.
 
         Raises:
@@ -117,7 +117,7 @@ class Vectors:
         """How many vectors may have changed before all are read anew."""
         return len(self._lengths) if self._codes is None else MOST_CHANGED - len(self._lengths)
 
-    def _begin(self, source: Source, length: int) -> None:
+    def _begin(self, source: VectorStore, length: int) -> None:
         """Read all vectors, or prepare to read their codes."""
         self._matrices, self._lengths, self._codes, self._rest, self._next = {}, {}, None, None, None
         self._stale = None
@@ -127,7 +127,7 @@ class Vectors:
             self._codes, self._next = Codes(), 0
         self._stale = set()
 
-    def _read_codes(self, source: Source) -> None:
+    def _read_codes(self, source: VectorStore) -> None:
         """Read codes from where the last query stopped."""
         assert self._codes is not None and self._next is not None and self._stale is not None  # noqa: S101, PT018 for mypy
         room = settings().view_memory * _SHARE
@@ -147,14 +147,14 @@ class Vectors:
             ) from failure
         self._next = None
 
-    def _read_changes(self, source: Source, changed: set[int]) -> None:
+    def _read_changes(self, source: VectorStore, changed: set[int]) -> None:
         for number in changed & self._lengths.keys():
             self._matrices[self._lengths.pop(number)].drop(number)
         if self._codes is not None:
             self._codes.drop(changed)
         self._put(source.some(sorted(changed)))
 
-    def _read_rest(self, source: Source) -> Iterator[Codes]:
+    def _read_rest(self, source: VectorStore) -> Iterator[Codes]:
         """The codes that are not held."""
         assert self._rest is not None  # noqa: S101 for mypy: the caller checks it
         for rows, _ in source.codes(self._rest):

@@ -1,0 +1,268 @@
+// What a person does to the annotations: each call is one step of undo.
+
+import { annotate as words } from "../strings_annotate.js";
+import { keyOf } from "./document.js";
+import { hasPlace, moved, standard } from "./geometry.js";
+import { computedKey } from "./track_set.js";
+import * as tracks from "./tracks.js";
+
+/**
+ * @typedef {import("./document.js").Row} Row
+ * @typedef {import("./geometry.js").Shape} Shape
+ * @typedef {import("./document.js").Edit} Edit
+ * @typedef {import("./document.js").AnnotationDocument} AnnotationDocument
+ */
+
+export class Hand {
+  /** @param {import("./session.js").Session} session */
+  constructor(session) {
+    this.session = session;
+  }
+
+  /** A new shape of the type in hand. @param {Shape} [shape] */
+  create(shape) {
+    const type = this.session.tool.peek();
+    if (!type || !this.session.mayEdit) return;
+    /** @type {Row} */
+    const row = {
+      kind: "localization",
+      type: type.id,
+      version: this.session.layer.peek(),
+      elemental: crypto.randomUUID(),
+      frame: this.session.frame.peek(),
+      shape: shape ?? standard(type.dtype),
+      attributes: { ...this.#defaults(type), ...this.session.labels.next.peek().get(type.id) },
+    };
+    const key = keyOf(row);
+    const track = this.session.trackSet.armed.peek();
+    this.session.doc.change(words.steps.draw, track ? this.#drawn(track, [key, row]) : [[key, row]]);
+    this.session.selected.value = new Set([key]);
+    if (!shape) this.session.isMoving.value = true;
+    this.session.stage?.invalidate();
+  }
+
+  /** A shape drawn into a track: a keyframe of it; of a keyframe that is there it takes the place. @param {string} track @param {[string, Row]} drawn @returns {Edit[]} */
+  #drawn(track, [key, row]) {
+    const { doc } = this.session;
+    if (!this.session.isEditable(/** @type {Row} */ (doc.rows.get(track)), track)) return [[key, row]];
+    const { at } = tracks.placeIn(doc, track, row.frame ?? 0);
+    if (!at || !hasPlace(at[1].shape)) return tracks.keyed(doc, track, [[key, row]]);
+    this.session.say(words.trackHasFrame);
+    return [[key, row]];
+  }
+
+  /** @param {Map<string, Shape>} shapes @param {string} [label] @param {boolean} [isGesture] presses of keys that follow each other are one step */
+  reshape(shapes, label = words.steps.reshape, isGesture = false) {
+    const changes = [...shapes].flatMap(([key, shape]) => {
+      const row = this.session.trackSet.row(key);
+      return row ? [/** @type {[string, Row]} */ ([key, { ...row, shape }])] : [];
+    });
+    const what = [...shapes.keys()].map((key) => this.session.trackSet.of(key) ?? key);
+    this.#edit(label, changes, isGesture ? `${label} ${what.sort().join()}` : undefined);
+  }
+
+  /**
+   * Change rows, each in the active layer; of what a track shows between its keyframes a keyframe is made.
+   * @param {string} label @param {[string, Row][]} changes @param {string} [gesture]
+   */
+  #edit(label, changes, gesture) {
+    const chosen = new Set(this.session.selected.peek());
+    /** @type {Edit[]} */
+    const edits = [];
+    for (const [key, row] of changes) {
+      const [target, made] = this.#own(key, row);
+      edits.push(...made);
+      if (target !== key && chosen.delete(key)) chosen.add(target);
+    }
+    this.session.doc.change(label, edits, gesture);
+    this.session.selected.value = chosen;
+  }
+
+  /** Set an attribute of the selected rows that may be changed and whose type has it. @param {string} name @param {any} value @returns {number} how many rows */
+  setAttribute(name, value, label = words.steps.attribute) {
+    const has = (/** @type {Row} */ row) =>
+      (this.session.typeOf(row)?.attribute_types ?? []).some((/** @type {any} */ each) => each.name === name);
+    const changes = this.session
+      .chosen()
+      .filter(([key, row]) => this.session.isEditable(row, key) && has(row))
+      .map(
+        ([key, row]) =>
+          /** @type {[string, Row]} */ ([key, { ...row, attributes: { ...row.attributes, [name]: value } }]),
+      );
+    for (const [, row] of changes) this.session.labels.note(row, name, value);
+    this.#edit(label, changes);
+    return changes.length;
+  }
+
+  /**
+   * Delete what is selected, except rows of other layers and locked ones, which stay selected. In a track that is
+   * interpolated a gap begins.
+   * @param {{isWhole?: boolean}} [how] whole: keyframes are taken away, and what is between the others is seen there
+   * @returns {number} how many stay
+   */
+  removeSelected({ isWhole = false } = {}) {
+    const { session } = this;
+    const isOwn = (/** @type {string} */ key, /** @type {Row} */ row) =>
+      row.version === session.layer.peek() && session.isEditable(row, key);
+    const chosen = session.chosen();
+    /** @type {Edit[]} */
+    const edits = [];
+    const alone = [];
+    for (const [key, row] of chosen.filter(([key, row]) => isOwn(key, row))) {
+      const track = row.kind === "localization" ? session.trackSet.of(key) : null;
+      const state = track && session.doc.rows.get(track);
+      if (track && state && isOwn(track, state) && session.trackSet.isFilled(track) && !isWhole)
+        edits.push(...tracks.gap(session.doc, track, row.frame ?? 0, session.kindOf));
+      else if (!key.startsWith("~")) alone.push(key);
+    }
+    session.doc.change(words.steps.remove, [...edits, ...tracks.removed(session.doc, alone)]);
+    session.select(chosen.filter(([key, row]) => !isOwn(key, row)).map(([key]) => key));
+    return session.selected.peek().size;
+  }
+
+  /** Move a keyframe of a track to another frame, between its neighbours. @param {string} key @param {number} frame */
+  moveKeyframe(key, frame) {
+    const { session } = this;
+    const row = session.doc.rows.get(key);
+    const track = session.trackSet.of(key);
+    if (!row || !track || row.version !== session.layer.peek() || !session.isEditable(row, key)) return;
+    const { before, after } = tracks.placeIn(session.doc, track, row.frame ?? 0);
+    const first = before ? (before[1].frame ?? 0) + 1 : 0;
+    const last = after ? (after[1].frame ?? 0) - 1 : (session.player?.frames ?? 1) - 1;
+    session.doc.change(words.steps.moveKeyframe, [[key, { ...row, frame: Math.max(first, Math.min(last, frame)) }]]);
+  }
+
+  /** A keyframe of the active track on the present frame, as it is seen. */
+  makeKeyframe() {
+    const track = this.session.trackSet.active;
+    const row = track && this.session.trackSet.row(computedKey(track));
+    if (track && row && this.session.isEditable(row, track))
+      this.#edit(words.steps.keyframe, [[computedKey(track), row]]);
+    if (track) this.session.trackSet.follow();
+  }
+
+  /** Copy the selection to a neighbouring frame and go there. Copies join the tracks of their originals. @param {number} direction */
+  async copyOn(direction) {
+    const frame = this.session.frame.peek() + direction;
+    const shapes = this.session.shapes().filter(([, row]) => row.frame === this.session.frame.peek());
+    if (!shapes.length || frame < 0 || frame >= (this.session.player?.frames ?? 0)) return;
+    const { doc, trackSet } = this.session;
+    /** @type {Edit[]} */
+    const edits = [];
+    const keys = shapes.map(([key, row]) => {
+      const copy = tracks.copyTo({ ...row, version: this.session.layer.peek() }, frame);
+      const track = trackSet.of(key);
+      const at = track && tracks.placeIn(doc, track, frame).at;
+      const isFree = track && !(at && hasPlace(at[1].shape));
+      edits.push(...(isFree ? tracks.keyed(doc, track, [copy]) : [copy]));
+      return copy[0];
+    });
+    doc.change(words.steps.copy, edits);
+    await this.session.player?.step(direction);
+    this.session.select(keys);
+  }
+
+  /** Put shapes that were copied on the present frame. @returns {number} how many */
+  paste() {
+    const { session } = this;
+    if (!session.mayEdit) return 0;
+    const made = session.labels.copied().map(({ type, shape, attributes, shift }) => {
+      /** @type {Row} */
+      const row = {
+        kind: "localization",
+        type: type.id,
+        version: session.layer.peek(),
+        elemental: crypto.randomUUID(),
+        frame: session.frame.peek(),
+        shape: shift ? moved(type.dtype, shape, shift, shift) : shape,
+        attributes,
+      };
+      return /** @type {[string, Row]} */ ([keyOf(row), row]);
+    });
+    session.doc.change(words.steps.paste, made);
+    if (made.length) session.select(made.map(([key]) => key));
+    return made.length;
+  }
+
+  /** @param {(doc: AnnotationDocument, track: string) => Edit[]} make @param {string} label @returns {number} how many rows changed */
+  editTrack(make, label) {
+    const track = this.session.trackSet.active;
+    const row = track ? this.session.doc.rows.get(track) : null;
+    if (!track || !row || !this.session.isEditable(row, track)) return 0;
+    const edits = make(this.session.doc, track);
+    this.session.doc.change(label, edits);
+    return edits.length;
+  }
+
+  /** A track of the selected shapes of one type, into which the next ones are drawn. */
+  makeTrack() {
+    const shapes = this.session.shapes().filter(([key]) => !key.startsWith("~"));
+    const type = this.session.trackTypes[0];
+    if (!shapes.length || !type) return;
+    if (new Set(shapes.map(([, row]) => row.type)).size > 1) {
+      this.session.say(words.trackOfOneType);
+      return;
+    }
+    const edit = tracks.newTrack(
+      type.id,
+      this.session.layer.peek(),
+      shapes.map(([key]) => key),
+      this.#defaults(type),
+    );
+    this.session.doc.change(words.steps.track, [edit]);
+    this.session.trackSet.armed.value = edit[0];
+  }
+
+  /** A state of the present frame or of the whole media. @param {any} type */
+  createState(type) {
+    /** @type {Row} */
+    const row = {
+      kind: "state",
+      type: type.id,
+      version: this.session.layer.peek(),
+      elemental: crypto.randomUUID(),
+      frame: type.association === "Frame" ? this.session.frame.peek() : null,
+      members: [],
+      attributes: this.#defaults(type),
+    };
+    this.session.doc.change(words.steps.state, [[keyOf(row), row]]);
+    this.session.select([keyOf(row)]);
+  }
+
+  mergeTracks() {
+    const [into, ...others] = this.session
+      .chosen()
+      .filter(([key, row]) => this.session.isTrack(row) && this.session.isEditable(row, key))
+      .map(([key]) => key);
+    if (!others.length) return;
+    if (new Set([into, ...others].flatMap((key) => [...this.session.trackSet.typesOf(key)])).size > 1) {
+      this.session.say(words.trackOfOneType);
+      return;
+    }
+    this.session.doc.change(words.steps.merge, tracks.merged(this.session.doc, into, others));
+    this.session.select([into]);
+  }
+
+  /**
+   * A changed row in the active layer: itself, a copy with its elemental id where it shows through from below, or a new
+   * keyframe where it was computed. The key, and the edits.
+   * @param {string} key @param {Row} row @returns {[string, Edit[]]}
+   */
+  #own(key, row) {
+    const { doc, layer } = this.session;
+    const track = key.startsWith("~") ? this.session.trackSet.of(key) : null;
+    if (track) {
+      const copy = tracks.copyTo({ ...row, version: layer.peek() }, row.frame ?? 0);
+      return [copy[0], tracks.keyed(doc, track, [copy])];
+    }
+    const own = row.version === layer.peek() ? /** @type {Edit} */ ([key, row]) : tracks.lifted(row, layer.peek());
+    return [own[0], [own]];
+  }
+
+  #defaults(/** @type {any} */ type) {
+    const filled = (type.attribute_types ?? []).filter(
+      (/** @type {any} */ each) => each.default !== null && each.default !== undefined,
+    );
+    return Object.fromEntries(filled.map((/** @type {any} */ each) => [each.name, each.default]));
+  }
+}

@@ -1,0 +1,26 @@
+// Values that change with every frame, for parts of the page that need not follow each of them.
+import { useEffect, useState } from "../lib.js";
+
+const QUIET_MS = 300;
+const PAUSE_MS = 90;
+
+/** The value of a signal: at once after a pause, and while it changes quickly only when it stops. @template T @param {import("../lib.js").Computed<T>} source @returns {T} */
+export function useSettled(source) {
+  const [value, setValue] = useState(/** @type {{now: T}} */ ({ now: source.peek() }));
+  useEffect(() => {
+    /** @type {any} */
+    let timer;
+    let last = 0;
+    const stop = source.subscribe((now) => {
+      clearTimeout(timer);
+      const at = performance.now();
+      timer = setTimeout(() => setValue({ now }), at - last > QUIET_MS ? 0 : PAUSE_MS);
+      last = at;
+    });
+    return () => {
+      clearTimeout(timer);
+      stop();
+    };
+  }, [source]);
+  return value.now;
+}

@@ -1,0 +1,47 @@
+// The sheet of keys: all commands with their keys, each of which a person can change.
+import { html, useState } from "../lib.js";
+import { text } from "../strings.js";
+import { annotate as words } from "../strings_annotate.js";
+import { Button } from "../ui/controls.js";
+import { Dialog } from "../ui/dialog.js";
+import { choose, chosenKeys, keysFor, reset } from "../ui/key_map.js";
+import { keyName } from "../ui/keys.js";
+
+const NAMES = /** @type {Record<string, string>} */ ({ " ": "Space", "Ctrl+Z": "Ctrl Shift z" });
+const ARROWS = /** @type {Record<string, string>} */ ({
+  ArrowLeft: "←",
+  ArrowRight: "→",
+  ArrowUp: "↑",
+  ArrowDown: "↓",
+});
+const MODIFIERS = ["Control", "Shift", "Alt", "Meta"];
+
+/** The name of a key for people. @param {string} key */
+const keyText = (key) =>
+  NAMES[key] ?? key.replace(/Arrow\w+/, (arrow) => ARROWS[arrow]).replaceAll(/(?<=.)\+(?=.)/g, " ");
+
+/** @param {{commands: import("../draw/commands.js").Command[], onClose: () => void}} props */
+export function Help({ commands, onClose }) {
+  const [waiting, setWaiting] = useState(/** @type {string | null} */ (null));
+  const isChanged = Object.keys(chosenKeys.value).length > 0;
+  const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
+    if (!waiting || MODIFIERS.includes(event.key)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (event.key !== "Escape") choose(commands, waiting, keyName(event));
+    setWaiting(null);
+  };
+  const row = (/** @type {import("../draw/commands.js").Command} */ command) => html`<div key=${command.id}>
+    <dt><button type="button" class="key-button" aria-label=${words.changeKey(command.label)} title=${words.changeKey(command.label)}
+      onClick=${() => setWaiting(command.id)} onKeyDown=${onKeyDown}>
+      ${waiting === command.id ? words.pressKey : keysFor(command).map((key) => html`<span class="key" key=${key}>${keyText(key)}</span> `)}
+    </button></dt><dd>${command.label}</dd></div>`;
+  const groups = Object.entries(words.keyGroups).map(([group, title]) => {
+    const own = commands.filter((command) => command.group === group);
+    return own.length > 0 && html`<section key=${group}><h3>${title}</h3><dl>${own.map(row)}</dl></section>`;
+  });
+  return html`<${Dialog} wide title=${words.shortcuts} onClose=${onClose}
+    footer=${html`<${Button} disabled=${!isChanged} onClick=${reset}>${words.resetKeys}<//><${Button} kind="primary" onClick=${onClose}>${text.close}<//>`}>
+    <p class="muted small">${words.keysLead}</p>
+    <div class="keys" tabindex="0" role="group" aria-label=${words.shortcuts}>${groups}</div><//>`;
+}

@@ -1,0 +1,125 @@
+"""Credentials: what a request proves its authority with. Each has a subject, a scope, a level and an end."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import secrets
+import zlib
+from hashlib import sha256
+from typing import Literal
+
+from msgspec import Struct
+
+from chalicelib.core.permissions import Level
+from chalicelib.core.resource import Timestamp
+
+CredentialKind = Literal["session", "access", "job", "guest"]
+"""Of a sign-in, an access token, a job, or a share link."""
+ALL, READ = "all", "read"
+"""Names in `operations`: every operation, and those that only read."""
+_USERS = 1 << 32
+_SESSION = re.compile(r"[0-9a-f]{32}(?P<user>[0-9a-f]{8})")
+_MARKED = re.compile(r"(?P<text>limn_(?:(?P<kind>job|guest)_)?[0-9a-f]{32}(?P<user>[0-9a-f]{8}))(?P<sum>[0-9a-f]{8})")
+
+
+class Credential(Struct, kw_only=True, omit_defaults=True):
+    """A credential as it is stored: what every request needs of its subject and its limits.
+
+    Attributes:
+        id: its key: the kind and the SHA-256 of its token.
+        user: the subject; 0 for a guest.
+        holder: the id of the record that it belongs to: an access token, a job, a share link.
+        projects: the ids of the projects that it reaches, and no organization; None for all that the subject reaches.
+        level: the highest level that it gives anywhere.
+        name: what a sign-in is for, as its user said.
+        operations: the groups of operations (tags) that it may call, or `all`, or `read`.
+        networks: the networks (CIDR) that it may come from; any where empty.
+        sections, media: what a guest is shown; filled in from the share link with each request.
+    """
+
+    id: str
+    kind: CredentialKind
+    user: int = 0
+    username: str = ""
+    is_staff: bool = False
+    name: str = ""
+    holder: int | str = 0
+    projects: list[int] | None = None
+    level: Level = Level.FULL
+    operations: tuple[str, ...] = (ALL,)
+    networks: tuple[str, ...] = ()
+    created_datetime: Timestamp
+    sections: list[int] = []
+    media: list[int] = []
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether it gives less than a sign-in of its user: then it never changes accounts or administers."""
+        return self.kind != "session"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is an access token without limits of place, level and operations."""
+        return self.kind == "access" and self.projects is None and self.level >= Level.FULL and ALL in self.operations
+
+    def allows(self, group: str, *, is_read: bool) -> bool:
+        """Whether it may call an operation of a group."""
+        return ALL in self.operations or group in self.operations or (is_read and READ in self.operations)
+
+    def comes_from(self, address: str) -> bool:
+        """Whether it may come from a network address; from an unknown one only where any will do."""
+        if not self.networks:
+            return True
+        try:
+            found = ipaddress.ip_address(address)
+        except ValueError:
+            return False
+        return any(found in ipaddress.ip_network(each) for each in self.networks)
+
+
+def new_token(kind: CredentialKind, user: int = 0) -> str:
+    """A random token (128 bits) that names its kind and the id of its probable user.
+
+    That of a sign-in is 40 hexadecimal digits, as clients expect. The others begin with `limn_` and end with a CRC-32,
+    so that scanners find them in text, and typing errors cost no read. The user is never trusted: what is stored says
+    whose it is; it lets a request read the membership beside the credential.
+    """
+    digits = f"{secrets.token_hex(16)}{user % _USERS:08x}"
+    if kind == "session":
+        return digits
+    text = f"limn_{digits}" if kind == "access" else f"limn_{kind}_{digits}"
+    return f"{text}{zlib.crc32(text.encode()):08x}"
+
+
+def key_of(token: str) -> str:
+    """The key that a token is stored under: its kind, and its hash. It is random enough to need no salt."""
+    found = _marked(token)
+    kind = (found["kind"] or "access") if found else "session"
+    return f"{kind}#{hash_of(token)}"
+
+
+def session_key(hashed: str) -> str:
+    """The key of a sign-in whose token has a hash."""
+    return f"session#{hashed}"
+
+
+def hash_of(token: str) -> str:
+    """The SHA-256 of a token, in hexadecimal digits."""
+    return sha256(token.encode()).hexdigest()
+
+
+def is_well_formed(token: str) -> bool:
+    """Whether a token may be one: a text that begins as ours do has its checksum."""
+    return not token.startswith("limn_") or _marked(token) is not None
+
+
+def probable_user(token: str) -> int | None:
+    """The user whom a token names, if it is of the form of `new_token`."""
+    found = _SESSION.fullmatch(token) or _marked(token)
+    return int(found["user"], 16) if found else None
+
+
+def _marked(token: str) -> re.Match[str] | None:
+    found = _MARKED.fullmatch(token)
+    return found if found and zlib.crc32(found["text"].encode()) == int(found["sum"], 16) else None

@@ -1,0 +1,183 @@
+"""Masks as run lengths, in the compressed form of COCO.
+
+A mask of `height` x `width` pixels is read column by column. Its runs are pixels outside, inside, outside and so on;
+the first may be 0. Their text has groups of 5 bits, the lowest first, as the characters from `0` on. A sixth bit says
+that more follow; from the fourth run on it has the difference to the run before the last. So an object has one text,
+and `decode(encode(runs)) == runs`. All is linear in the runs and the bytes of pixels, without other libraries.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+
+MOST_CHARACTERS = 65_536
+"""The longest text of one mask."""
+_LONGEST = 7
+"""Characters of a run: 35 bits."""
+
+
+def encode(runs: Sequence[int]) -> str:
+    """The text of run lengths."""
+    text = bytearray()
+    for place, run in enumerate(runs):
+        value = run - runs[place - 2] if place > 2 else run  # noqa: PLR2004 as COCO has it
+        while True:
+            group, value = value & 31, value >> 5
+            more = value != (-1 if group & 16 else 0)
+            text.append(48 + group + (32 if more else 0))
+            if not more:
+                break
+    return text.decode()
+
+
+def decode(text: str) -> list[int]:
+    """The run lengths of a text.
+
+    Raises:
+        ValueError: it is not such a text, or a run is negative.
+    """
+    runs: list[int] = []
+    value = shift = 0
+    for character in text.encode():
+        group = character - 48
+        if not 0 <= group < 64 or shift >= 5 * _LONGEST:  # noqa: PLR2004 six bits
+            message = "it has a character or number that run lengths do not have"
+            raise ValueError(message)
+        value |= (group & 31) << shift
+        shift += 5
+        if group & 32:
+            continue
+        if group & 16:
+            value -= 1 << shift
+        if len(runs) > 2:  # noqa: PLR2004 as COCO has it
+            value += runs[-2]
+        if value < 0:
+            message = "a run is negative"
+            raise ValueError(message)
+        runs.append(value)
+        value = shift = 0
+    if shift:
+        message = "it ends within a number"
+        raise ValueError(message)
+    return runs
+
+
+def area(runs: Sequence[int]) -> int:
+    """The pixels of a mask."""
+    return sum(runs[1::2])
+
+
+def joined(runs: Iterable[int]) -> list[int]:
+    """Runs without empty ones but the first."""
+    found: list[int] = [0]
+    for place, run in enumerate(runs):
+        if place % 2 == (len(found) - 1) % 2:
+            found[-1] += run
+        elif run:
+            found.append(run)
+    return found
+
+
+def pixels(runs: Sequence[int]) -> bytes:
+    """A byte for each pixel, column by column: 255 inside, 0 outside."""
+    return b"".join((b"\xff" if place % 2 else b"\x00") * run for place, run in enumerate(runs))
+
+
+def runs_of(columns: bytes) -> list[int]:
+    """The runs of a byte for each pixel, column by column: any but 0 is inside."""
+    flags = columns.translate(_INSIDE)
+    runs, place, wanted = list[int](), 0, b"\x01"
+    while place < len(flags):
+        end = flags.find(wanted, place)
+        end = len(flags) if end < 0 else end
+        runs.append(end - place)
+        place, wanted = end, b"\x00" if wanted == b"\x01" else b"\x01"
+    return runs
+
+
+_INSIDE = bytes([0] + [1] * 255)
+
+
+def whole(runs: Sequence[int], size: tuple[int, int], corner: tuple[int, int], picture: tuple[int, int]) -> list[int]:
+    """The runs of a whole picture from those of a part of it.
+
+    Args:
+        runs: of the part.
+        size: of the part, height and width.
+        corner: where it begins, top and left.
+        picture: the size of the picture, height and width.
+    """
+    (height, width), (top, left), (tall, wide) = size, corner, picture
+    spans = [
+        (start - start // height * height + start // height * tall, length) for start, length in _spans(runs, height)
+    ]
+    first = left * tall + top
+    found, end = [], 0
+    for start, length in spans:
+        found += [first + start - end, length]
+        end = first + start + length
+    assert width <= wide  # noqa: S101 the part is within the picture
+    return joined([*found, tall * wide - end])
+
+
+def part(runs: Sequence[int], picture: tuple[int, int]) -> tuple[int, int, int, int, list[int]]:
+    """The smallest part of a picture that has all pixels of a mask: top, left, height, width, and its runs.
+
+    An empty mask has the part of the first pixel.
+    """
+    tall = picture[0]
+    spans = _spans(runs, tall)
+    if not spans:
+        return 0, 0, 1, 1, [1]
+    top = min(start % tall for start, _ in spans)
+    bottom = max(start % tall + length for start, length in spans)
+    left, right = spans[0][0] // tall, spans[-1][0] // tall + 1
+    height, width = bottom - top, right - left
+    found, end = [], 0
+    for start, length in spans:
+        column, row = divmod(start, tall)
+        at = (column - left) * height + row - top
+        found += [at - end, length]
+        end = at + length
+    return top, left, height, width, joined([*found, height * width - end])
+
+
+def filled(rings: Iterable[Sequence[tuple[float, float]]], picture: tuple[int, int]) -> list[int]:
+    """The runs of the pixels whose centres lie within an odd number of outlines.
+
+    Args:
+        rings: points in pixels; holes are outlines, too.
+        picture: height and width.
+    """
+    tall, wide = picture
+    crossings: defaultdict[int, list[float]] = defaultdict(list)
+    for ring in rings:
+        for (ax, ay), (bx, by) in zip(ring, [*ring[1:], ring[0]], strict=True):
+            first, last = sorted((math.ceil(ax - 0.5), math.ceil(bx - 0.5)))
+            for column in range(max(first, 0), min(last, wide)):
+                crossings[column].append(ay + (column + 0.5 - ax) / (bx - ax) * (by - ay))
+    found, end = list[int](), 0
+    for column in sorted(crossings):
+        heights = [min(max(math.ceil(height - 0.5), 0), tall) for height in sorted(crossings[column])]
+        for top, bottom in zip(heights[::2], heights[1::2], strict=False):
+            if bottom > top:
+                start = column * tall + top
+                found += [start - end, bottom - top]
+                end = start + bottom - top
+    return joined([*found, wide * tall - end])
+
+
+def _spans(runs: Sequence[int], tall: int) -> list[tuple[int, int]]:
+    """The runs inside, each with its first pixel, cut at the ends of columns."""
+    found = []
+    ends = list(accumulate(runs))
+    for start, end in zip(ends[0::2], ends[1::2], strict=False):
+        at = start
+        while at < end:
+            stop = min(end, at - at % tall + tall)
+            found.append((at, stop - at))
+            at = stop
+    return found

@@ -1,0 +1,1 @@
+"""Reports of how far layers of annotations agree."""

@@ -1,0 +1,186 @@
+"""Quality reports: orders, and their computation in the function of datasets."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import msgspec
+
+from chalicelib.access import view_queries
+from chalicelib.access.background import scope_of
+from chalicelib.access.scope import Scope
+from chalicelib.core.kinds import Kind
+from chalicelib.core.models.definitions import VERSION, Definitions, LocalizationType
+from chalicelib.core.resource import now
+from chalicelib.errors import BadInput, LimnError, NotFound
+from chalicelib.query.operators import Op
+from chalicelib.query.parsers import filters
+from chalicelib.query.parsers.addresses import parse_address
+from chalicelib.query.parsers.parameters import LocalizationQuery
+from chalicelib.query.tree import Query, Sort, Test, both
+from chalicelib.queues import send
+from chalicelib.resources.quality.comparison import Rules, compare
+from chalicelib.resources.quality.matching import Shape
+from chalicelib.resources.quality.messages import MakeQualityReport
+from chalicelib.resources.quality.schemas import QUALITY_REPORT, QualityReport, QualityReportSpec
+from chalicelib.settings import settings
+from chalicelib.storage.dynamodb import limits, records
+
+MOST_SHAPES = 2_000_000
+"""Shapes of one report: what the function of datasets compares within its time."""
+MOST_MEDIA = 1_000
+"""Media that a report lists, of all pairs of layers together."""
+
+
+class _Row(msgspec.Struct):
+    """The members of a localization's document that a comparison reads."""
+
+    id: int
+    type: int
+    media: int
+    frame: int
+    version: int
+    created_by: int | None = None
+    x: float | None = None
+    y: float | None = None
+    width: float | None = None
+    height: float | None = None
+    u: float | None = None
+    v: float | None = None
+    points: list[tuple[float, float]] | None = None
+    attributes: dict[str, Any] = {}
+
+
+_decode = msgspec.json.Decoder(_Row).decode
+
+
+def order(scope: Scope, project: int, spec: QualityReportSpec) -> QualityReport:
+    """Store the order of a report, and send it to the function of datasets.
+
+    Raises:
+        BadInput: fewer than two layers, a layer twice, an unknown class attribute, or a query that is not valid.
+        NotFound: a layer is not in the project.
+    """
+    layers = layers_of(spec)
+    if len(layers) < 2:  # noqa: PLR2004 a pair
+        raise BadInput("versions: give two layers, or one and a reference.")
+    if len(set(layers)) < len(layers):
+        raise BadInput("versions: each layer once, and not the reference.")
+    for number in layers:
+        if records.get(VERSION, number).project != project:
+            raise NotFound.of("Version", number)
+    view = view_queries.current(project)
+    _check_attribute(view.definitions, spec.class_attribute)
+    if view_queries.count(view, _query(spec), scope) > MOST_SHAPES:
+        raise BadInput(f"A report compares at most {MOST_SHAPES} shapes; narrow it by media_ids or query.")
+    uid = str(uuid.uuid4())
+    made = QualityReport(uid=uid, id=uid, project=project, user=scope.caller.id, created_datetime=now(), spec=spec)
+    limits.check(QUALITY_REPORT, made)
+    # sent first, so that no crash leaves a report that never begins; the function waits for the record
+    send(settings().dataset_queue_url, MakeQualityReport(uid=uid))
+    return records.create(QUALITY_REPORT, made)
+
+
+def layers_of(spec: QualityReportSpec) -> list[int]:
+    """All versions of a report, the reference first."""
+    return [*([] if spec.reference is None else [spec.reference]), *spec.versions]
+
+
+def _check_attribute(definitions: Definitions, name: str | None) -> None:
+    names = {each.name for type_ in definitions.types(Kind.LOCALIZATION).values() for each in type_.attribute_types}
+    if name is not None and name not in names:
+        raise BadInput(f"class_attribute: no localization type has {name!r}; there are {', '.join(sorted(names))}.")
+
+
+def _query(spec: QualityReportSpec) -> Query:
+    given = LocalizationQuery()
+    if spec.query is not None:
+        given = parse_address(spec.query, LocalizationQuery, "query")
+        if given.version or given.start or given.stop is not None or given.sort_by:
+            raise BadInput("query: version, start, stop and sort_by are those of the report.")
+    found = filters.parse(Kind.LOCALIZATION, given)
+    narrowed = [Test("version", Op.IN, tuple(layers_of(spec)))]
+    if spec.media_ids is not None:
+        narrowed.append(Test("media", Op.IN, tuple(dict.fromkeys(spec.media_ids))))
+    return replace(found, where=both(found.where, *narrowed), merge=False, sort=(Sort("$media"), Sort("$frame")))
+
+
+def make(uid: str) -> None:
+    """Compute a report. A repetition after a crash computes it again, with the same result for the same rows.
+
+    Raises:
+        NotFound: there is no such report: it is not stored yet, or deleted.
+    """
+    report = records.get(QUALITY_REPORT, uid)
+    if report.is_finished:
+        return
+    records.edit(QUALITY_REPORT, uid, lambda found: msgspec.structs.replace(found, status="running"))
+    scope = scope_of(report.user, report.project, "report")
+    spec, layers = report.spec, layers_of(report.spec)
+    pairs = list(combinations(layers, 2))
+    if spec.reference is not None:
+        pairs = [(spec.reference, each) for each in spec.versions]
+    rules = Rules(threshold=spec.iou, reach=spec.distance, class_aware=spec.class_aware)
+    found, agreement, interval = compare(_rows(report, scope), layers, pairs, rules)
+    results = [comparison.result() for comparison in found]
+    for result in results:
+        result["media_count"] = len(result["media"])
+        result["media"] = sorted(result["media"], key=lambda each: each["f1"] or 0)[: MOST_MEDIA // len(results)]
+    finish(uid, status="succeeded", results=results, alpha=agreement, alpha_interval=interval and list(interval))
+
+
+def fail(uid: str, reason: Exception) -> None:
+    """Mark a report as failed, with the reason."""
+    text = f"{reason.message} {reason.details}".strip() if isinstance(reason, LimnError) else "The report failed."
+    if records.maybe(QUALITY_REPORT, uid) is not None:
+        finish(uid, status="failed", message=text[:1000])
+
+
+def without_results(report: QualityReport) -> QualityReport:
+    """A report as lists show it."""
+    return msgspec.structs.replace(report, results=None)
+
+
+def finish(uid: str, **members: Any) -> None:
+    """Store the outcome of a report, unless it has one."""
+    records.edit(
+        QUALITY_REPORT,
+        uid,
+        lambda found: None if found.is_finished else msgspec.structs.replace(found, **members),
+    )
+
+
+def _rows(report: QualityReport, scope: Scope) -> Iterator[tuple[int, int, int, Shape]]:
+    view = view_queries.current(report.project)
+    known = view.definitions.types(Kind.LOCALIZATION)
+    types = {number: each for number, each in known.items() if isinstance(each, LocalizationType)}
+    for document in view_queries.documents(view, _query(report.spec), scope):
+        row = _decode(document)
+        type_ = types.get(row.type)
+        shape = _shape_of(row, type_.dtype, report.spec.class_attribute, type_.name) if type_ else None
+        if shape is not None:
+            yield row.media, row.frame, row.version, shape
+
+
+def _shape_of(row: _Row, kind: str, attribute: str | None, name: str) -> Shape | None:
+    """The shape of a row; None where a coordinate is missing."""
+    label = name if attribute is None else str(row.attributes.get(attribute) or "")
+    points: tuple[tuple[float, float], ...] = ()
+    if kind == "poly":
+        points = tuple(row.points or ())
+        if len(points) < 3:  # noqa: PLR2004 an area
+            return None
+        xs, ys = [x for x, _ in points], [y for _, y in points]
+        box = (min(xs), min(ys), max(xs), max(ys))
+    elif row.x is None or row.y is None:
+        return None
+    elif kind == "line":
+        points = ((row.x, row.y), (row.x + (row.u or 0), row.y + (row.v or 0)))
+        box = (min(row.x, points[1][0]), min(row.y, points[1][1]), max(row.x, points[1][0]), max(row.y, points[1][1]))
+    else:
+        box = (row.x, row.y, row.x + (row.width or 0), row.y + (row.height or 0))
+    return Shape(row.id, kind, label, box, points, row.created_by)

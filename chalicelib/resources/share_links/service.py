@@ -1,0 +1,144 @@
+"""Share links: made for a section or media, opened by guests without an account, ended at once."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from chalicelib.access import passwords, rate_limits
+from chalicelib.access.authentication import DAY, Caller, project_of
+from chalicelib.core.kinds import Kind
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.credentials import Credential, hash_of, key_of, new_token
+from chalicelib.core.models.definitions import SECTION
+from chalicelib.core.models.share_links import SHARE_LINK, ShareLink, ShareLinkSpec, ShareLinkUpdate, has_ended
+from chalicelib.core.records import padded
+from chalicelib.core.resource import given, now
+from chalicelib.core.text.dates import read_date
+from chalicelib.errors import BadInput, Forbidden, NotFound
+from chalicelib.settings import settings
+from chalicelib.storage.dynamodb import attempts, credentials, entities, ids, records
+from chalicelib.storage.dynamodb.transactions import Transaction
+
+TRIALS, TRIAL_SECONDS = 10, 600
+"""Wrong passphrases of a link, and how long its passphrase then counts for nobody."""
+SESSION_SECONDS = DAY
+"""How long a guest looks on after opening a link; then it is opened again."""
+LONGEST_DAYS = 366
+
+
+def create(project: Project, caller: Caller, spec: ShareLinkSpec) -> tuple[ShareLink, str]:
+    """Make a link; returns it, and its address, which is shown once.
+
+    Raises:
+        BadInput: it names neither a section nor media, both, or what is not in the project; or there are too many.
+    """
+    if (spec.section is None) == (spec.media_ids is None):
+        raise BadInput("Give a section or media_ids, one of the two.")
+    if spec.section is not None:
+        _check_folder(project.id, spec.section)
+    numbers = list(dict.fromkeys(spec.media_ids or ()))
+    found = entities.many(Kind.MEDIA, numbers)
+    for index, number in enumerate(numbers):
+        if number not in found or found[number].entity.project != project.id:
+            raise BadInput(f"media_ids[{index}]: the project has no media {number}.")
+    token = passwords.new_mailed_token()
+    made = ShareLink(
+        id=ids.reserve(SHARE_LINK.name)[0],
+        project=project.id,
+        user=caller.id,
+        section=spec.section,
+        media_ids=numbers,
+        created_datetime=now(),
+        token_hash=hash_of(token),
+    )
+    made = msgspec.structs.replace(made, **_members_of(spec))
+    return records.create(SHARE_LINK, made), f"{settings().public_url}/#/shared/{token}"
+
+
+def change(link: ShareLink, body: ShareLinkUpdate) -> None:
+    """Change the members given; guests who have opened the link feel it with their next request."""
+    members = _members_of(body)
+    if not members:
+        raise BadInput("Nothing to change: give name, passphrase, expires_datetime or most_openings.")
+    records.edit(SHARE_LINK, link.id, lambda current: msgspec.structs.replace(current, **members))
+
+
+def open_link(token: str, passphrase: str | None, caller: Caller) -> tuple[ShareLink, str, datetime]:
+    """Open a link: the link, the token of a guest, and when that ends.
+
+    Raises:
+        NotFound: there is no such link, or it has ended.
+        Forbidden: the passphrase is missing or wrong.
+        TooMany: the caller opened too many.
+    """
+    rate_limits.check(rate_limits.LINK_OPENING, caller)
+    link = records.get_claimed(SHARE_LINK, "token", hash_of(token))
+    if link is None:
+        raise _no_longer_valid()
+    _check_usable(link)
+    _check_passphrase(link, passphrase)
+    guest = new_token("guest", link.id)
+    end = datetime.now(UTC) + timedelta(seconds=SESSION_SECONDS)
+    if link.expires_datetime is not None:
+        end = min(end, datetime.fromisoformat(link.expires_datetime))
+    credential = Credential(id=key_of(guest), kind="guest", holder=link.id, created_datetime=now())
+
+    def count(current: ShareLink) -> ShareLink:
+        _check_usable(current)
+        return msgspec.structs.replace(current, openings=current.openings + 1)
+
+    def admit(change: Transaction, _before: ShareLink, _after: ShareLink) -> None:
+        credentials.put(change, credential, int(end.timestamp()), now()[:10])
+
+    return records.edit(SHARE_LINK, link.id, count, also=admit), guest, end
+
+
+def _check_usable(link: ShareLink) -> None:
+    project_of(link.project)
+    if has_ended(link) or (link.most_openings is not None and link.openings >= link.most_openings):
+        raise _no_longer_valid()
+
+
+def _no_longer_valid() -> NotFound:
+    return NotFound("This link is not, or no longer, valid.")
+
+
+def _check_passphrase(link: ShareLink, passphrase: str | None) -> None:
+    """Check a passphrase. A trial is counted before it is checked, so that parallel ones do not pass the limit."""
+    if not link.passphrase_hash:
+        return
+    if not passphrase:
+        raise Forbidden("passphrase: this link needs one.")
+    began, key = time.monotonic(), f"share link|{link.id}"
+    number = attempts.count(key, TRIALS, TRIAL_SECONDS, extend=True)
+    if number is None or not passwords.is_match(link.passphrase_hash, passphrase):
+        time.sleep(max(0.0, began + passwords.REFUSAL_SECONDS - time.monotonic()))
+        raise Forbidden("passphrase: it is wrong, or was tried too often in the last ten minutes.")
+    attempts.clear(key)
+
+
+def _check_folder(project: int, number: int) -> None:
+    found = records.find(SECTION, project, padded(number))
+    if found is None:
+        raise BadInput(f"section: the project has no section {number}.")
+
+
+def _members_of(body: ShareLinkUpdate) -> dict[str, Any]:
+    """The members of a body as they are stored."""
+    wanted = ShareLinkUpdate.__struct_fields__
+    members = {name: value for name, value in given(body).items() if name in wanted}
+    if "passphrase" in members:
+        passphrase = members.pop("passphrase")
+        members["passphrase_hash"] = passwords.hash_password(passphrase) if passphrase else ""
+        members["has_passphrase"] = bool(passphrase)
+    if members.get("expires_datetime"):
+        end = read_date("expires_datetime", members["expires_datetime"])
+        moment, today = datetime.fromisoformat(end), datetime.now(UTC)
+        if not today < moment <= today + timedelta(days=LONGEST_DAYS):
+            raise BadInput(f"expires_datetime: it must be within {LONGEST_DAYS} days from now; null for no end.")
+        members["expires_datetime"] = end
+    return members

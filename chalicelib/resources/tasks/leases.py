@@ -1,0 +1,203 @@
+"""Leases of tasks, and what their holders change.
+
+`next_task` leases a task by a conditional write: of two callers that want one task, one gets it and the other takes the
+next. A lease that is not renewed ends, and the task is handed out again. The claim `person` of a task keeps a user from
+two copies of the same unit, whichever requests race.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from chalicelib.access.scope import Scope
+from chalicelib.core.log.commits import Note
+from chalicelib.core.permissions import LEVEL_OF, Level
+from chalicelib.core.resource import now, timestamp
+from chalicelib.core.text.dates import parse_date
+from chalicelib.errors import BadInput, Conflict, Forbidden, LimnError, NotFound
+from chalicelib.resources.tasks.schemas import (
+    TASK,
+    ChecklistItem,
+    NextTaskSpec,
+    Stage,
+    Task,
+    TaskUpdate,
+    TaskWorkflow,
+    stage_key,
+)
+from chalicelib.resources.tasks.service import visible
+from chalicelib.resources.tasks.workflow import workflow_of
+from chalicelib.storage.dynamodb import records
+from chalicelib.storage.dynamodb.transactions import Transaction
+
+CANDIDATES = 50
+"""Tasks from which one is chosen at random, so that callers at the same time seldom choose the same."""
+IDLE_SECONDS = 120.0
+"""A longer pause between two actions of a person does not count as time spent."""
+DEFAULT_RENEWAL = 1_800
+"""Seconds by which a change by its holder renews a lease."""
+
+
+class _HeldByCaller(LimnError):
+    """The caller has another copy of the same unit."""
+
+    status = 409
+
+
+def next_task(scope: Scope, project: int, spec: NextTaskSpec, level: Level) -> Task | None:
+    """Lease the next task that fits the caller: one that the caller has already, or else one that waits.
+
+    Returns:
+        the task; None where none waits for this caller.
+    """
+    workflow = workflow_of(project)
+    for task in _candidates(scope, project, spec, workflow, level):
+        leased = _try_lease(task, scope.caller.id, workflow, spec)
+        if leased is not None:
+            return leased
+    return None
+
+
+def _candidates(scope: Scope, project: int, spec: NextTaskSpec, workflow: TaskWorkflow, level: Level) -> Iterator[Task]:
+    stages: tuple[Stage, ...] = ("active", "open") if spec.stage == "open" else ("review",)
+    user, moment = scope.caller.id, now()
+    waiting = [
+        task
+        for stage in stages
+        for task in records.list_children(TASK, project, stage_key(stage))
+        if spec.name in (None, task.name) and _waits_for(task, user, moment) and _can_begin(task, workflow)
+    ]
+    if spec.stage == "review":
+        waiting = [task for task in waiting if task.assignee != user and _may_move(task, workflow, level)]
+    mine = [task for task in waiting if task.leased_by == user]
+    others = [task for task in waiting if task.leased_by != user]
+    for start in range(0, len(others), CANDIDATES):
+        part = others[start : start + CANDIDATES]
+        random.shuffle(part)
+        others[start : start + CANDIDATES] = part
+    for task in (*mine, *others):
+        if visible(scope, project, [task], Level.FULL):
+            yield task
+
+
+def _may_move(task: Task, workflow: TaskWorkflow, level: Level) -> bool:
+    return any(each.source == task.state and LEVEL_OF[each.level] <= level for each in workflow.transitions)
+
+
+def _can_begin(task: Task, workflow: TaskWorkflow) -> bool:
+    return task.stage != "open" or workflow.after(task.state, "active") is not None
+
+
+def _waits_for(task: Task, user: int, moment: str) -> bool:
+    return task.leased_by in (None, user) or (task.leased_until or "") <= moment
+
+
+def _try_lease(task: Task, user: int, workflow: TaskWorkflow, spec: NextTaskSpec) -> Task | None:
+    held = _HeldByCaller("The caller has another copy of this unit.")
+
+    def lease(found: Task) -> Task | None:
+        moment = now()
+        if found.stage != task.stage or not _waits_for(found, user, moment):
+            return None
+        after = _renew(found, user, spec.lease_seconds)
+        if spec.stage == "open":
+            after.assignee = user
+            if found.stage == "open":
+                start = workflow.after(found.state, "active")
+                if start is None:
+                    return None
+                after.state, after.stage = start.target, "active"
+        return after
+
+    try:
+        leased = records.edit(TASK, task.id, lease, taken=held)
+    except (_HeldByCaller, Conflict, NotFound):
+        return None
+    return leased if leased.leased_by == user and (leased.leased_until or "") > now() else None
+
+
+def _renew(task: Task, user: int, seconds: int) -> Task:
+    """The task with its lease for a user from now on, and the time of the user since the last action."""
+    at = datetime.now(UTC)
+    return msgspec.structs.replace(
+        task,
+        leased_by=user,
+        leased_until=timestamp(at + timedelta(seconds=seconds)),
+        seconds=task.seconds + (_since_action(task, at) if task.leased_by == user else 0),
+        active_at=timestamp(at),
+        modified_datetime=timestamp(at),
+    )
+
+
+def _since_action(task: Task, at: datetime) -> int:
+    last = parse_date(task.active_at) if task.active_at else None
+    if last is None:
+        return 0
+    passed = (at - last).total_seconds()
+    return round(passed) if 0 <= passed <= IDLE_SECONDS else 0
+
+
+def change(task: Task, body: TaskUpdate, user: int, level: Level) -> Task:
+    """Change the state or checklist of a task, or renew its lease.
+
+    Raises:
+        BadInput: there is no such transition, a reason is missing, or the checklist has another length.
+        Forbidden: the transition needs a higher level, or another person works on the task.
+    """
+    workflow = workflow_of(task.project)
+
+    def how(found: Task) -> Task:
+        is_own = found.leased_by == user and (found.leased_until or "") > now()
+        if not is_own and level < Level.FULL:
+            raise Forbidden("Only the person who has leased the task, or a member with Full Control, may change it.")
+        seconds = DEFAULT_RENEWAL if body.lease_seconds is msgspec.UNSET else body.lease_seconds
+        after = _renew(found, user, seconds) if is_own else msgspec.structs.replace(found, modified_datetime=now())
+        if body.checklist is not msgspec.UNSET:
+            after.checklist = _tick(found.checklist, body.checklist)
+        if body.state is not msgspec.UNSET and body.state != found.state:
+            _move(after, workflow, body, level)
+        return after
+
+    if all(getattr(body, name) is msgspec.UNSET for name in body.__struct_fields__):
+        raise BadInput("Nothing to change: give one of state, reason, checklist, lease_seconds.")
+    if body.reason is not msgspec.UNSET and body.state is msgspec.UNSET:
+        raise BadInput("reason: goes with state.")
+    return records.edit(TASK, task.id, how, also=lambda change, before, after: _note(change, before, after, user))
+
+
+def _tick(items: list[ChecklistItem], done: list[bool]) -> list[ChecklistItem]:
+    if len(items) != len(done):
+        raise BadInput(f"checklist: the task has {len(items)} steps; given {len(done)}.")
+    return [ChecklistItem(text=item.text, done=each) for item, each in zip(items, done, strict=True)]
+
+
+def _move(task: Task, workflow: TaskWorkflow, body: TaskUpdate, level: Level) -> None:
+    """Change the state. What leaves a person's hands is free for the next: a lease ends with its stage."""
+    state = str(body.state)
+    step = workflow.find(task.state, state)
+    if step is None:
+        names = [each.target for each in workflow.transitions if each.source == task.state] or ["no state"]
+        raise BadInput(f"state: from {task.state!r} a task goes to {', '.join(names)}; given {state!r}.")
+    if level < LEVEL_OF[step.level]:
+        raise Forbidden(f"state: the change from {task.state!r} to {state!r} needs {step.level}.")
+    if step.needs_reason and body.reason is msgspec.UNSET:
+        raise BadInput(f"reason: the change from {task.state!r} to {state!r} needs one.")
+    task.reason = None if body.reason is msgspec.UNSET else body.reason
+    stage = workflow.stage_of(state)
+    if stage != task.stage:
+        task.leased_by = task.leased_until = task.active_at = None
+        if stage == "open":
+            task.assignee = None
+    task.state, task.stage = state, stage
+
+
+def _note(change: Transaction, before: Task, after: Task, user: int) -> None:
+    if before.state != after.state:
+        data: dict[str, Any] = {"media_id": after.media_id, "old": before.state, "new": after.state}
+        note = Note(type="task.changed", kind="task", id=after.id, media=[after.media_id], data=data)
+        change.note(after.project, user, note)

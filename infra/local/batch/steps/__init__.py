@@ -1,8 +1,0 @@
-"""Containers of jobs as they are run on this machine.
-
-step        a container to run, and what all runners share
-mode        which of docker, podman and plain processes runs the steps
-processes   a container as a process with limits; `launch_step` is what that process runs first
-containers  a container by docker or podman
-callers     whether a connection comes from a step
-"""

@@ -1,0 +1,38 @@
+"""The tenant of a request, for shares of what the requests of a process have in common."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Hashable
+
+from chalicelib.access import authentication
+from chalicelib.core.models.credentials import hash_of
+
+SECONDS = 60.0
+"""How long the tenant of a token is remembered."""
+_MOST = 10_000
+_known: OrderedDict[str, tuple[float, Hashable]] = OrderedDict()
+
+
+def tenant_of(authorization: str | None) -> Hashable:
+    """The first organization of the caller, else the caller; one for all requests without a good token."""
+    if not authorization:
+        return "nobody"
+    name = hash_of(authorization)
+    found, now = _known.get(name), time.monotonic()
+    if found is None or found[0] < now:
+        try:
+            found = (now + SECONDS, _find(authorization))
+        except Exception:  # noqa: BLE001 the request itself says what is wrong
+            return "nobody"
+        _known[name] = found
+        while len(_known) > _MOST:
+            _known.popitem(last=False)
+    return found[1]
+
+
+def _find(authorization: str) -> Hashable:
+    caller = authentication.authenticate(authorization)
+    organizations = authentication.organizations_of(caller)
+    return ("organization", min(organizations)) if organizations else ("user", caller.id)

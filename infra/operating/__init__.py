@@ -1,0 +1,1 @@
+"""What an operator does with a deployment: check the account, look after queues, restore."""

@@ -1,0 +1,67 @@
+"""Dead letters: what the queues have given up, and the way back once the reason is mended.
+
+A message is sent to its queue before it is deleted here: who dies in between leaves it twice, and handlers are safe to
+run again. `python -m infra.admin dead-letters` and `redrive`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import boto3
+
+from chalicelib.queues.sending import DEAD, QUEUES
+from chalicelib.settings import settings
+
+VISIBLE = 60
+"""Seconds in which a message that was received here must have been sent on."""
+
+
+def perform(command: str, queue: str) -> str:
+    """Do one of the commands; what there is to say. Raises ValueError: it is not one of them."""
+    if command == "redrive" and queue in QUEUES:
+        return redrive(queue)
+    if command == "dead-letters":
+        return "\n".join(told())
+    raise ValueError(f"there is no command {command} {queue}".rstrip())
+
+
+def told() -> list[str]:
+    """A line for each queue: how many dead letters there are, and the beginning of one."""
+    client = boto3.client("sqs")
+    lines = []
+    for name in QUEUES:
+        dead = _dead(name)
+        attributes = client.get_queue_attributes(QueueUrl=dead, AttributeNames=["ApproximateNumberOfMessages"])
+        count = int(attributes["Attributes"]["ApproximateNumberOfMessages"])
+        first = client.receive_message(QueueUrl=dead, VisibilityTimeout=0).get("Messages", []) if count else []
+        lines.append(f"{name:<10} {count:>6}  {first[0]['Body'][:100] if first else ''}".rstrip())
+    return lines
+
+
+def redrive(name: str) -> str:
+    """Put all dead letters of a queue back into it; how many there were, as a sentence."""
+    client, dead = boto3.client("sqs"), _dead(name)
+    count = 0
+    while messages := _received(client, dead):
+        for message in messages:
+            client.send_message(QueueUrl=_alive(name), MessageBody=message["Body"])
+            client.delete_message(QueueUrl=dead, ReceiptHandle=message["ReceiptHandle"])
+            count += 1
+    return f"{count} messages of {name} are tried again."
+
+
+def _received(client: Any, url: str) -> list[Any]:
+    found: list[Any] = client.receive_message(QueueUrl=url, MaxNumberOfMessages=10, VisibilityTimeout=VISIBLE).get(
+        "Messages", []
+    )
+    return found
+
+
+def _alive(name: str) -> str:
+    return str(getattr(settings(), f"{name}_queue_url"))
+
+
+def _dead(name: str) -> str:
+    """The URL of a queue's dead letters, which the template names after it."""
+    return f"{_alive(name)}{DEAD}"

@@ -1,0 +1,96 @@
+"""What annotators do with their hands in Chromium: copy and paste, labels by keys, keys of their own."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.console.browser.dives import close
+
+
+def species(dive):
+    return [row["attributes"]["Species"] for row in sorted(dive.boxes(), key=lambda row: row["id"])]
+
+
+def test_shapes_are_copied_to_another_frame_and_beside_themselves(screen, dive):
+    dive.api.create(f"Localizations/{dive.project}", [dive.box(5, attributes={"Species": "Tuna"})])
+    screen.open(5)
+    screen.press("n", "Control+c", "Control+v")
+    screen.saved()
+    screen.press("g", "9", "Enter")
+    screen.at(9)
+    screen.press("Control+v")
+    screen.saved()
+    rows = sorted(dive.boxes(), key=lambda row: row["id"])
+    assert [row["frame"] for row in rows] == [5, 5, 9]
+    assert close([row["x"] for row in rows], [0.4, 0.42, 0.4])
+    assert set(species(dive)) == {"Tuna"}
+
+
+def test_a_box_with_its_class_takes_two_keys_and_a_drag(screen, dive):
+    screen.open(5)
+    screen.press("1", "Alt+2")
+    screen.drag((0.1, 0.1), (0.3, 0.4))
+    screen.drag((0.5, 0.1), (0.7, 0.4))
+    screen.press("Alt+1")
+    screen.saved()
+    assert species(dive) == ["Tuna", "Cod"]
+
+
+def test_the_last_label_is_set_again(screen, dive):
+    dive.api.create(f"Localizations/{dive.project}", [dive.box(5, x=0.1), dive.box(5, x=0.6)])
+    screen.open(5)
+    screen.press("n", "Alt+2", "n", "R")
+    screen.saved()
+    assert species(dive) == ["Tuna", "Tuna"]
+
+
+def test_values_are_set_on_all_that_is_selected(screen, dive):
+    dive.api.create(f"Localizations/{dive.project}", [dive.box(5, x=0.1), dive.box(5, x=0.6)])
+    screen.open(5)
+    screen.press("Control+a", "Alt+2")
+    screen.saved()
+    assert species(dive) == ["Tuna", "Tuna"]
+    screen.press("Control+z")
+    screen.saved()
+    assert species(dive) == ["Cod", "Cod"]
+
+
+def test_a_person_chooses_other_keys_and_keeps_them(screen, dive):
+    screen.open(5)
+    screen.press("?")
+    dialog = screen.page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Change the key of: Next frame", exact=True).click()
+    screen.press("w")
+    dialog.get_by_role("button", name="Close").last.click()
+    screen.press("w")
+    screen.at(6)
+    screen.press(".")
+    screen.page.wait_for_url(re.compile("frame=6"))
+    screen.page.reload()
+    screen.at(6)
+    screen.saving("saved")
+    screen.press("w")
+    screen.at(7)
+    screen.press("?")
+    dialog.get_by_role("button", name="All keys as they were").click()
+    dialog.get_by_role("button", name="Close").last.click()
+    screen.press(".")
+    screen.at(8)
+    expect(screen.page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_one_attribute_is_asked_of_all_shapes_by_keys_alone(screen, dive):
+    for frame, x in ((5, 0.1), (5, 0.6), (9, 0.4)):
+        dive.api.create(f"Localizations/{dive.project}", [dive.box(frame, x=x)])
+    screen.open(5)
+    screen.press("A")
+    expect(screen.page.get_by_role("group", name="Attribute mode")).to_be_visible()
+    screen.press("Tab", "Shift+Tab", "2", "1")
+    screen.at(9)
+    expect(screen.page.locator(".annotate-panel .selection")).to_be_visible()
+    screen.press("2", "Escape")
+    expect(screen.page.get_by_role("group", name="Attribute mode")).to_have_count(0)
+    screen.saved()
+    assert species(dive) == ["Tuna", "Cod", "Tuna"]

@@ -1,0 +1,70 @@
+"""How one looks in Chromium: the picture's look, shapes that are shown, frames that are found."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from tests.console.browser.test_tracks import on_frame
+
+PIXEL = """(name) => {
+  const canvas = document.querySelector(name);
+  const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d');
+  copy.drawImage(canvas, 0, 0);
+  return [...copy.getImageData(canvas.width * 0.1, canvas.height * 0.1, 1, 1).data].slice(0, 3);
+}"""
+
+
+def looking(screen):
+    screen.page.get_by_role("button", name="Looking").click()
+
+
+def test_the_picture_is_looked_at_darker_and_stays_as_it_is(screen):
+    screen.open(5)
+    before = screen.page.evaluate(PIXEL, "canvas.picture")
+    looking(screen)
+    screen.page.get_by_label("Brightness").fill("0.5")
+    screen.page.wait_for_function("!document.querySelector('canvas.looked').hidden")
+    seen = screen.page.evaluate(PIXEL, "canvas.looked")
+    assert screen.page.evaluate(PIXEL, "canvas.picture") == before
+    assert all(abs(one - two / 2) < 4 for one, two in zip(seen, before, strict=True))
+    screen.page.locator(".stage").focus()
+    screen.press("ArrowRight")
+    screen.at(6)
+    screen.page.get_by_role("button", name="As it is").click()
+    expect(screen.page.locator("canvas.looked")).to_be_hidden()
+
+
+def test_only_shapes_of_a_type_or_with_a_value_are_shown(screen, dive):
+    line = {"type": dive.types["line"], "media_id": dive.media, "version": dive.version, "frame": 5}
+    dive.api.create(
+        f"Localizations/{dive.project}",
+        [
+            dive.box(5, attributes={"Species": "Tuna"}),
+            dive.box(5, x=0.1),
+            {**line, "x": 0.1, "y": 0.1, "u": 0.2, "v": 0.2},
+        ],
+    )
+    screen.open(5)
+    expect(on_frame(screen)).to_have_count(3)
+    looking(screen)
+    screen.page.get_by_label("Show only the type").select_option("B line")
+    expect(on_frame(screen)).to_have_count(1)
+    screen.page.get_by_role("button", name="Show all").click()
+    screen.page.get_by_label("Show only with the value").fill("tun")
+    expect(on_frame(screen)).to_have_count(1)
+
+
+def test_frames_that_a_search_finds_are_gone_through(screen, dive):
+    for frame, species in ((7, "Tuna"), (20, "Cod"), (31, "Tuna"), (45, "Tuna")):
+        dive.api.create(f"Localizations/{dive.project}", [dive.box(frame, attributes={"Species": species})])
+    screen.open(0)
+    field = screen.page.get_by_label("Find in this media")
+    field.fill("Species:Tuna")
+    field.press("Enter")
+    screen.at(7)
+    expect(screen.page.get_by_text("3 frames")).to_be_visible()
+    screen.page.locator(".stage").focus()
+    screen.press("F3", "F3")
+    screen.at(45)
+    screen.press("Shift+F3")
+    screen.at(31)

@@ -1,0 +1,51 @@
+"""Calls of a team: comments, tasks, quality reports, sampled points."""
+
+from __future__ import annotations
+
+from tests.service import Api
+
+
+def team(api: Api, project: int, media: int) -> None:
+    """Make the calls, on media that has localizations."""
+    comments(api, project, media)
+    tasks(api, project, media)
+    quality(api, project)
+    dots = {"name": "Point", "dtype": "dot", "media_types": [api.get(f"Media/{media}").json["type"]]}
+    points = api.post(f"LocalizationTypes/{project}", dots).json["id"]
+    body = {"media_ids": [media], "type": points, "method": "stratified", "count": 4}
+    api.post(f"PointSamples/{project}", body)
+    api.delete(f"Localizations/{project}", {}, type=points)
+    api.delete(f"LocalizationType/{points}")
+
+
+def comments(api: Api, project: int, media: int) -> None:
+    text = {"text": "Is this a cod?", "media_id": media, "frame": 3}
+    first = api.post(f"Comments/{project}", text).json["id"]
+    api.post(f"Comments/{project}", {"text": "A pollack.", "parent": first})
+    api.get(f"Comments/{project}", media_id=media)
+    api.patch(f"Comment/{first}", {"resolved": True})
+    api.get(f"Comment/{first}")
+    api.delete(f"Comment/{first}")
+
+
+def tasks(api: Api, project: int, media: int) -> None:
+    api.post(f"Tasks/{project}", {"name": "May", "media_ids": [media], "instructions": "Box **all** fish."})
+    api.get(f"TaskWorkflow/{project}")
+    api.patch(f"TaskWorkflow/{project}", {"transitions": api.get(f"TaskWorkflow/{project}").json["transitions"]})
+    task = api.post(f"NextTask/{project}", {}).json["id"]
+    api.get(f"Tasks/{project}")
+    api.patch(f"Task/{task}", {"state": "to review"})
+    api.get(f"Task/{task}")
+    api.get(f"TaskCounts/{project}")
+    api.delete(f"Task/{task}")
+
+
+def quality(api: Api, project: int) -> None:
+    trial = api.post(f"Versions/{project}", {"name": "Trial"}).json["id"]
+    first = api.get(f"Versions/{project}").json[0]["id"]
+    report = api.post(f"QualityReports/{project}", {"reference": first, "versions": [trial]}).json["uid"]
+    api.get(f"QualityReports/{project}")
+    api.drain()
+    api.get(f"QualityReport/{report}")
+    api.delete(f"QualityReport/{report}")
+    api.delete(f"Version/{trial}")

@@ -1,0 +1,112 @@
+"""`infra.deploy check`, against moto and against accounts that it does not have."""
+
+from __future__ import annotations
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError, NoCredentialsError, NoRegionError
+from botocore.stub import Stubber
+
+from infra import deploy
+from infra.operating import preflight
+
+REGION = "ca-central-1"
+
+
+class Account:
+    """A session of which some calls are answered by hand, as an account that moto is not would."""
+
+    def __init__(self, **answers):
+        self._real = boto3.Session(region_name=REGION)
+        self.region_name = REGION
+        self._answers = {
+            "lambda": [("get_account_settings", limits(1000))],
+            "sesv2": [("get_account", {"ProductionAccessEnabled": True}), ("get_email_identity", confirmed(yes=True))],
+            **answers,
+        }
+
+    def client(self, service, **_):
+        client = self._real.client(service)
+        if service in self._answers:
+            stub = Stubber(client)
+            for call, answer in self._answers[service]:
+                stub.add_response(call, answer) if isinstance(answer, dict) else stub.add_client_error(call, answer)
+            stub.activate()
+        return client
+
+
+def limits(whole):
+    return {"AccountLimit": {"ConcurrentExecutions": whole, "UnreservedConcurrentExecutions": whole}}
+
+
+def confirmed(*, yes):
+    return {"VerifiedForSendingStatus": yes}
+
+
+def lines(account, name, **given):
+    stage = name.replace("limn-", "s")[:16]
+    return list(preflight.Preflight(stage, account, given).lines())
+
+
+def about(found, word):
+    return [(level, text) for level, text in found if text.startswith(word)]
+
+
+def test_a_new_stage_in_a_good_account_is_not_stopped(name):
+    found = lines(Account(), name, EmailSender="limn@example.org")
+    assert not [text for level, text in found if level == preflight.STOP]
+    assert about(found, "mail") == [("ok", "mail: limn@example.org is confirmed")]
+    assert any("12 " not in text and "costs at idle" in text for _, text in found)
+    assert any("DynamoDB::Table" in text for _, text in found)
+
+
+def test_a_new_account_is_told_of_its_quotas(name):
+    sandbox = [("get_account", {"ProductionAccessEnabled": False}), ("get_email_identity", "NotFoundException")]
+    sandbox += [("get_email_identity", "NotFoundException")]
+    account = Account(**{"lambda": [("get_account_settings", limits(10))]}, sesv2=sandbox)
+    found = lines(account, name, EmailSender="limn@example.org", TranscodeMemory="4096")
+    assert "runs 10 functions at once" in about(found, "concurrency")[0][1]
+    assert about(found, "memory")[0][0] == "warn"
+    assert ["sandbox" in text or "not confirmed" in text for _, text in about(found, "mail")] == [True, True]
+    reserved = lines(Account(**{"lambda": [("get_account_settings", limits(100))]}), name, ReserveConcurrency="true")
+    assert about(reserved, "concurrency")[0][0] == "stop"
+
+
+def test_what_an_earlier_stage_left_stops_a_new_one(name):
+    stage = name.replace("limn-", "s")[:16]
+    keys = {"AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}], "BillingMode": "PAY_PER_REQUEST"}
+    keys["KeySchema"] = [{"AttributeName": "id", "KeyType": "HASH"}]
+    boto3.client("dynamodb", region_name=REGION).create_table(TableName=f"limn-{stage}-idempotency", **keys)
+    (found,) = about(lines(Account(), name), "left of an earlier stage")
+    assert found[0] == "stop"
+    assert f"table limn-{stage}-idempotency" in found[1]
+
+
+@pytest.mark.parametrize(
+    ("failure", "words"),
+    [
+        (NoCredentialsError(), "no AWS credentials"),
+        (NoRegionError(), "No AWS region"),
+        (ClientError({"Error": {"Code": "ExpiredToken"}}, "GetCallerIdentity"), "expired"),
+        (ClientError({"Error": {"Code": "InvalidClientTokenId"}}, "GetCallerIdentity"), "does not know"),
+        (ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, "CreateStack"), "may not do this"),
+        (ClientError({"Error": {"Code": "Odd", "Message": "x"}}, "CreateStack"), "AWS refused"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_an_error_of_the_account_is_a_sentence(failure, words):
+    assert words in preflight.told(failure)
+
+
+@pytest.mark.parametrize("command", ["check", "up"])
+def test_without_a_region_nothing_is_built_and_no_traceback_is_shown(monkeypatch, capsys, command):
+    for name in ("AWS_DEFAULT_REGION", "AWS_REGION"):
+        monkeypatch.delenv(name, raising=False)
+    assert deploy.main([command, "dev"]) == 1
+    assert "No AWS region is set" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["check", "up"])
+def test_a_parameter_that_cannot_be_stops_the_check(capsys, command):
+    assert deploy.main(["--region", REGION, command, "dev", "LogDays"]) == 1
+    assert "Name=value" in capsys.readouterr().err

@@ -1,0 +1,28 @@
+"""`infra.deploy smoke`: a step that does not work is named, with what was answered."""
+
+from __future__ import annotations
+
+import pytest
+
+from infra import deploy
+from infra.operating.smoke import Broken, Smoke
+
+
+def test_a_service_that_does_not_answer_is_said_with_the_step(capsys):
+    assert deploy.main(["smoke", "http://127.0.0.1:9", "1"]) == 1
+    assert capsys.readouterr().err.startswith("health: ")
+
+
+def test_a_project_is_deleted_where_a_later_step_fails(monkeypatch):
+    asked = []
+
+    def answer(self, method, path, _body=None):
+        asked.append((method, path))
+        if path.startswith("MediaTypes"):
+            raise Broken("POST MediaTypes: 500")
+        return {"id": 7}
+
+    monkeypatch.setattr(Smoke, "_ask", answer)
+    with pytest.raises(Broken, match="upload: POST MediaTypes: 500"):
+        Smoke("http://127.0.0.1:9", "", lambda _: None).run(1)
+    assert asked[-1] == ("DELETE", "Project/7")

@@ -1,0 +1,221 @@
+"""A stage deployed into a stock `moto_server` by the operator's own commands, and its functions, gateway and queues.
+
+What moto lacks is named in `LACKING`, with what checks it instead.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import uuid
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import boto3
+
+from chalicelib.api.router import Router
+from infra import package
+from infra.deploy import CAPABILITIES, Deployment
+from infra.local.deploy import supported
+from infra.local.http.gateway import event_of
+from infra.stack.app_template import expanded
+from infra.templates import STATEFUL, load
+from tests.infra.moto_templates import reduced
+from tests.rehearsal.containers import Container
+
+STAGE = "prod"
+LACKING = {
+    "CloudFront (answers too large for the API)": "cfn-lint; `tests/infra/local` serves answers by its addresses",
+    "SES identities, policies of buckets and queues": "cfn-lint, cfripper, `tests/infra/test_templates.py`",
+    "SAM": "SAM's own translator, run before the template is sent",
+    "resources and stages of the gateway": "requests are routed here by the definition; `tests/infra/test_routes.py`",
+    "conditions within lists (the policy of traces)": "`tests/infra/test_templates.py`, cfn-lint",
+    "outputs and exports of stacks that change sets make": "created directly; `tests/infra/test_deploy_command.py`",
+    "event source mappings": "queues are polled here, by the mappings of the template",
+    "IAM": "`tests/infra/test_roles.py` holds each call against the function's role",
+}
+_POLLS = 400
+
+
+class Server:
+    """A stock moto_server in a process of its own."""
+
+    def __init__(self, log: Path) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        command = [str(Path(sys.executable).with_name("moto_server")), "-H", "127.0.0.1", "-p", str(self.port)]
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("wb") as told:
+            self._process = subprocess.Popen(command, stdout=told, stderr=told)
+        self.url = f"http://127.0.0.1:{self.port}"
+        places = {"AWS_ENDPOINT_URL": self.url, "AWS_DEFAULT_REGION": "us-east-1"}
+        places |= {"AWS_ACCESS_KEY_ID": "rehearsal", "AWS_SECRET_ACCESS_KEY": "rehearsal"}
+        os.environ.update(places)
+        self.places = {**places, "LIMN_AWS_ENDPOINT": self.url, "LIMN_S3_ENDPOINT": self.url}
+        for _ in range(100):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            time.sleep(0.1)
+        raise RuntimeError("moto_server does not answer")
+
+    def stop(self) -> None:
+        """End it."""
+        self._process.terminate()
+        self._process.wait()
+
+
+class Rehearsed(Deployment):
+    """The operator's deployment, with what moto's CloudFormation takes of each template."""
+
+    def _template(self, name: str, template: dict[str, Any], build: Path) -> str:
+        if name == "stateful":
+            output = load(STATEFUL)["Outputs"]["AnswersUrl"]["Export"]
+            made = supported(template)
+            made["Outputs"]["AnswersUrl"] = {"Value": "https://answers.example.org", "Export": output}
+        else:
+            made = reduced(expanded(template, {"Stage": self._stage}), f"limn-{self._stage}")
+        return super()._template(name, made, build)
+
+    def _apply(self, stack: str, url: str, parameters: dict[str, Any], given: dict[str, str]) -> None:
+        self._clear(stack)
+        values: Any = [{"ParameterKey": key, "ParameterValue": given[key]} for key in parameters if key in given]
+        change = self._clouds.update_stack if self.status(stack) else self._clouds.create_stack
+        self._say(f"{stack}: {'updating' if self.status(stack) else 'creating'}")
+        change(StackName=stack, TemplateURL=url, Parameters=values, Capabilities=CAPABILITIES)
+
+
+class Stage:
+    """The functions of a deployed stage, behind its gateway and its queues."""
+
+    def __init__(self, build: Path, client: Path, places: dict[str, str]) -> None:
+        template = json.loads((build / "app.json").read_text())
+        python = package.interpreter(package.PYTHON)
+        if python is None:
+            raise RuntimeError(f"There is no Python {package.PYTHON} here, for which the zips are built.")
+        described = boto3.client("lambda").list_functions()["Functions"]
+        zips = {
+            each["Properties"]["FunctionName"]["Fn::Sub"].rpartition("-")[2]: Path(each["Properties"]["CodeUri"]).stem
+            for each in template["Resources"].values()
+            if each["Type"] == "AWS::Serverless::Function"
+        }
+        disks = {
+            each["Properties"]["FunctionName"]["Fn::Sub"].rpartition("-")[2]: each["Properties"]["EphemeralStorage"]
+            for each in template["Resources"].values()
+            if "EphemeralStorage" in each.get("Properties", {})
+        }
+        self.functions: dict[str, Container] = {}
+        for each in described:
+            name = each["FunctionName"].rpartition("-")[2]
+            code = build / "code" / zips[name]
+            if not code.exists():
+                with zipfile.ZipFile(build / f"{zips[name]}.zip") as archive:
+                    archive.extractall(code)
+            each = {**each, "EphemeralStorage": disks.get(name, {"Size": 512})}  # noqa: PLW2901 moto does not keep it
+            self.functions[name] = Container(each, code, client, python, places)
+        paths = template["Resources"]["RestAPI"]["Properties"]["DefinitionBody"]["paths"]
+        self._paths, self._router, self._sqs = paths, Router(paths), boto3.client("sqs")
+        self._queues = {
+            each["Properties"]["EventSourceArn"]["Fn::Sub"].rpartition("-")[2]: each["Properties"]["BatchSize"]
+            for each in template["Resources"].values()
+            if each["Type"] == "AWS::Lambda::EventSourceMapping"
+        }
+        self.token, self.largest = "", {"body": 0, "answer": 0}
+
+    def ask(self, method: str, path: str, body: Any = None, status: int | None = None) -> Any:
+        """Send a request through the gateway's own definition to its function; the JSON of the answer, or its bytes."""
+        place, _, query = f"/rest/{path}".partition("?")
+        resource, variables = self._router.find(place)
+        methods = self._paths[resource]
+        uri = methods.get("x-amazon-apigateway-any-method", methods.get(method.lower()))
+        handler = uri["x-amazon-apigateway-integration"]["uri"]["Fn::Sub"]
+        function = "media" if "MediaHandler" in handler else "api"
+        data = b"" if body is None else json.dumps(body).encode()
+        headers = {"Host": "api.example.org", "Accept": "*/*", "Content-Type": "application/json"}
+        if self.token:
+            headers["Authorization"] = f"Token {self.token}"
+        event = event_of(method, place, query, resource, variables, headers, b"", "10.0.0.1")
+        event |= {"body": base64.b64encode(data).decode() if data else None, "isBase64Encoded": bool(data)}
+        said = self.functions[function].invoke(event)
+        answer = base64.b64decode(said["body"]) if said.get("isBase64Encoded") else said["body"].encode()
+        self.largest["body"] = max(self.largest["body"], len(data))
+        self.largest["answer"] = max(self.largest["answer"], len(answer))
+        if said["statusCode"] >= 400 if status is None else said["statusCode"] != status:
+            raise AssertionError(f"{method} {path}: {said['statusCode']} {answer[:500]!r}")
+        return json.loads(answer) if said["headers"].get("Content-Type", "").startswith("application/json") else answer
+
+    def drain(self) -> None:
+        """Deliver the messages of all queues, also those that they send, until none is left."""
+        for _ in range(_POLLS):
+            delivered = sum(self.deliver(name, size) for name, size in self._queues.items())
+            if not delivered and not self._waiting():
+                return
+            time.sleep(0.05)
+        raise AssertionError(f"messages wait for ever: {self._waiting()}")
+
+    def schedule(self, name: str) -> Any:
+        """Run a scheduled function."""
+        event = {"version": "0", "detail-type": "Scheduled Event", "source": "aws.events", "detail": {}}
+        return self.functions[name].invoke(event)
+
+    def close(self) -> None:
+        """End all functions."""
+        for each in self.functions.values():
+            each.close()
+
+    def dead_letters(self) -> dict[str, int]:
+        """How many messages each queue gave up."""
+        return {name: count for name in self._queues if (count := self._count(f"{name}-dead"))}
+
+    def _url(self, name: str) -> str:
+        return str(self._sqs.get_queue_url(QueueName=f"limn-{STAGE}-{name}")["QueueUrl"])
+
+    def _count(self, name: str) -> int:
+        names: Any = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
+        names.append("ApproximateNumberOfMessagesDelayed")
+        found = self._sqs.get_queue_attributes(QueueUrl=self._url(name), AttributeNames=names)["Attributes"]
+        return sum(map(int, found.values()))
+
+    def _waiting(self) -> dict[str, int]:
+        return {name: count for name in self._queues if (count := self._count(name))}
+
+    def deliver(self, name: str, size: int) -> bool:
+        """Deliver messages of a queue to its function, if there are any; whether there were."""
+        url = self._url(name)
+        names: Any = ["All"]
+        messages = self._sqs.receive_message(
+            QueueUrl=url, MaxNumberOfMessages=min(size, 10), WaitTimeSeconds=0, AttributeNames=names
+        ).get("Messages", [])
+        if not messages:
+            return False
+        records = [
+            {
+                "messageId": each["MessageId"],
+                "receiptHandle": each["ReceiptHandle"],
+                "body": each["Body"],
+                "attributes": each["Attributes"],
+                "messageAttributes": {},
+                "eventSource": "aws:sqs",
+                "eventSourceARN": f"arn:aws:sqs:us-east-1:123456789012:limn-{STAGE}-{name}",
+                "awsRegion": "us-east-1",
+            }
+            for each in messages
+        ]
+        said = self.functions[name].invoke({"Records": records}) or {}
+        failed = {each["itemIdentifier"] for each in said.get("batchItemFailures", [])}
+        for each in messages:
+            if each["MessageId"] not in failed:
+                self._sqs.delete_message(QueueUrl=url, ReceiptHandle=each["ReceiptHandle"])
+        return True
+
+
+def unique(word: str) -> str:
+    """A name that no other has."""
+    return f"{word} {uuid.uuid4().hex[:8]}"

@@ -1,0 +1,162 @@
+"""Quality reports: what is planted is found, and nobody's numbers show what they may not see."""
+
+import random
+
+import pytest
+
+from chalicelib.resources.quality import matching, metrics
+from chalicelib.resources.quality.matching import Shape
+from tests.resources.media.samples import media_type
+from tests.service import join, new_user
+
+
+def box(number, left, top, size=0.1, label="cod"):
+    return Shape(number, "box", label, (left, top, left + size, top + size))
+
+
+class TestMatching:
+    def test_the_assignment_is_the_best_of_all_not_the_first_found(self):
+        # greedy would pair a with the middle one and leave b alone
+        ours = [box(1, 0.00, 0), box(2, 0.04, 0)]
+        theirs = [box(3, 0.02, 0), box(4, -0.04, 0)]
+        pairs = matching.match(ours, theirs, 0.3, 0.02)
+        assert {(pair.reference, pair.other) for pair in pairs} == {(0, 1), (1, 0)}
+
+    def test_small_random_frames_are_matched_as_by_trying_all(self):
+        source = random.Random(3)
+
+        def best(ours, theirs):
+            if not ours:
+                return 0.0
+            rest = best(ours[1:], theirs)
+            for index, each in enumerate(theirs):
+                found = matching.similarity(ours[0], each, 0.02)
+                if found >= 0.2:
+                    rest = max(rest, found + best(ours[1:], theirs[:index] + theirs[index + 1 :]))
+            return rest
+
+        for _ in range(60):
+            frame = [[box(n, source.random() * 0.2, source.random() * 0.2) for n in range(4)] for _ in range(2)]
+            pairs = matching.match(*frame, 0.2, 0.02)
+            assert sum(pair.similarity for pair in pairs) == pytest.approx(best(*frame))
+
+    def test_polygons_are_compared_by_area(self):
+        half = Shape(1, "poly", "", (0, 0, 1, 1), ((0, 0), (1, 0), (0, 1)))
+        whole = Shape(2, "poly", "", (0, 0, 1, 1), ((0, 0), (1, 0), (1, 1), (0, 1)))
+        assert matching.similarity(half, whole, 0.02) == pytest.approx(0.5, abs=0.01)
+
+    def test_lines_have_no_direction(self):
+        one = Shape(1, "line", "", (0, 0, 1, 1), ((0, 0), (1, 1)))
+        two = Shape(2, "line", "", (0, 0, 1, 1), ((1, 1), (0, 0)))
+        assert matching.similarity(one, two, 0.02) == 1
+
+
+class TestMeasures:
+    def test_kappa_is_that_of_the_textbook(self):
+        # Cohen's example as given by Sim and Wright (2005): 20, 5, 10, 15 of 50
+        assert metrics.kappa({("y", "y"): 20, ("y", "n"): 5, ("n", "y"): 10, ("n", "n"): 15}) == pytest.approx(0.4)
+
+    def test_alpha_is_that_of_krippendorff(self):
+        # the nominal example of "Computing Krippendorff's alpha-reliability" (2011), section C: 0.743
+        observers = [
+            [1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None],
+            [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, None, 3],
+            [None, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, None],
+            [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None],
+        ]
+        units = [[value for value in unit if value is not None] for unit in zip(*observers, strict=True)]
+        assert metrics.alpha(units) == pytest.approx(0.743, abs=0.001)
+
+    def test_the_interval_of_alpha_holds_it(self):
+        units = {media: [["a", "a"], ["b", "b"], ["a", "b" if media % 3 else "a"]] for media in range(30)}
+        low, high = metrics.alpha_interval(units)
+        assert low <= metrics.alpha([unit for each in units.values() for unit in each]) <= high
+
+
+@pytest.fixture
+def layers(api, project):
+    """Two layers over one video: ten boxes in the first; in the second one is missing, one renamed, one added."""
+    video = media_type(project)
+    media = api.made(f"Medias/{project}", {"type": video, "name": "a.mp4", "md5": ""})
+    names = [{"name": "Label", "dtype": "string"}]
+    kind = api.made(
+        f"LocalizationTypes/{project}", {"name": "b", "dtype": "box", "media_types": [video], "attribute_types": names}
+    )
+    first, second = (api.made(f"Versions/{project}", {"name": name}) for name in ("truth", "trial"))
+
+    def boxes(version, frames, label=lambda frame: "cod", shift=0.0):
+        specs = [
+            {"media_id": media, "type": kind, "version": version, "frame": frame, "x": 0.1 + shift, "y": 0.1,
+             "width": 0.2, "height": 0.2, "attributes": {"Label": label(frame)}}
+            for frame in frames
+        ]  # fmt: skip
+        return api.post(f"Localizations/{project}", specs).json["id"]
+
+    boxes(first, range(10))
+    boxes(second, range(1, 10), lambda frame: "eel" if frame == 5 else "cod", shift=0.01)
+    boxes(second, [20])
+    return first, second, media
+
+
+def report(api, project, **spec):
+    made = api.post(f"QualityReports/{project}", spec)
+    assert made.status == 201, made.json
+    assert api.get(f"QualityReport/{made.json['uid']}").json["status"] == "pending"
+    api.drain()
+    return api.get(f"QualityReport/{made.json['uid']}").json
+
+
+def test_planted_errors_are_found_exactly(api, project, layers):
+    first, second, media = layers
+    made = report(api, project, reference=first, versions=[second], class_attribute="Label")
+    assert made["status"] == "succeeded"
+    (result,) = made["results"]
+    overall = result["overall"]
+    assert (overall["matched"], overall["missing"], overall["extra"]) == (9, 1, 1)
+    assert overall["precision"] == overall["recall"] == overall["f1"] == 0.9
+    assert overall["mean_iou"] == pytest.approx(0.19 / 0.21)
+    assert result["confusion"] == {"labels": ["cod", "eel"], "matrix": [[8, 1, 1], [0, 0, 0], [1, 0, 0]]}
+    kinds = {(each["kind"], each["frame"]) for each in result["conflicts"]}
+    assert kinds == {("missing", 0), ("class", 5), ("extra", 20)}
+    assert [each["user"] for each in result["people"]] == [api.user.id]
+    assert [each["media"] for each in result["media"]] == [media]
+
+
+def test_class_aware_pairs_have_one_class(api, project, layers):
+    first, second, _ = layers
+    made = report(api, project, reference=first, versions=[second], class_attribute="Label", class_aware=True)
+    overall = made["results"][0]["overall"]
+    assert (overall["matched"], overall["missing"], overall["extra"]) == (8, 2, 2)
+
+
+def test_a_layer_agrees_with_itself_moved_nowhere(api, project, layers):
+    first, second, _ = layers
+    made = report(api, project, versions=[first, second], query="frame=3")
+    assert made["results"][0]["overall"]["f1"] == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"versions": []}, "versions"),
+        ({"reference": None}, "two layers"),
+        ({"iou": 0}, "iou"),
+        ({"class_attribute": "Colour"}, "Label"),
+        ({"query": "version=1"}, "version"),
+        ({"query": "colour=red"}, "colour"),
+    ],
+)
+def test_a_wrong_order_is_refused_by_name(api, project, layers, change, named):
+    first, second, _ = layers
+    answer = api.post(f"QualityReports/{project}", {"reference": first, "versions": [second], **change})
+    assert (answer.status, named in str(answer.json)) == (400, True)
+
+
+def test_a_report_is_its_users_own(api, project, layers):
+    first, second, _ = layers
+    made = report(api, project, reference=first, versions=[second])
+    other = new_user()
+    join(other, project, "Full Control")
+    assert other.get(f"QualityReport/{made['uid']}").status == 404
+    assert other.get(f"QualityReports/{project}").json == []
+    assert api.get(f"QualityReports/{project}").json[0]["results"] is None
