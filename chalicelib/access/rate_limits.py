@@ -37,6 +37,8 @@ NOTIFICATION = Limit("notification", by_caller=60)
 LOOKUP = Limit("lookup", by_caller=600)
 """Lookups of users by anonymous callers."""
 LINK_OPENING = Limit("opening of share links", by_caller=300)
+KEPT_ANSWERS = Limit("Idempotency-Key", by_caller=50_000)
+"""Requests whose answers are kept for a day: `http/idempotency.py`."""
 TOKEN_TRIAL = Limit("token trial", by_caller=60)
 """Wrong tokens from emails."""
 

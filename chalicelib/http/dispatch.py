@@ -22,10 +22,9 @@ from chalicelib.core.log.commits_read import Read, commits_read
 from chalicelib.core.permissions import Level, Permission, Verdict, decide, name_of_level
 from chalicelib.core.time.deadline import REQUEST_SECONDS, time_limit
 from chalicelib.errors import Forbidden, LimnError, NotFound, Unauthenticated
-from chalicelib.http import read_back
-from chalicelib.http.decoding import decode_body, decode_path, decode_query
+from chalicelib.http import idempotency, read_back
+from chalicelib.http.decoding import decode_body, decode_path, decode_query, name_member
 from chalicelib.http.encoding import SAFE_IN_BROWSERS, HttpAnswer, encode, encode_refusal, fitting, negotiate
-from chalicelib.http.missing import name_member
 from chalicelib.http.operation import Call, Found, Operation
 from chalicelib.query.parsers.parameters import ListQuery
 from chalicelib.storage.dynamodb import ahead
@@ -64,7 +63,16 @@ def dispatch(operation: Operation, request: Request) -> HttpAnswer:
         presigned.lifetimes(),
         commits_read() as read,
     ):
-        answer = _served(operation, request, read)
+        try:
+            return idempotency.once(operation, request, lambda: _complete(operation, request, read))
+        except LimnError as error:
+            refused = encode_refusal(operation, error, request.headers)
+            return replace(refused, headers={**SAFE_IN_BROWSERS, **refused.headers, **operation.always})
+
+
+def _complete(operation: Operation, request: Request, read: Read) -> HttpAnswer:
+    """The response with the headers that all have."""
+    answer = _served(operation, request, read)
     shown = {} if read.shown is None else {COMMIT_HEADER: str(read.shown)}
     headers = {**SAFE_IN_BROWSERS, **answer.headers, **shown, **operation.always}
     return HttpAnswer(status=answer.status, headers=headers, body=answer.body)

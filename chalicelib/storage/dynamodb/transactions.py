@@ -23,6 +23,7 @@ from chalicelib.core.time.retry import LOG
 from chalicelib.errors import BadInput, Conflict, LimnError, Unavailable
 from chalicelib.storage.dynamodb import ahead
 from chalicelib.storage.dynamodb.conditions import Absent
+from chalicelib.storage.dynamodb.progress import idempotency
 from chalicelib.storage.dynamodb.tables import LogRow, Row, connection
 from chalicelib.storage.log import bodies, log, tickets, wakeups
 from chalicelib.storage.log.tickets import Ticket
@@ -160,6 +161,15 @@ class Transaction:
         ahead.forget()
         if self._bytes > LARGEST_BYTES:
             raise TooLarge("These are too large to be changed together; change fewer at once.")
+        hold = idempotency.key_of_request()
+        if hold is not None and self.size < MOST_ITEMS:
+            self.put(*hold.mark())
+        seq = self._run()
+        if hold is not None:
+            hold.has_changed = True
+        return seq
+
+    def _run(self) -> int:
         self._steps.sort(key=lambda step: _ORDER[step.verb])
         if not self._is_logged:
             if len(self._steps) == 1 and self._steps[0].verb in ("put", "delete"):
