@@ -25,6 +25,7 @@ export const text = {
     media: "Media",
     crops: "Crops",
     review: "Review",
+    team: "Team",
     upload: "Upload",
     transfers: "Import and export",
     jobs: "Jobs",

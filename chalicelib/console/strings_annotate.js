@@ -213,6 +213,8 @@ export const annotate = {
   pressKey: "Press a key",
   resetKeys: "All keys as they were",
   keysLead: "Click a key to choose another one. The choice is kept in this browser.",
+  submitTask: "Hand in or accept the task, and get the next",
+  rejectTask: "Reject the task",
   keyGroups: { play: "Play", draw: "Draw", edit: "Change", tracks: "Tracks", view: "View", review: "Review" },
 };
 

@@ -48,6 +48,8 @@ VIEWS: tuple[tuple[str, str, str, str], ...] = (
     ("organization", "light", "#/organizations/{organization}", ".table"),
     ("profile", "dark", "#/profile", ".token-form"),
     ("review", "light", "#/projects/{project}/review", ".work .thumb img"),
+    ("work", "light", "#/projects/{project}/work", ".work .thumb img"),
+    ("tasks", "dark", "#/projects/{project}/tasks", ".board-card img"),
 )
 """Name, appearance, address, and what has to be there before the picture is taken."""
 
@@ -76,6 +78,8 @@ def take(url: str, token: str, project: int) -> None:
     if not service.ask("GET", f"Webhooks/{project}"):
         spec = {"name": "Catalogue", "url": "https://hooks.example.org/limn", "types": ["limn.media.*"]}
         service.ask("POST", f"Webhooks/{project}", spec)
+    if not service.ask("GET", f"Tasks/{project}"):
+        _plan(service, project)
     folder = service.create(f"Sections/{project}", {"name": "Winter", "dtype": "folder"})
     service.ask("DELETE", f"Section/{folder}")  # so that the history has something to restore
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -101,6 +105,15 @@ def _grow(service: demo.Service, project: int) -> None:
     for names in (["Animalia", "Plantae"], ["Mammalia", "Aves", "Insecta"], ["Lagomorpha", "Rodentia"]):
         made = service.create(f"Leaves/{project}", [{"name": name, "type": tree, "parent": above} for name in names])
         above = made[0]
+
+
+def _plan(service: demo.Service, project: int) -> None:
+    """Tasks, one of them handed in and one at work."""
+    spec = {"name": "Spring survey", "media_query": "", "copies": 2, "due_datetime": "2030-05-01T00:00:00Z"}
+    service.ask("POST", f"Tasks/{project}", {**spec, "checklist": ["All animals boxed"]})
+    done = service.ask("POST", f"NextTask/{project}", {})["id"]
+    service.ask("PATCH", f"Task/{done}", {"state": "to review"})
+    service.ask("POST", f"NextTask/{project}", {})
 
 
 def _wait(page: Page, condition: str) -> None:

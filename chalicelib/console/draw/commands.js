@@ -18,7 +18,7 @@ const ARROWS = /** @type {Record<string, [number, number]>} */ ({
 
 /**
  * @param {import("./session.js").Session} session
- * @param {{open: (which: "next" | "previous") => void, help: () => void, attributes: () => void, goTo: () => void, toast: (text: string) => void, decide: (decision: string) => void}} ui
+ * @param {{open: (which: "next" | "previous") => void, help: () => void, attributes: () => void, goTo: () => void, toast: (text: string) => void, decide: (decision: string) => void, task?: () => {submit: () => void, reject: () => void} | null}} ui `task` where one is worked on
  * @returns {Command[]}
  */
 export function commandsOf(session, ui) {
@@ -208,9 +208,16 @@ export function commandsOf(session, ui) {
     { id: "accept", group: "review", label: "Accept the selection", keys: ["a"], run: () => ui.decide("Accepted") },
     { id: "reject", group: "review", label: "Reject the selection", keys: ["r"], run: () => ui.decide("Rejected") },
     { id: "reopen", group: "review", label: "Open the selection again", keys: ["o"], run: () => ui.decide("Open") },
+    ...(ui.task ? taskCommands(ui.task) : []),
   ];
   return isImage ? list.filter((command) => !command.isVideo) : list;
 }
+
+/** @param {() => {submit: () => void, reject: () => void} | null} task @returns {Command[]} */
+const taskCommands = (task) => [
+  { id: "submitTask", group: "review", label: words.submitTask, keys: ["Ctrl+Enter"], run: () => task()?.submit() },
+  { id: "rejectTask", group: "review", label: words.rejectTask, keys: ["Ctrl+Backspace"], run: () => task()?.reject() },
+];
 
 /** Key names to functions, for `useKeys`. @param {import("./session.js").Session} session @param {Command[]} commands @param {Record<string, string[]>} chosen keys of commands that a person changed */
 export function keysOf(session, commands, chosen) {

@@ -24,8 +24,8 @@ const ICONS = /** @type {Record<string, string>} */ ({ box: "box", line: "line",
 
 /** @typedef {{session: import("./session.js").Session, run: (id: string) => void}} Props */
 
-/** @param {Props} props */
-export function Panel(props) {
+/** @param {Props & {first?: any}} props `first` stands above all parts */
+export function Panel({ first, ...props }) {
   const { session } = props;
   const isPointer = useRef(false);
   const toStage = () => session.stage?.root.focus({ preventScroll: true });
@@ -47,7 +47,7 @@ export function Panel(props) {
   return html`<aside class="annotate-panel scroll" aria-label=${words.details} onKeyDown=${onKeyDown} onPointerDown=${() => {
     isPointer.current = true;
   }} onChange=${onChange}>
-    <${Find} ...${props} /><${Details} ...${props} /><${OnFrame} ...${props} /><${Tracks} ...${props} /><${States} ...${props} /><${Telemetry} session=${session} /><${About} session=${session} /><${Layers} ...${props} /><${View} session=${session} /></aside>`;
+    ${first}<${Find} ...${props} /><${Details} ...${props} /><${OnFrame} ...${props} /><${Tracks} ...${props} /><${States} ...${props} /><${Telemetry} session=${session} /><${About} session=${session} /><${Layers} ...${props} /><${View} session=${session} /></aside>`;
 }
 
 /** @param {Props} props */

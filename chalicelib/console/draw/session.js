@@ -24,8 +24,8 @@ const FILES_PAUSE_MS = 10_000;
 const MOST_PAUSE_MS = 300_000;
 
 export class Session {
-  /** @param {any} media with presigned files @param {{version?: number, user: any}} options */
-  constructor(media, { version, user }) {
+  /** @param {any} media with presigned files @param {{version?: number, user: any, isAlone?: boolean}} options `isAlone` shows the layer and its bases only */
+  constructor(media, { version, user, isAlone }) {
     const open = /** @type {NonNullable<typeof project.value>} */ (project.value);
     this.media = media;
     this.user = user;
@@ -47,7 +47,9 @@ export class Session {
       this.layers.value.some((/** @type {any} */ each) => each.id === id),
     );
     this.layer = signal(first ?? 0);
-    this.shownLayers = signal(new Set(this.layers.value.map((/** @type {any} */ each) => each.id)));
+    const bases = this.layers.value.find((/** @type {any} */ each) => each.id === version)?.bases ?? [];
+    const others = isAlone && version ? [] : this.layers.value.map((/** @type {any} */ each) => each.id);
+    this.shownLayers = signal(new Set([...(isAlone && version ? [version, ...bases] : []), ...others]));
     this.frame = signal(0);
     this.isShown = signal(false);
     this.revision = signal(0);

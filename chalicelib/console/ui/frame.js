@@ -14,6 +14,7 @@ const TABS = /** @type {const} */ ([
   ["media", "", "video"],
   ["crops", "/crops", "crop"],
   ["review", "/review", "check"],
+  ["team", "/work", "people"],
   ["upload", "/upload", "upload"],
   ["transfers", "/transfers", "download"],
   ["jobs", "/jobs", "jobs"],
@@ -61,7 +62,7 @@ export function Frame({ children }) {
 const visible = (name) =>
   name === "upload"
     ? may("Can Transfer")
-    : name === "transfers" || name === "jobs" || name === "statistics"
+    : ["team", "transfers", "jobs", "statistics"].includes(name)
       ? may("View Only")
       : true;
 

@@ -24,6 +24,7 @@ import { Timeline } from "../player/timeline.js";
 import { Transport } from "../player/transport.js";
 import { contextOf, Head, useNeighbours } from "./annotate_head.js";
 import { Help } from "./annotate_keys.js";
+import { TaskPart, useTask } from "./annotate_task.js";
 
 const ICONS = /** @type {Record<string, string>} */ ({ box: "box", line: "line", dot: "dot", poly: "polygon" });
 const DAY = 86400;
@@ -38,7 +39,7 @@ export default function Annotate({ params, query }) {
     const files = found.media_files ?? {};
     // a video that lies in a bucket of the organization has no streaming file: its frames come from the service
     return files.streaming?.length || files.image?.length || (files.archival?.length && found.num_frames)
-      ? html`<${Workplace} key=${[found.id, query.version, query.select].join()} media=${found} params=${params} query=${query} />`
+      ? html`<${Workplace} key=${[found.id, query.version, query.select, query.task].join()} media=${found} params=${params} query=${query} />`
       : html`<${Empty} icon="video" title=${words.noMedia} action=${html`<${Button} href=${link(`/projects/${params.project}`, contextOf(query))}>${words.back}<//>`}>${words.noMediaLead}<//>`;
   }}<//>`;
 }
@@ -46,7 +47,12 @@ export default function Annotate({ params, query }) {
 /** @param {{media: any, params: any, query: any}} props */
 function Workplace({ media, params, query }) {
   const session = useMemo(
-    () => new Session(media, { version: Number(query.version) || undefined, user: user.value }),
+    () =>
+      new Session(media, {
+        version: Number(query.version) || undefined,
+        user: user.value,
+        isAlone: Boolean(query.task),
+      }),
     [media],
   );
   const [dialog, setDialog] = useState(/** @type {"help" | "conflicts" | "attributes" | null} */ (null));
@@ -63,6 +69,9 @@ function Workplace({ media, params, query }) {
     id
       ? navigate(`/projects/${params.project}/media/${id}`, { ...context, version: query.version })
       : toast(words.noNeighbour, { seconds: 3 });
+  const work = useTask(query.task, session);
+  const task = useRef(work);
+  task.current = work;
   const latest = useRef(neighbours);
   latest.current = neighbours;
   const commands = useMemo(
@@ -73,6 +82,7 @@ function Workplace({ media, params, query }) {
         attributes: () => session.mayEdit && setDialog("attributes"),
         goTo: () => field.current?.focus(),
         toast: (text) => toast(text, { seconds: 3 }),
+        task: query.task ? () => task.current : undefined,
         decide: (decision) => {
           const isMeant =
             session.mayEdit && session.chosen().some((/** @type {any} */ [, row]) => isReviewable(session.typeOf(row)));
@@ -176,7 +186,7 @@ function Workplace({ media, params, query }) {
       </div>
       <${Timeline} session=${session} /><${Transport} session=${session} field=${field} onLink=${address} />
     </div>
-    <${Panel} session=${session} run=${run} />
+    <${Panel} session=${session} run=${run} first=${work && html`<${TaskPart} work=${work} />`} />
     ${dialog === "attributes" && html`<${AttributeMode} session=${session} onEnd=${() => setDialog(null)} />`}
     ${dialog === "help" && html`<${Help} commands=${commands} onClose=${() => setDialog(null)} />`}
     ${dialog === "conflicts" && html`<${Conflicts} session=${session} onClose=${() => setDialog(null)} />`}

@@ -71,6 +71,9 @@ def fill(stack: Any) -> dict[str, Any]:
     spec = {"type": track, "media_ids": [media], "localization_ids": [kept], "version": version}
     api.create(f"States/{project}", [{**spec, "attributes": {"<b>bold": word()}}])
     api.ask("DELETE", f"Localization/{gone}")
+    tasks = {"name": word(), "media_ids": [media], "copies": 2, "instructions": word(), "checklist": [word()]}
+    api.ask("POST", f"Tasks/{project}", {**tasks, "versions": [version]})
+    task = api.ask("POST", f"NextTask/{project}", {})["id"]
     applet = _records(stack, project)
     return {
         "organization": organization,
@@ -79,6 +82,7 @@ def fill(stack: Any) -> dict[str, Any]:
         "box": kept,
         "applet": applet,
         "version": version,
+        "task": task,
     }
 
 
