@@ -186,7 +186,7 @@ def _responses(operation: Operation, schemas: _Schemas, leads: Links) -> Schema:
         for format_ in operation.all_formats[1:]:
             content[MEDIA_TYPES[format_][0]] = {"schema": {"type": "string"}}
     statuses = ["400", "401", "404", "429", "503"]
-    if operation.needs is not Permission.ANYONE or operation.body is not None:
+    if operation.needs is not Permission.ANYONE or operation.method != "GET":
         statuses.append("403")
     if operation.method != "GET":
         statuses += ["409", "413"]

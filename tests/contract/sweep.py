@@ -21,6 +21,8 @@ import msgspec.inspect as shapes
 from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.core.permissions import Level
 from chalicelib.http.operation import Operation
+from chalicelib.storage.dynamodb import ids
+from chalicelib.storage.dynamodb.tables import CounterRow
 from tests.contract.examples import body_of, full_body_of, query_of
 from tests.contract.world import World, build
 from tests.service import Api
@@ -76,7 +78,9 @@ class Worlds:
     """The foreign world, the callers' own, and the ten callers."""
 
     def __init__(self) -> None:
-        self.there, self.here = build(), build()
+        self.here = build()
+        _spread_ids()
+        self.there = build()
         for name, word in MARKED.items():
             said = self.there.owner.patch(
                 f"{word}/{self.there.things[name]}", {"name": f"{MARK}{name}".replace("_", "")}
@@ -131,6 +135,14 @@ def in_open_paths(worlds: Worlds, report: Report) -> None:
             report.note("path", said, f"{name}: {operation.id}", accepted=(401, 403, 404))
 
 
+def _spread_ids() -> None:
+    """Let no id of what is made from here on be that of anything older, nor of anything new of another kind."""
+    kinds = sorted(str(row.pk).removeprefix("ids|") for row in CounterRow.scan() if str(row.pk).startswith("ids|"))
+    highest = max(map(ids.last, kinds))
+    for place, kind in enumerate(kinds, 1):
+        ids.reserve(kind, highest + 1000 * place - ids.last(kind))
+
+
 def _planted(value: Any, number: int, name: str = "") -> Iterator[tuple[str, Any]]:
     """A body with a foreign id in the place of one of its own, for each place below the first level."""
     if isinstance(value, dict):
@@ -154,8 +166,6 @@ def in_deep_bodies(worlds: Worlds, report: Report, operations: list[Operation]) 
             for place, _ in _planted(whole[member], 1, member):
                 last = place.rpartition(".")[2]
                 for number in _foreign(last, worlds.there):
-                    if number in worlds.here.things.values():
-                        continue
                     planted = dict(_planted(whole[member], number, member))[place]
                     body = _own(operation, body_of(operation), worlds.here)
                     lie = {member: planted}
@@ -178,8 +188,6 @@ def in_bodies(worlds: Worlds, report: Report, operations: list[Operation]) -> No
             if not _ID.search(member) or member in _NOT_IDS:
                 continue
             for number in _foreign(member, worlds.there):
-                if number in worlds.here.things.values():
-                    continue  # ids are counted for each kind: the callers' own object of another kind has this one
                 value = [number] if isinstance(whole[member], list) else number
                 lie = {member: value}
                 planted = [{**each, **lie} for each in body] if isinstance(body, list) else {**(body or {}), **lie}

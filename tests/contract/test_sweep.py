@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.contract.sweep import LEVELLED, MARK, Report, Worlds, sweep
+from tests.contract.sweep import LEVELLED, MARK, Report, Worlds, in_bodies, sweep
 from tests.service import Said
 
 
@@ -17,6 +17,14 @@ def test_a_part_of_all_attempts_on_foreign_objects_finds_nothing(worlds):
     report = sweep(worlds, LEVELLED[::12])
     assert report.faults == []
     assert min(report.attempts[place] for place in ("path", "query", "body")) >= 5
+
+
+def test_no_change_names_a_foreign_object_in_its_body(worlds):
+    changes = [operation for operation in LEVELLED if operation.method == "PATCH"]
+    report = Report()
+    in_bodies(worlds, report, changes)
+    assert report.faults == []
+    assert report.attempts["body"] >= 50
 
 
 @pytest.mark.nightly

@@ -28,6 +28,8 @@ HARD = {
     "Notify": "this deployment has no operator's address",
     "CreateHostedTemplate": "its origin is not allowed here",
     "GetJobLog": "runs need an engine: tests/faults/test_job_sweep.py",
+    "CreateSession": "only pages of this service sign in: tests/resources/accounts",
+    "DeleteSession": "only pages of this service sign out: tests/resources/accounts",
     "PredictBoxes": "no annotator answers here: tests/resources/annotators",
 }
 """Operations that do not succeed in this world, and why; their own tests show that they do."""

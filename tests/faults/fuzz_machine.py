@@ -107,6 +107,7 @@ class Machine(RuleBasedStateMachine):
         said = self.ask(name, who, request.path, body, {**request.query, **self.query(data, name)})
         if said.status < 300:
             self.lets_in(who, name, body)
+            self.is_back(body)
 
     @rule(data=st.data(), who=st.sampled_from(ACTORS))
     def read(self, data, who):
@@ -124,8 +125,11 @@ class Machine(RuleBasedStateMachine):
         said = self.ask(name, who, request.path, body, request.query)
         if said.status >= 300:
             return None
-        thing = self.thing(name, who, said.json)
         self.lets_in(who, name, body)
+        if said.json.get("id") == []:
+            return None  # all of it was there before
+        self.is_back(body)
+        thing = self.thing(name, who, said.json)
         self.there[name] += 1
         self.pool.setdefault(DECLARED[thing.leads[0]].addresses.what or name, []).append(thing.id)
         self.seen(thing)
@@ -183,6 +187,11 @@ class Machine(RuleBasedStateMachine):
         known = {api.user.id: actor for actor, api in self.ground.actors.items() if api.user}
         if isinstance(body, dict) and body.get("user") in known:
             self.unsure.add(known[body["user"]])
+
+    def is_back(self, body):
+        """Remember that what was deleted was made again, where the body names its id: see `Transcode`."""
+        if isinstance(body, dict):
+            self.gone -= {thing for thing in self.gone if thing.id == body.get("uid")}
 
     def thing(self, name, who, answer):
         """What an answer tells to have been made, by the links of the served schema."""
@@ -269,10 +278,11 @@ class Successes(Machine):
     @rule(data=st.data())
     def succeed(self, data):
         """Ask for some of what has not succeeded in this run as it should, and undo it."""
-        if left := self.ground.unanswered():
-            some = min(len(left), 12)
-            for name in data.draw(st.lists(st.sampled_from(left), min_size=some, max_size=some, unique=True)):
-                self.succeed_in(name)
+        # what is drawn may depend on this history alone: what has succeeded in earlier ones only chooses among it
+        first = data.draw(st.sampled_from(sorted(self.ground.good)))
+        left = self.ground.unanswered()
+        for name in [*(name for name in left if name >= first), *left][:12]:
+            self.succeed_in(name)
 
     def succeed_in(self, name):
         """Ask for an operation as it should be, and undo it; the status."""

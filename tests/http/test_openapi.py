@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from chalicelib.access.authentication import Caller
 from chalicelib.access.scope import UNRESTRICTED
+from chalicelib.api import catalogue
 from chalicelib.api.docs import ASSETS, asset, page
 from chalicelib.api.reference import reference
 from chalicelib.core.permissions import Level
@@ -152,6 +153,8 @@ class TestOperations:
         assert shared["BadRequest"]["content"]["application/json"]["schema"]["$ref"].endswith("BadRequestResponse")
         assert shared["NotFound"]["content"]["application/json"]["schema"]["$ref"].endswith("NotFoundResponse")
         assert "403" not in made["paths"]["/rest/Whoami"]["get"]["responses"]
+        signing_out = document(catalogue.OPERATIONS)["paths"]["/rest/Session"]["delete"]
+        assert "403" in signing_out["responses"]  # pages of other origins, and credentials with limits
 
     def test_credentials(self, made):
         assert made["paths"]["/rest/Whoami"]["get"]["security"] == []

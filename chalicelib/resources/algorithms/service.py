@@ -105,7 +105,8 @@ def change(project: Project, caller: Caller, level: Level, algorithm: Algorithm,
     def how(current: Algorithm) -> Algorithm:
         after = hosted_templates_service.change_use(current, members)
         if after.sealed != current.sealed or any(getattr(after, name) != getattr(current, name) for name in _RUNS):
-            _check_approval(project, caller, _get_active(after))
+            # a deleted cluster or template that is kept counts as none; one that is named has to exist
+            _check_approval(project, caller, msgspec.structs.replace(_get_active(current), **members))
             after.level = _level_within(level, body.level, current.level)
             after.approver, after.digest = caller.id, digest_now(project, after)
         return after

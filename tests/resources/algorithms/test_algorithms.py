@@ -264,6 +264,19 @@ class TestChanges:
         said = api.patch(f"Algorithm/{number}", {"user": member("Can Edit").user.id})
         assert (said.status, "staff" in said.message) == (403, True)
 
+    @pytest.mark.parametrize(("member", "status"), [("cluster", 404), ("template", 400)])
+    def test_a_change_names_no_cluster_or_template_that_does_not_exist(self, api, project, member, status):
+        number = api.made(f"Algorithms/{project}", spec(api, project))
+        said = api.patch(f"Algorithm/{number}", {member: 10**9})
+        assert (said.status, str(10**9) in said.message) == (status, True)
+
+    def test_a_change_names_no_cluster_that_was_deleted(self, api, project, organization):
+        given = {"name": "gone", "host": "h", "port": 443, "token": "t", "cert": "c"}
+        number = api.made(f"Algorithms/{project}", spec(api, project))
+        cluster = api.made(f"JobClusters/{organization}", given)
+        assert api.delete(f"JobCluster/{cluster}").status == 200
+        assert api.patch(f"Algorithm/{number}", {"cluster": cluster}).status == 404
+
     def test_deletion_takes_the_manifest_along(self, api, project, organization):
         manifest = saved(api, project)
         number = api.made(f"Algorithms/{project}", spec(api, project, manifest=manifest))
