@@ -20,6 +20,7 @@ export const VIEWS = [
   { pattern: "/projects/:project/review", load: () => import("./views/review.js"), tab: "review" },
   { pattern: "/projects/:project/work", load: () => import("./views/work.js"), tab: "team" },
   { pattern: "/projects/:project/tasks", load: () => import("./views/tasks.js"), tab: "team" },
+  { pattern: "/projects/:project/comments", load: () => import("./views/comments.js"), tab: "team" },
   { pattern: "/projects/:project/upload", load: () => import("./views/upload.js"), tab: "upload" },
   { pattern: "/projects/:project/transfers", load: () => import("./views/transfers.js"), tab: "transfers" },
   { pattern: "/projects/:project/jobs", load: () => import("./views/jobs.js"), tab: "jobs" },

@@ -1,10 +1,10 @@
-// Every sentence of the views of a team: tasks, my work.
+// Every sentence of the views of a team: tasks, my work, comments.
 
 import { plural } from "./strings_plural.js";
 
 export const team = {
   title: "Team",
-  tabs: { work: "My work", tasks: "Tasks" },
+  tabs: { work: "My work", tasks: "Tasks", comments: "Comments" },
   // my work
   nextTask: "Next task (n)",
   nextReview: "Next review (r)",
@@ -86,4 +86,40 @@ export const team = {
   stepsLeft: (/** @type {number} */ count) => `${plural(count, "step")} not ticked`,
   stepsLeftLead: "Hand the task in anyway?",
   gone: "This task is not yours any more, or was deleted.",
+};
+
+export const comments = {
+  title: "Comments",
+  members: "Members",
+  write: "Comment, @ mentions a member",
+  on: "Comment on",
+  targets: { selected: "the selection", frame: "this frame", loop: "the looped frames", media: "the media" },
+  send: "Send",
+  reply: "Reply",
+  resolve: "Resolve the thread",
+  reopen: "Open the thread again",
+  resolved: "Resolved",
+  unresolved: "Open threads",
+  next: "Next open thread (u)",
+  previous: "Previous open thread (U)",
+  noOpen: "No thread is open.",
+  showResolved: (/** @type {number} */ count) => `Show ${plural(count, "resolved thread")}`,
+  onMedia: "The media",
+  onFrames: (/** @type {number} */ first, /** @type {number} */ last) =>
+    first === last ? `Frame ${first}` : `Frames ${first} to ${last}`,
+  onShape: (/** @type {number | null} */ frame) => `Annotation on frame ${frame ?? 0}`,
+  onState: (/** @type {number | null} */ frame) => (frame === null ? "State" : `State at frame ${frame}`),
+  userNumber: (/** @type {number} */ id) => `User ${id}`,
+  threadBy: (/** @type {string} */ name) => `Thread by ${name}`,
+  actionsOf: (/** @type {string} */ name) => `Actions of the comment by ${name}`,
+  deleteComment: "Delete this comment?",
+  deleteLead: "Replies to a first comment are deleted with it.",
+  // inbox
+  whose: "Whose comments",
+  which: { me: "Mentions me", all: "All" },
+  state: "State",
+  states: { open: "Open", resolved: "Resolved", every: "Both" },
+  inboxKeys: "Arrow keys choose a thread, Enter opens it, e resolves it.",
+  none: { me: "Nothing mentions you", all: "No comments" },
+  noneLead: "Comments are written beside a media: open one and press w.",
 };

@@ -49,6 +49,7 @@ VIEWS: tuple[tuple[str, str, str, str], ...] = (
     ("profile", "dark", "#/profile", ".token-form"),
     ("review", "light", "#/projects/{project}/review", ".work .thumb img"),
     ("work", "light", "#/projects/{project}/work", ".work .thumb img"),
+    ("comments", "dark", "#/projects/{project}/media/{clip}?frame=48&comment={comment}", ".thread"),
     ("tasks", "dark", "#/projects/{project}/tasks", ".board-card img"),
 )
 """Name, appearance, address, and what has to be there before the picture is taken."""
@@ -69,6 +70,7 @@ def take(url: str, token: str, project: int) -> None:
     found = chromium.find() or sys.exit(chromium.ABSENT)
     service = demo.Service(url, token)
     places = {**_places(service, project), "project": project}
+    places["comment"] = _discuss(service, project, places["clip"])
     if not service.ask("GET", f"Exports/{project}"):
         service.create(f"Exports/{project}", {"format": "coco", "name": "Animals", "classes": {"attribute": "Species"}})
     if not service.ask("GET", f"LeafTypes/{project}"):
@@ -114,6 +116,17 @@ def _plan(service: demo.Service, project: int) -> None:
     done = service.ask("POST", f"NextTask/{project}", {})["id"]
     service.ask("PATCH", f"Task/{done}", {"state": "to review"})
     service.ask("POST", f"NextTask/{project}", {})
+
+
+def _discuss(service: demo.Service, project: int, clip: int) -> int:
+    """A thread on a frame; its first comment."""
+    there = service.ask("GET", f"Comments/{project}")
+    if there:
+        return int(there[0]["id"])
+    text = "Is this a **rabbit** or a hare? @admin"
+    first = service.create(f"Comments/{project}", {"text": text, "media_id": clip, "frame": 48})
+    service.create(f"Comments/{project}", {"text": "A rabbit: see the ears.", "parent": first})
+    return int(first)
 
 
 def _wait(page: Page, condition: str) -> None:

@@ -2,6 +2,7 @@
 
 import { moved, resized } from "./geometry.js";
 import { annotate as words } from "../strings_annotate.js";
+import { comments as commentWords } from "../strings_team.js";
 import { playCommands } from "./commands_play.js";
 import { keysFor } from "../ui/key_map.js";
 import { trackCommands } from "./commands_tracks.js";
@@ -208,6 +209,27 @@ export function commandsOf(session, ui) {
     { id: "accept", group: "review", label: "Accept the selection", keys: ["a"], run: () => ui.decide("Accepted") },
     { id: "reject", group: "review", label: "Reject the selection", keys: ["r"], run: () => ui.decide("Rejected") },
     { id: "reopen", group: "review", label: "Open the selection again", keys: ["o"], run: () => ui.decide("Open") },
+    {
+      id: "nextComment",
+      group: "review",
+      label: commentWords.next.split(" (")[0],
+      keys: ["u"],
+      run: () => session.comments.next(1) || ui.toast(commentWords.noOpen),
+    },
+    {
+      id: "previousComment",
+      group: "review",
+      label: commentWords.previous.split(" (")[0],
+      keys: ["U"],
+      run: () => session.comments.next(-1) || ui.toast(commentWords.noOpen),
+    },
+    {
+      id: "comment",
+      group: "review",
+      label: commentWords.write,
+      keys: ["w"],
+      run: () => /** @type {HTMLElement | null} */ (document.querySelector(".write-comment"))?.focus(),
+    },
     ...(ui.task ? taskCommands(ui.task) : []),
   ];
   return isImage ? list.filter((command) => !command.isVideo) : list;

@@ -7,6 +7,7 @@ import { Sound } from "../player/sound.js";
 import { Looks } from "../player/looks.js";
 import { Player } from "../player/player.js";
 import { toast } from "../ui/toast.js";
+import { CommentSet } from "./comments.js";
 import { AnnotationDocument } from "./document.js";
 import { Display, style } from "./display.js";
 import { Feed } from "./feed.js";
@@ -87,6 +88,7 @@ export class Session {
     this.trackSet = new TrackSet(this);
     this.labels = new Labels(this);
     this.display = new Display(this);
+    this.comments = new CommentSet(this, open.id);
     /** The frames that a search in the media found. */
     this.found = signal(/** @type {number[] | null} */ (null));
     this.isStopped = false;
@@ -140,13 +142,17 @@ export class Session {
     const sound = this.media.media_files?.audio?.[0]?.path;
     if (sound && speaker) this.sound = new Sound(this.player, speaker, sound);
     await Promise.all([this.player.open(this.media, frame), this.#layerThere().then(() => this.sync.start(frame))]);
-    if (!this.isStopped) this.feed.start();
+    if (!this.isStopped) {
+      this.feed.start();
+      this.comments.start();
+    }
     this.#awaitFiles(FILES_PAUSE_MS);
   }
 
   stop() {
     this.isStopped = true;
     this.feed.stop();
+    this.comments.stop();
     this.sound?.close();
     this.looks?.close();
     this.stopStyle?.();

@@ -50,6 +50,7 @@ function Bar({ session }) {
         session.shownLayers.value;
         session.playerRevision.value;
         isDark.value;
+        session.comments.threads.value;
         session.trackSet.active;
         request();
       }),
@@ -173,6 +174,23 @@ function paint(canvas, session, view) {
         );
   });
   context.globalAlpha = 1;
+  for (const { first } of session.comments.threads.peek()) {
+    if (first.frame === null) continue;
+    context.fillStyle = color(first.resolved ? "--text-3" : "--warn");
+    const [begin, end] = [x(first.frame), x(first.end_frame ?? first.frame)];
+    context.fillRect(begin, 0, Math.max(2, end - begin), 2);
+    commentMark(context, begin);
+  }
+}
+
+/** A comment: a flag at the upper edge. @param {CanvasRenderingContext2D} context @param {number} x */
+function commentMark(context, x) {
+  context.fillRect(x - 1, 0, 2, DENSITY + 4);
+  context.beginPath();
+  context.moveTo(x, 0);
+  context.lineTo(x + 9, 4);
+  context.lineTo(x, 8);
+  context.fill();
 }
 
 /** A keyframe; hollow where a gap begins. */

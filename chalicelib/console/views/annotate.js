@@ -117,6 +117,7 @@ function Workplace({ media, params, query }) {
         ways,
       )
       .then(() => {
+        session.comments.chosen.value = Number(query.comment) || null;
         if (query.select)
           session.select(
             [...session.doc.base]

@@ -12,6 +12,7 @@ import { toastError } from "../ui/toast.js";
 const TABS = /** @type {[keyof typeof words.tabs, string][]} */ ([
   ["work", "play"],
   ["tasks", "grid"],
+  ["comments", "comment"],
 ]);
 const NAMES_AT_ONCE = 100;
 const DAY = 86400;

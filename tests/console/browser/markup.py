@@ -74,6 +74,8 @@ def fill(stack: Any) -> dict[str, Any]:
     tasks = {"name": word(), "media_ids": [media], "copies": 2, "instructions": word(), "checklist": [word()]}
     api.ask("POST", f"Tasks/{project}", {**tasks, "versions": [version]})
     task = api.ask("POST", f"NextTask/{project}", {})["id"]
+    first = api.create(f"Comments/{project}", {"text": f"{word()} @admin **{word()}**", "localization_id": kept})
+    api.create(f"Comments/{project}", {"text": word(), "parent": first})
     applet = _records(stack, project)
     return {
         "organization": organization,

@@ -24,7 +24,7 @@ PROJECT = (
         "/jobs",
     ),
     *("/jobs?show=transcodes", "/review", "/review?tab=annotations", "/statistics", "/statistics?kind=media"),
-    *("/work", "/tasks", "/tasks?way=list", "/tasks?way=people"),
+    *("/work", "/tasks", "/tasks?way=list", "/tasks?way=people", "/comments?of=all", "/comments"),
     *(
         "/manage",
         "/manage/types",
