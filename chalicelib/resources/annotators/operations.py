@@ -1,4 +1,4 @@
-"""Annotators: register them, run one on a frame, run one on the media of a query."""
+"""Annotators: register them, ask one about a frame, run one on the media of a query."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from chalicelib.core.web import http_headers
 from chalicelib.http.addresses import PROJECT, entity
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery, Operations
+from chalicelib.resources.annotators import frames
 from chalicelib.resources.annotators import service as annotators_service
 from chalicelib.resources.annotators.schemas import (
     ANNOTATOR,
@@ -23,8 +24,15 @@ from chalicelib.resources.annotators.schemas import (
     Annotator,
     AnnotatorSpec,
     AnnotatorUpdate,
+    EmbeddingsSpec,
+    EmbedSpec,
     Prediction,
     PredictionSpec,
+    Segmentation,
+    SegmentationSpec,
+    Tracking,
+    TrackingSpec,
+    Vectors,
 )
 from chalicelib.resources.jobs.operations import JobsStarted, launch_response
 from chalicelib.storage import sealing
@@ -39,8 +47,10 @@ def make_annotator(call: Call[Project, NoQuery, AnnotatorSpec]) -> Annotator:
     members = given(call.body)
     members["sealed"] = sealing.seal_headers(call.body.headers or [], annotators_service.PURPOSE)
     members.pop("headers", None)
+    members.setdefault("kind", "interactor" if "prompts" in members else "detector")
     annotator = Annotator(id=0, project=call.project, **members)
     annotators_service.check(annotator)
+    annotator.drafts = annotators_service.make_layer(annotator, call.caller.id)
     annotator.id = ids.reserve(ANNOTATOR.name)[0]
     return records.create(ANNOTATOR, annotator)
 
@@ -75,20 +85,55 @@ OPERATIONS += record_operations(
 )
 
 
+_MEDIA = entity(Kind.MEDIA)
+
+
 @OPERATIONS.post(
-    "/rest/Prediction/{id}",
-    "PredictBoxes",
+    "/rest/Prediction/{id}", "PredictBoxes", needs=Permission.EXECUTE, addresses=_MEDIA, status=200, function="media"
+)
+def predict(call: Call[Media, NoQuery, PredictionSpec]) -> Prediction:
+    """Ask a detector about one frame of a media; nothing is written.
+
+    The frame goes to the annotator's URL as a JPEG. `localizations` and `states` are what Annotate would write into the
+    layer of drafts, `version`.
+    """
+    return frames.predict(call.target, call.body.annotator, call.body.frame)
+
+
+@OPERATIONS.post(
+    "/rest/Segmentation/{id}", "SegmentObject", needs=Permission.EXECUTE, addresses=_MEDIA, status=200, function="media"
+)
+def segment(call: Call[Media, NoQuery, SegmentationSpec]) -> Segmentation:
+    """Ask an interactor for the object that was clicked on; nothing is written.
+
+    The picture is sent with the first click on a frame; then an annotator of the convention limn is asked by its key.
+    """
+    return frames.segment(call.target, call.body)
+
+
+@OPERATIONS.post(
+    "/rest/Tracking/{id}", "TrackObjects", needs=Permission.EXECUTE, addresses=_MEDIA, status=200, function="media"
+)
+def track(call: Call[Media, NoQuery, TrackingSpec]) -> Tracking:
+    """Ask a tracker to follow boxes from one frame of a media to another; nothing is written.
+
+    It ends where all are lost. `next` is the first frame that did not fit into the time of the request: the last boxes
+    and `states` go on from there.
+    """
+    return frames.track(call.target, call.body)
+
+
+@OPERATIONS.post(
+    "/rest/Embeddings/{id}",
+    "ComputeEmbeddings",
     needs=Permission.EXECUTE,
-    addresses=entity(Kind.MEDIA),
+    addresses=_MEDIA,
     status=200,
     function="media",
 )
-def predict(call: Call[Media, NoQuery, PredictionSpec]) -> Prediction:
-    """Ask an annotator about one frame of a media; nothing is written.
-
-    The frame goes to the annotator's URL as a JPEG. `localizations` is what Annotate would write.
-    """
-    return annotators_service.predict(call.target, call.body.annotator, call.body.frame)
+def compute_embeddings(call: Call[Media, NoQuery, EmbeddingsSpec]) -> Vectors:
+    """Ask an embedder for the vectors of localizations on a media; nothing is written."""
+    return frames.embed(call.target, call.body, call.scope)
 
 
 @OPERATIONS.post(
@@ -100,9 +145,25 @@ def predict(call: Call[Media, NoQuery, PredictionSpec]) -> Prediction:
     makes="Job",
 )
 def annotate(call: Call[Project, NoQuery, AnnotateSpec]) -> JobsStarted:
-    """Run an annotator on media in the background and write its boxes into a version.
+    """Run an annotator on media in the background and write what it finds into a version, by default its `drafts`.
 
     Each 20 media are a job, with progress, output, mail and cancellation as other jobs have. What the version has of
-    the annotator's type on these media is replaced.
+    the annotator's types on these frames is replaced. A tracker follows `localization_ids`.
     """
     return launch_response(annotators_service.annotate(call.target, call.scope, call.body))
+
+
+@OPERATIONS.post(
+    "/rest/Embed/{project}",
+    "Embed",
+    needs=Permission.EXECUTE,
+    addresses=PROJECT,
+    returns=CreateListResponse,
+    makes="Job",
+)
+def embed(call: Call[Project, NoQuery, EmbedSpec]) -> JobsStarted:
+    """Compute vectors of the localizations on media in the background, and write them into a float_array.
+
+    Each 20 media are a job. Vectors are written by UpdateAttributeValues, whose changes Restore undoes.
+    """
+    return launch_response(annotators_service.embed(call.target, call.scope, call.body))

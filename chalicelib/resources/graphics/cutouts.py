@@ -10,7 +10,7 @@ from chalicelib.core.values import rle
 from chalicelib.errors import BadInput
 from chalicelib.formats.model import Label, Media, shape_of
 from chalicelib.formats.refined import pixel_label, refined_of, rings
-from chalicelib.resources.graphics.schemas import Region
+from chalicelib.resources.annotations.regions import Region
 
 if TYPE_CHECKING:
     from PIL.Image import Image

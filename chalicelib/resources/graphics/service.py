@@ -12,10 +12,10 @@ from chalicelib.access.scope import Scope
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.entities import Localization, Media, State
 from chalicelib.errors import BadInput, NotFound
+from chalicelib.resources.annotations.regions import region
 from chalicelib.resources.entities.service import type_of, types_of
 from chalicelib.resources.frames import service as frames_service
 from chalicelib.resources.graphics.cutouts import cut_out
-from chalicelib.resources.graphics.schemas import region
 from chalicelib.storage.dynamodb import entities
 
 if TYPE_CHECKING:

@@ -1,14 +1,20 @@
-"""The version that a project begins with."""
+"""Versions: the one that a project begins with, and further ones."""
 
 from __future__ import annotations
 
 import uuid
+from collections.abc import Collection, Sequence
+
+import msgspec
 
 from chalicelib.core.models.definitions import VERSION, Version
-from chalicelib.storage.dynamodb import ids
+from chalicelib.errors import Conflict, NotFound
+from chalicelib.storage.dynamodb import ids, records
 
 BASELINE = "Baseline"
 """Its name."""
+MOST_AT_ONCE = 500
+"""How many versions others may make meanwhile. A number that is taken is one of theirs, so the next one is tried."""
 
 
 def baseline(project: int) -> Version:
@@ -21,3 +27,53 @@ def baseline(project: int) -> Version:
         number=0,
         elemental_id=str(uuid.uuid4()),
     )
+
+
+def make(
+    project: int,
+    name: str,
+    user: int,
+    *,
+    description: str = "",
+    show_empty: bool = True,
+    bases: Sequence[int] | None = None,
+    elemental_id: str | None = None,
+) -> Version:
+    """A new version with the next number, above the bases it names.
+
+    Raises:
+        NotFound: the project has no such base.
+        Conflict: others made versions at the same time, again and again.
+    """
+    known = {version.id: version for version in records.list_children(VERSION, project)}
+    check_bases(known, bases)
+    version = Version(
+        id=ids.reserve(VERSION.name)[0],
+        project=project,
+        name=name,
+        description=description,
+        number=max((each.number for each in known.values()), default=-1) + 1,
+        show_empty=show_empty,
+        bases=list(dict.fromkeys(bases or [])),
+        elemental_id=(elemental_id or str(uuid.uuid4())).lower(),
+        created_by=user,
+    )
+    taken = Conflict("number: others made versions at the same time. Try again.")
+    for _ in range(MOST_AT_ONCE):
+        if records.is_free(VERSION, version):
+            try:
+                records.create(VERSION, version, user=user, taken=taken)
+            except Conflict as conflict:
+                if conflict is not taken:
+                    raise
+            else:
+                return version
+        version = msgspec.structs.replace(version, number=version.number + 1)
+    raise taken
+
+
+def check_bases(known: Collection[int], bases: Sequence[int] | None) -> None:
+    """Raise NotFound for a base that is no version of the project."""
+    missing = [base for base in bases or [] if base not in known]
+    if missing:
+        raise NotFound(f"bases: the project has no versions {missing}.")

@@ -6,6 +6,7 @@ import base64
 import json
 import threading
 import time
+from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -19,6 +20,8 @@ class Server:
     def __init__(self) -> None:
         self.asked: list[tuple[str, dict[str, str], Any]] = []
         self.answer: bytes | None = None
+        self.reply: Callable[[str, Any], Any] | None = None
+        """From path and body to the answer's document, or a status."""
         self.status = 200
         self.pause = 0.0
         """Seconds before each byte of the answer."""
@@ -31,8 +34,11 @@ class Server:
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 owner.asked.append((self.path, dict(self.headers), body))
-                data = owner.answer if owner.answer is not None else json.dumps(owner.boxes(self.path, body)).encode()
-                self.send_response(owner.status)
+                made = owner.reply(self.path, body) if owner.reply else None
+                status = made if isinstance(made, int) else owner.status
+                document = owner.boxes(self.path, body) if owner.reply is None and owner.answer is None else made
+                data = owner.answer if owner.answer is not None else json.dumps(document).encode()
+                self.send_response(status)
                 self.send_header("Content-Length", str(len(data)))
                 self.end_headers()
                 with suppress(OSError):

@@ -9,8 +9,7 @@ import urllib.parse
 
 import pytest
 
-from chalicelib.errors import BadInput
-from chalicelib.resources.annotators import conventions, run, service
+from chalicelib.resources.annotators import run, service
 from chalicelib.settings import override
 from chalicelib.workflows.checks import Engine, check
 from tests.races import meanwhile
@@ -29,7 +28,7 @@ def server():
 
 @pytest.fixture(autouse=True)
 def allowed(server):
-    server.answer, server.status, server.pause = None, 200, 0.0
+    server.answer, server.reply, server.status, server.pause = None, None, 200, 0.0
     server.asked.clear()
     with override(service_origins=[server.url]):
         yield
@@ -115,6 +114,12 @@ class TestRegistration:
         ("more", "says"),
         [
             ({"type": 99999}, "not a localization type of boxes"),
+            ({"prompts": ["points"], "kind": "detector"}, "prompts: an interactor"),
+            ({"kind": "interactor"}, "prompts: an interactor"),
+            ({"kind": "tracker", "convention": "label-studio"}, "a tracker follows limn, nuclio"),
+            ({"kind": "embedder"}, "embedding_attribute: an embedder needs"),
+            ({"kind": "embedder", "embedding_attribute": "Label"}, "'Label' is of dtype string"),
+            ({"track_type": 99999}, "with the association Localization"),
             ({"label_attribute": "Lable"}, "it has Label, Score"),
             ({"algorithm": "a"}, "one of them"),
             ({"url": None}, "one of them"),
@@ -142,7 +147,10 @@ class TestPrediction:
         assert said.status == 200, said.body
         assert said.json["boxes"] == [{**SIDES, "label": "fish", "confidence": 0.75}]
         attributes = {"Label": "fish", "Score": 0.75}
-        assert said.json["localizations"] == [{"type": types[1], "frame": 7, **SIDES, "attributes": attributes}]
+        layer = api.get(f"Annotator/{number}").json["drafts"]
+        body = {"type": types[1], "frame": 7, "version": layer, **SIDES, "attributes": attributes}
+        assert said.json["localizations"] == [body]
+        assert (said.json["version"], said.json["model"]) == (layer, f"fish {convention}")
         path, sent, _ = server.asked[-1]
         assert path == ("/predict" if convention == "label-studio" else path)
         assert sent["X-Key"] == "secret"
@@ -179,16 +187,6 @@ class TestPrediction:
         assert api.post(f"Prediction/{media}", {"annotator": number + 1000}).status == 400
         assert api.post(f"Prediction/{media}", {"annotator": number, "frame": 30}).status == 400
 
-    def test_boxes_are_cut_at_the_border_and_bad_numbers_are_refused(self):
-        answer = {"boxes": [{"x": -0.5, "y": 0.5, "width": 1, "height": 9}, {"x": 2, "y": 0, "width": 1, "height": 1}]}
-        [box] = conventions.boxes("limn", answer, 10, 10)
-        assert (box.x, box.y, box.width, box.height) == (0, 0.5, 0.5, 0.5)
-        for wrong in ("nan", None, "x", [1], 10**400):
-            with pytest.raises(BadInput):
-                conventions.boxes("limn", {"boxes": [{**SIDES, "x": wrong}]}, 10, 10)
-        with pytest.raises(BadInput, match="1000 are accepted"):
-            conventions.boxes("limn", {"boxes": [SIDES] * 1001}, 10, 10)
-
 
 class TestAnnotate:
     def test_its_workflow_is_one_that_every_engine_takes(self):
@@ -210,6 +208,7 @@ class TestAnnotate:
 
         monkeypatch.setattr(run, "ask", ask)
         values = {"MEDIA": media, "ANNOTATOR": number, "VERSION": version, "TYPE": types[1], "JOB": "j"}
+        values |= {"SEEDS": "", "ATTRIBUTE": "", "ANEW": 0}
         for name, value in (values | {"START": 2, "STOP": 20, "EVERY": 5}).items():
             monkeypatch.setenv(name, str(value))
         for _ in range(2):

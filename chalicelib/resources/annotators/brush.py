@@ -1,0 +1,85 @@
+"""Masks as Label Studio sends them: run lengths of bytes in a stream of bits, as its converter's `brush` writes them.
+
+A stream begins with the number of values (32 bits), the bits of a value less one (5), and four lengths less one (4
+each). Then blocks: a bit that says whether one value is repeated, two that choose a length, the number of values less
+one in as many bits, and that value, or as many values. A picture has four values a pixel, row by row; the fourth is its
+mask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+_CHANNELS = 4
+_BYTE = 8
+
+
+def columns(stream: Sequence[int], width: int, height: int) -> bytes:
+    """A byte for each pixel, column by column: any but 0 is inside.
+
+    Raises:
+        ValueError: it is not such a stream, or not of a picture of that size.
+    """
+    values = _values_of(bytes(stream), width * height * _CHANNELS)
+    rows = values[_CHANNELS - 1 :: _CHANNELS]
+    return b"".join(rows[column::width] for column in range(width))
+
+
+class _Bits:
+    """Numbers of some bits each, the highest bit first."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._at = 0
+
+    def take(self, count: int) -> int:
+        """The next number of so many bits. Raises ValueError at the end."""
+        end = self._at + count
+        last = (end + 7) // _BYTE
+        if last > len(self._data):
+            raise ValueError("the run lengths of a mask end too early")
+        whole = int.from_bytes(self._data[self._at // _BYTE : last])
+        self._at = end
+        return whole >> (last * _BYTE - end) & ((1 << count) - 1)
+
+
+def _values_of(data: bytes, wanted: int) -> bytes:
+    bits = _Bits(data)
+    count, size = bits.take(32), bits.take(5) + 1
+    lengths = [bits.take(4) + 1 for _ in range(4)]
+    if count != wanted or size != _BYTE:
+        raise ValueError(f"a mask has {count} values of {size} bits, not {wanted} of {_BYTE}")
+    found = bytearray()
+    while len(found) < count:
+        is_run = bits.take(1)
+        many = bits.take(lengths[bits.take(2)]) + 1
+        if len(found) + many > count:
+            raise ValueError("the run lengths of a mask go beyond its picture")
+        found += bytes([bits.take(_BYTE)]) * many if is_run else bytes(bits.take(_BYTE) for _ in range(many))
+    return bytes(found)
+
+
+def stream_of(mask: bytes, width: int, height: int) -> list[int]:
+    """The stream of a byte for each pixel, row by row: 0 outside, 255 inside; runs only.
+
+    Args:
+        mask: of `width * height` bytes.
+        width: pixels.
+        height: pixels.
+    """
+    assert len(mask) == width * height  # noqa: S101 the caller's own
+    bits = [f"{len(mask) * _CHANNELS:032b}", f"{_BYTE - 1:05b}", *(f"{length - 1:04b}" for length in (3, 4, 8, 16))]
+    place = 0
+    while place < len(mask):
+        value = mask[place]
+        other = mask.find(bytes([255 - value]), place)
+        end = len(mask) if other < 0 else other
+        left = (end - place) * _CHANNELS
+        while left:
+            many = min(left, 1 << 16)
+            bits.append(f"111{many - 1:016b}{value:08b}")
+            left -= many
+        place = end
+    text = "".join(bits)
+    text += "0" * (-len(text) % _BYTE)
+    return list(int(text, 2).to_bytes(len(text) // _BYTE))
