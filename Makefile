@@ -21,7 +21,7 @@ AGAIN := $(BIN)/python -m pytest -n 0 --last-failed --last-failed-no-failures no
 IN_BROWSER := $(if $(TESTS),$(filter tests tests/ $(BROWSER:%=%%) tests/console tests/console/,$(TESTS:./%=%)),$(BROWSER))
 # pytest keeps the tests as it compiled them; each worker would spend 15 s on that anew
 test test-slow nightly: export PYTHONDONTWRITEBYTECODE :=
-.PHONY: help run demo test test-slow check check-console bench-console pictures rules format bench soak spark nightly reliability exactness audit docs package rehearse deploy destroy lock clean
+.PHONY: help run demo test test-slow check check-console bench-console pictures rules format bench soak spark nightly reliability exactness audit docs client package rehearse deploy destroy lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -107,6 +107,10 @@ docs: $(VENV) ## docs/reference/ from the declarations, docs/rules.md from the t
 	@$(BIN)/python -m infra.write_docs
 	@$(BIN)/python -m tests.rules.rulebook
 
+client: $(VENV) ## the wheel of the client (infra/client) into build/client
+	@$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/client .
+	@ls build/client
+
 package: $(VENV) ## zips and template of a deployment into build/; STAGE=dev, ARCHITECTURE=x86_64 or arm64
 	@$(BIN)/python -m infra.package --stage $(STAGE) $(if $(ARCHITECTURE),--architecture $(ARCHITECTURE))
 
@@ -125,8 +129,8 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 
 lock: $(VENV) ## compile requirements*.txt from pyproject.toml; UPGRADE=1 takes the newest of everything
 	@$(BIN)/python -m pip install --quiet uv
-	@$(LOCK) pyproject.toml -o requirements.txt
-	@$(LOCK) --extra dev pyproject.toml -c requirements.txt -o requirements-dev.txt
+	@$(LOCK) --group pyproject.toml:service -o requirements.txt
+	@$(LOCK) --group pyproject.toml:dev -c requirements.txt -o requirements-dev.txt
 
 # it wants versions of its own of what the lock has too
 $(CHECKOV):

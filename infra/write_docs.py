@@ -1,4 +1,4 @@
-"""`make docs`: writes docs/reference/ from the declarations, and the index of docs/decisions/.
+"""`make docs`: writes docs/reference/, the operations of the client, and the index of docs/decisions/.
 
 A decision begins with its title, an empty line, and one line with theme and status:
 
@@ -69,7 +69,9 @@ def main() -> None:
         os.environ.update(deploy(aws.REGION))
         from chalicelib.api.catalogue import OPERATIONS
         from chalicelib.api.reference import reference
+        from infra import write_client
 
+        write_client.write(OPERATIONS)
         folder = Path(__file__).parent.parent / "docs" / "reference"
         read = (json.loads((folder / name).read_text()) for name in ("examples.json", "client-models.json"))
         pages = reference(OPERATIONS, *read)

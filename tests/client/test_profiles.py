@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import stat
 
-from infra.cli import failures
+from infra.client import failures
 
 
 def test_a_token_is_read_from_standard_input_and_kept_for_its_owner_only(limn, service, api, config):
@@ -74,5 +74,5 @@ def test_the_exit_status_says_what_went_wrong(limn, signed_in, monkeypatch):
     assert limn("query", "nothing").status == failures.USAGE
     monkeypatch.setenv("LIMN_URL", "http://127.0.0.1:1")
     monkeypatch.setenv("LIMN_TOKEN", "x")
-    monkeypatch.setattr("infra.cli.client.ATTEMPTS", 0)
+    monkeypatch.setattr("infra.client.exchange.ATTEMPTS", 1)
     assert limn("jobs", "list", "-p", 1).status == failures.NO_CONNECTION

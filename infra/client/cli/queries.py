@@ -13,12 +13,13 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
-from .client import Client
-from .failures import USAGE, Failure
+from ..client import Client
+from ..failures import USAGE, Failure
+from ..projects import windows
 
-KINDS = {"media": "Medias", "localizations": "Localizations", "states": "States", "leaves": "Leaves", "files": "Files"}
+KINDS = {"media": "media", "localizations": "localization", "states": "state", "leaves": "leaf", "files": "file"}
 FORMATS = ("jsonl", "csv", "parquet")
 PAGE = 5_000
 DOUBLE = '"'
@@ -41,20 +42,27 @@ def pages(
     Each page begins after the last id of the one before, so that rows written meanwhile shift nothing; sorted lists are
     paged by position.
     """
-    path = f"{KINDS[kind]}/{project}"
-    by_position = "sort_by" in query or (isinstance(body, dict) and "float_array" in body)
-    after: Any = query.get("after")
-    count = 0
-    while limit is None or count < limit:
-        size = page if limit is None else min(page, limit - count)
-        window = {"start": count, "stop": count + size} if by_position else {"after": after, "stop": size}
-        lines = client.lines(path, body, {**query, **window})
-        if lines:
-            after = json.loads(lines[-1]).get("id", after)
-            yield lines
-        count += len(lines)
-        if len(lines) < size:
+    name = f"get_{KINDS[kind]}_list"
+    asked = windows(query, page, limit, by_position=isinstance(body, dict) and "float_array" in body)
+    rows: list[Any] | None = None
+    while True:
+        try:
+            window = {**asked.send(cast("list[Any]", rows)), "format": "jsonl"}
+        except StopIteration:
             return
+        by_ids = (getattr(client, f"{name}_by_id"), (body,)) if body is not None else (getattr(client, name), ())
+        lines = by_ids[0](project, *by_ids[1], **window).splitlines()
+        rows = [*lines[:-1], *(json.loads(line) for line in lines[-1:])]
+        if lines:
+            yield lines
+
+
+def count(client: Client, kind: str, project: int, *, query: Mapping[str, Any], body: Any = None) -> int:
+    """How many entities match."""
+    name, asked = f"get_{KINDS[kind]}_list", {**query, "operation": "count"}
+    if body is not None:
+        return int(getattr(client, f"{name}_by_id")(project, body, **asked))
+    return int(getattr(client, name)(project, **asked))
 
 
 def format_of(output: Path | None, given: str | None) -> str:

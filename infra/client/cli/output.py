@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TransferSpeedColumn
 from rich.table import Table
 
-from .failures import Failure
+from ..failures import Failure
 
 
 class Output:

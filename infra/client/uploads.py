@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from . import configuration
 from .client import Client
@@ -214,8 +214,8 @@ class Uploader:
         return "uploaded", self._create(source, name, state)
 
     def _existing(self, state: State) -> int | None:
-        found = self._client.get(
-            f"Medias/{self._target.project}", uid=state.uid, archive_lifecycle="all", fields="id", stop=1
+        found = self._client.get_media_list(
+            self._target.project, uid=state.uid, archive_lifecycle="all", fields="id", stop=1
         )
         return found[0]["id"] if found else None
 
@@ -228,8 +228,8 @@ class Uploader:
             self._send_parts(source, size, name, state, advance)
             if state.upload_id:
                 parts = [{"PartNumber": int(number), "ETag": tag} for number, tag in state.parts.items()]
-                body = {"key": state.key, "upload_id": state.upload_id, "parts": parts}
-                self._client.post(f"UploadCompletion/{self._target.project}", body)
+                body: Any = {"key": state.key, "upload_id": state.upload_id, "parts": parts}
+                self._client.complete_upload(self._target.project, body)
         except Failure as failure:
             if failure.status in (REFUSED, NOT_FOUND):  # of an upload that expired: the next run begins again
                 self._journal.put(name, State(uid=state.uid))
@@ -242,8 +242,8 @@ class Uploader:
     def _begin(self, source: Source, size: int, name: str, uid: str) -> State:
         part_size = max(self._part_size, -(-size // MOST_PARTS))
         count = -(-size // part_size)
-        made = self._client.get(
-            f"UploadInfo/{self._target.project}", num_parts=count, expiration=URL_SECONDS, filename=source.path.name
+        made = self._client.get_upload_info(
+            self._target.project, num_parts=count, expiration=URL_SECONDS, filename=source.path.name
         )
         state = State(
             uid=uid,
@@ -278,7 +278,7 @@ class Uploader:
 
     def _create(self, source: Source, name: str, state: State) -> int:
         project, target = self._target.project, self._target
-        [link] = self._client.post(f"DownloadInfo/{project}", {"keys": [state.key]})
+        [link] = self._client.get_download_info(project, {"keys": [state.key]})
         spec: dict[str, Any] = {
             "type": target.media_type,
             "name": source.path.name,
@@ -293,10 +293,10 @@ class Uploader:
             spec["section"] = section
         state.is_requested = True
         self._journal.put(name, state)
-        made = self._client.post(f"Medias/{project}", [spec])["id"]
-        state.media = made[0] if isinstance(made, list) else made
+        made = self._client.create_media_list(project, [cast("Any", spec)])["id"]
+        state.media = int(made[0] if isinstance(made, list) else made)
         self._journal.put(name, state)
-        return int(state.media or 0)
+        return state.media
 
 
 def _stamp(source: Source) -> str:
@@ -306,4 +306,7 @@ def _stamp(source: Source) -> str:
 
 def _md5(path: Path) -> str:
     with path.open("rb") as file:
-        return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+        digest = hashlib.md5(usedforsecurity=False)
+        while block := file.read(1024 * 1024):
+            digest.update(block)
+        return digest.hexdigest()

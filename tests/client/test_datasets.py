@@ -11,8 +11,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from infra.cli import datasets, failures, sessions
-from infra.cli.failures import Failure
+from infra.client import failures
+from infra.client.cli import datasets, sessions
+from infra.client.failures import Failure
 from tests.resources.imports.conftest import make_types
 from tests.resources.imports.test_imports import COCO
 
@@ -107,7 +108,7 @@ class Restarting:
         self.answers = list(answers)
         self.asked = []
 
-    def get(self, path, **query):
+    def get_event_list(self, project, **query):
         self.asked.append(query["after"])
         if isinstance(answer := self.answers.pop(0), Failure):
             raise answer

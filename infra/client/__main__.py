@@ -1,5 +1,5 @@
 """`python -m limn`."""
 
-from .main import main
+from .cli.main import main
 
 main()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 import typer
 
-from . import datasets, failures, uploads
-from .failures import Failure
+from .. import failures, uploads
+from ..failures import Failure
+from . import datasets
 from .sessions import ProjectOption, Session, wait
 
 ImportFormat = Literal["coco", "yolo", "voc", "mot", "cvat", "dota", "masks", "viame", "csv", "jsonl", "parquet"]
@@ -40,10 +41,10 @@ def export(
         body["dataset"] = dataset
     if class_attribute is not None:
         body["classes"] = {"attribute": class_attribute, **body.get("classes", {})}
-    uid = client.post(f"Exports/{number}", body)["uid"]
+    uid = client.create_export(number, cast("Any", body))["uid"]
 
     def read() -> Any:
-        return client.get(f"Export/{uid}")
+        return client.get_export(uid)
 
     session.output.note(f"export {uid}")
     made = wait(session.output, read, datasets.is_over, timeout)
@@ -93,9 +94,9 @@ def import_(
     if create_types:
         body["create_types"] = True
     body |= {name: value for name, value in given.items() if value is not None} | datasets.members(options)
-    uid = client.post(f"Imports/{number}", body)["uid"]
+    uid = client.create_import(number, cast("Any", body))["uid"]
     session.output.note(f"import {uid}")
-    made = wait(session.output, lambda: client.get(f"Import/{uid}"), datasets.is_over, timeout)
+    made = wait(session.output, lambda: client.get_import(uid), datasets.is_over, timeout)
     if made["status"] != "succeeded":
         raise Failure(made.get("message") or f"The import {made['status']}.", failures.INCOMPLETE, uid=uid)
     session.output.result(made, datasets.summary(made["report"]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from infra.cli import failures
+from infra.client import failures
 
 COMMANDS = {
     "query": ("query", "media", "--format", "csv", "--output"),

@@ -15,14 +15,19 @@ from __future__ import annotations
 import json
 import os
 import stat
+import sys
 import tempfile
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from .failures import NOT_PERMITTED, Failure
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 

@@ -12,10 +12,11 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from . import configuration, dataset_commands, failures, queries, uploads
-from .client import Client
-from .configuration import Profile
-from .failures import Failure
+from .. import configuration, failures, uploads
+from ..client import Client
+from ..configuration import Profile
+from ..failures import Failure
+from . import dataset_commands, queries
 from .output import Output
 from .sessions import ProjectOption, Session, wait
 
@@ -76,14 +77,15 @@ def login(
     session: Session = context.obj
     base = configuration.address(url)
     if username is not None:
-        credentials = {"username": username, "password": _secret("Password: ")}
-        token = Client(Profile(base)).post("Token", credentials)["token"]
+        token = Client(Profile(base)).create_obtain_auth_token(
+            {"username": username, "password": _secret("Password: ")}
+        )["token"]
     else:
         token = _secret("Token: ")
     if not token.isascii() or not token.isprintable() or not token or " " in token:
         raise Failure("That is not a token: a token is one word of ASCII characters.")
     profile = Profile(base, token, project)
-    user = Client(profile).get("User/GetCurrent")
+    user = Client(profile).whoami()
     found = configuration.read()
     found.profiles[name] = profile
     if len(found.profiles) == 1:
@@ -197,15 +199,15 @@ def upload(
 
 def _processed(session: Session, project: int, outcomes: list[uploads.Outcome]) -> list[uploads.Outcome]:
     """The outcomes after the service has a picture or video of each media, or says why it has not."""
-    client, left = session.client(), {each.media for each in outcomes if each.media}
+    client, left = session.client(), {each.media for each in outcomes if each.media is not None}
     reasons: dict[int | None, str] = {}
 
     def read() -> dict[str, Any]:
         waiting = sorted(left)
         for start in range(0, len(waiting), uploads.READ_AT_ONCE):
-            some = ",".join(map(str, waiting[start : start + uploads.READ_AT_ONCE]))
+            some = waiting[start : start + uploads.READ_AT_ONCE]
             fields = "id,import_error,media_files"
-            for media in client.get(f"Medias/{project}", media_id=some, fields=fields, archive_lifecycle="all"):
+            for media in client.get_media_list(project, media_id=some, fields=fields, archive_lifecycle="all"):
                 shown = media["media_files"] or {}
                 if media["import_error"]:
                     reasons[media["id"]] = media["import_error"]
@@ -252,8 +254,7 @@ def query(
     client, number = session.client(), session.project(project)
     given = None if body is None else _body(body)
     if count:
-        path = f"{queries.KINDS[kind]}/{number}"
-        found = client.send("PUT" if given else "GET", path, body=given, query={**asked, "operation": "count"}).json()
+        found = queries.count(client, kind, number, query=asked, body=given)
         session.output.result({"count": found}, str(found))
         return
     if fields is not None and "id" not in fields.split(","):
@@ -307,15 +308,15 @@ def list_jobs(
     """The jobs of a project, oldest first."""
     session: Session = context.obj
     client, number = session.client(), session.project(project)
-    path = f"Transcodes/{number}" if transcodes else f"Jobs/{number}"
-    found = [each.get("job", each) for each in client.get(path)]
+    listed: Any = client.get_transcode_list(number) if transcodes else client.get_job_list(number)
+    found = [each.get("job", each) for each in listed]
     session.output.table(found if session.output.as_json else [_short(each) for each in found], _COLUMNS)
 
 
 @jobs.command("show")
 def show_job(context: typer.Context, uid: str) -> None:
     """One job."""
-    found = context.obj.client().get(f"Job/{uid}")
+    found = context.obj.client().get_job(uid)
     context.obj.output.result(found, "\n".join(f"{name}: {value}" for name, value in _short(found).items()))
 
 
@@ -327,7 +328,8 @@ def show_log(
     lines: Annotated[int, typer.Option(min=1, max=1000)] = 100,
 ) -> None:
     """The last lines that a step printed."""
-    found = context.obj.client().get(f"JobLog/{uid}", node=node, lines=lines)
+    asked: Any = {"lines": lines} | ({} if node is None else {"node": node})
+    found = context.obj.client().get_job_log(uid, **asked)
     text = found.get("lines", "")
     context.obj.output.result(found, "\n".join(text) if isinstance(text, list) else str(text))
 
@@ -335,7 +337,7 @@ def show_log(
 @jobs.command("cancel")
 def cancel_job(context: typer.Context, uid: str) -> None:
     """Cancel a job and remove it."""
-    found = context.obj.client().delete(f"Job/{uid}")
+    found = context.obj.client().delete_job(uid)
     context.obj.output.result(found, found["message"])
 
 
@@ -348,7 +350,7 @@ def wait_for_job(
     """Wait until a job ends. Exit status 7 if it failed."""
     session: Session = context.obj
     client = session.client()
-    found = wait(session.output, lambda: client.get(f"Job/{uid}"), lambda job: job["status"] not in OPEN, timeout)
+    found = wait(session.output, lambda: client.get_job(uid), lambda job: job["status"] not in OPEN, timeout)
     session.output.result(found, f"{found['status']} {found.get('message') or ''}".strip())
     if found["status"] != "Succeeded":
         raise typer.Exit(failures.INCOMPLETE)

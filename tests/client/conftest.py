@@ -12,8 +12,8 @@ import pytest
 
 from chalicelib.settings import settings
 from chalicelib.storage.objects import objects
-from infra.cli import configuration
-from infra.cli import main as command_line
+from infra.client import configuration
+from infra.client.cli import main as command_line
 
 
 @dataclass(frozen=True)

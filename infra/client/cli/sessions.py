@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from . import configuration, failures
-from .client import Client
-from .configuration import Profile
-from .failures import Failure
+from .. import configuration, failures
+from ..client import Client
+from ..configuration import Profile
+from ..failures import Failure
 from .output import Output
 
 ProjectOption = Annotated[

@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import requests
+import httpx
 
-from . import failures, uploads
-from .client import Client
-from .failures import Failure
+from .. import failures, uploads
+from ..client import Client
+from ..failures import Failure
 
 OPEN = ("pending", "checking", "running", "planning", "writing", "joining")
 """States of exports and imports that are not over."""
@@ -50,14 +50,15 @@ def download(client: Client, read: Callable[[], dict[str, Any]], target: Path, a
             export = read()
             have = part.stat().st_size if part.exists() else 0
             try:
-                with client.download(export["url"], have) as answer, part.open("ab") as file:
-                    for block in answer.iter_content(_BLOCK):
+                with client.stream(export["url"], have) as answer, part.open("ab") as file:
+                    answer.raise_for_status()
+                    for block in answer.iter_bytes(_BLOCK):
                         file.write(block)
                         advance(len(block))
                 break
-            except (requests.RequestException, Failure) as error:
+            except (httpx.HTTPError, Failure) as error:
                 if attempt == _TRIES - 1:
-                    raise Failure(f"The download broke off: {error}", failures.NO_CONNECTION) from None
+                    raise Failure(f"The download broke off: {type(error).__name__}", failures.NO_CONNECTION) from None
         size = part.stat().st_size
         if size != export["size"]:
             raise Failure(f"The download has {size} bytes, and the export {export['size']}.", failures.SERVICE_ERROR)
@@ -124,15 +125,17 @@ def refused(report: dict[str, Any] | None) -> int:
     return sum(report[name]["refused"] for name in ("media", "localizations", "states")) if report else 0
 
 
-def events(client: Client, project: int, after: str, kinds: str | None, *, follow: bool) -> Iterator[dict[str, Any]]:
+def events(client: Client, project: int, after: str, kinds: str | None, *, follow: bool) -> Iterator[Any]:
     """Pages of events; with `follow` without end. A page holds `next`, where the following one begins.
 
     A follower that has read a page lives through a restart of the service: it asks for the same page until it gets it.
     """
     is_known, pause = False, PAUSE
+    given = {"kinds": kinds, "limit": 1000, "wait": 20 if follow else None}
+    asked: Any = {name: value for name, value in given.items() if value is not None}
     while True:
         try:
-            page = client.get(f"Events/{project}", after=after, kinds=kinds, limit=1000, wait=20 if follow else None)
+            page = client.get_event_list(project, **asked, after=after)
         except Failure as failure:
             if not (follow and is_known and failure.status in (failures.NO_CONNECTION, failures.SERVICE_ERROR)):
                 raise

@@ -8,8 +8,9 @@ import json
 import duckdb
 import pytest
 
-from infra.cli import failures, queries
-from infra.cli.client import Client
+from infra.client import failures
+from infra.client.cli import queries
+from infra.client.client import Client
 
 
 @pytest.fixture
@@ -53,7 +54,7 @@ def test_filters_search_strings_bodies_and_sorting_pass_through(limn, boxes, tmp
 
 @pytest.mark.slow
 def test_pages_join_without_gap_or_repetition(service, signed_in, boxes):
-    from infra.cli import configuration
+    from infra.client import configuration
 
     client = Client(configuration.current(None))
     for query in ({}, {"sort_by": "-Depth"}):

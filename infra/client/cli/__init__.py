@@ -1,0 +1,1 @@
+"""The command `limn`: see docs/guides/command-line.md."""

@@ -1,0 +1,182 @@
+"""The service as one user sees it: `connect()` for programs that wait, `connect_async()` for those that do not.
+
+    with limn.connect() as client:
+        for box in client.project(3).localizations(attribute_gt=["Depth::10"]):
+            print(box["id"], box["attributes"]["Species"])
+
+Both have a method for each operation (`operations.pyi`), which returns the answer as dicts and lists. Threads may share
+a client.
+"""
+
+from __future__ import annotations
+
+import weakref
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import quote
+
+import httpx
+import msgspec
+
+from . import configuration, exchange, failures
+from .configuration import Profile
+from .exchange import Exchange, Request
+from .failures import Failure
+from .operations import AsyncOperations, Entry, Operations
+from .projects import AsyncProject, Project
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+COMMIT = "Limn-Commit"
+BEHIND_PAUSE, BEHIND_ATTEMPTS = 0.1, 30
+"""Seconds between attempts to read what this client wrote, and how many there are."""
+
+
+class _Base:
+    """What both clients know: the profile, and the last commit that they made in each project."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
+        self.commits: dict[int, int] = {}
+        """The number of the last commit that this client made, by project: `Limn-Commit` of its writes."""
+
+    def _steps(self, entry: Entry, path: dict[str, Any], query: dict[str, Any], body: Any) -> Exchange:
+        """One operation. A list that does not show this client's last write yet is asked for again."""
+        place = entry.path.format(**{name: quote(str(value), safe="") for name, value in path.items()})
+        content = body if entry.takes == "bytes" or body is None else msgspec.json.encode(body)
+        request = self._request(entry.method, place, query, content)
+        project = path.get("project")
+        how: Literal["safe", "keyed", "once"] = "safe" if entry.is_read else "keyed" if self.profile.token else "once"
+        for _ in range(BEHIND_ATTEMPTS):
+            answer = yield from exchange.exchange(request, how)
+            commit = int(answer.headers.get(COMMIT, 0))
+            if not isinstance(project, int) or not commit:
+                return answer
+            if not entry.is_read:
+                self.commits[project] = max(commit, self.commits.get(project, 0))
+            if commit >= self.commits.get(project, 0):
+                return answer
+            yield BEHIND_PAUSE
+        raise Failure(f"{entry.id} does not show the last change of this client.", failures.SERVICE_ERROR)
+
+    def _request(self, method: str, path: str, query: dict[str, Any], content: bytes | None) -> Request:
+        headers = {"Accept": "*/*"}
+        if self.profile.token:
+            headers["Authorization"] = f"Token {self.profile.token}"
+        if content is not None:
+            headers["Content-Type"] = "application/json"
+        return Request(method, f"{self.profile.url}/rest/{path}", exchange.query_of(query), headers, content)
+
+
+def _value(entry: Entry, query: dict[str, Any], answer: httpx.Response) -> Any:
+    if entry.answers == "bytes" or query.get("format", "json") != "json":
+        return answer.content
+    return answer.text if entry.answers == "text" else msgspec.json.decode(answer.content)
+
+
+class Client(_Base, Operations):
+    """The service, for programs that wait for each answer."""
+
+    def __init__(self, profile: Profile, *, connections: int = 10) -> None:
+        super().__init__(profile)
+        limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
+        self._web = httpx.Client(timeout=exchange.TIMEOUT, limits=limits, follow_redirects=True)
+        weakref.finalize(self, self._web.close)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._web.close()
+
+    def project(self, number: int | None = None) -> Project:
+        """A project; without a number, that of the profile."""
+        return Project(self, _number(self.profile, number))
+
+    def get(self, path: str, **query: Any) -> httpx.Response:
+        """The answer to a GET of a path below `/rest/`: for what has no method, such as `format=arrow`."""
+        return self.exchanged(self._request("GET", path, query, None))
+
+    def exchanged(self, request: Request) -> httpx.Response:
+        """The answer to a request that may be repeated, with the retries of all others."""
+        return exchange.run(self._web, exchange.exchange(request))
+
+    def put_bytes(self, url: str, data: bytes) -> httpx.Response:
+        """Send bytes to a presigned URL, without the token."""
+        return self.exchanged(Request("PUT", url, content=data))
+
+    def read_bytes(self, url: str, start: int = 0, end: int | None = None) -> bytes:
+        """The bytes of a presigned URL from `start` up to before `end`, or to its end."""
+        last = "" if end is None else str(end - 1)
+        return self.exchanged(Request("GET", url, headers={"Range": f"bytes={start}-{last}"})).content
+
+    def stream(self, url: str, start: int = 0) -> AbstractContextManager[httpx.Response]:
+        """The bytes of a presigned URL from an offset on, as they come."""
+        return self._web.stream("GET", url, headers={"Range": f"bytes={start}-"} if start else {})
+
+    def _call(self, entry: Entry, path: dict[str, Any], query: dict[str, Any], body: Any) -> Any:
+        return _value(entry, query, exchange.run(self._web, self._steps(entry, path, query, body)))
+
+
+class AsyncClient(_Base, AsyncOperations):
+    """The service, for programs that do other things while they wait."""
+
+    def __init__(self, profile: Profile, *, connections: int = 10) -> None:
+        super().__init__(profile)
+        limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
+        self._web = httpx.AsyncClient(timeout=exchange.TIMEOUT, limits=limits, follow_redirects=True)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._web.aclose()
+
+    def project(self, number: int | None = None) -> AsyncProject:
+        """A project; without a number, that of the profile."""
+        return AsyncProject(self, _number(self.profile, number))
+
+    async def _call(self, entry: Entry, path: dict[str, Any], query: dict[str, Any], body: Any) -> Any:
+        return _value(entry, query, await exchange.run_async(self._web, self._steps(entry, path, query, body)))
+
+
+def connect(profile: str | None = None, *, url: str | None = None, token: str | None = None) -> Client:
+    """A client that is signed in.
+
+    Args:
+        profile: a profile of `limn login`; without it `LIMN_URL` and `LIMN_TOKEN`, `LIMN_PROFILE`, or the default one.
+        url: the address of the service instead of a profile, such as https://limn.example.org.
+        token: the token for that address.
+
+    Raises:
+        Failure: there is no such profile, or no token.
+    """
+    return Client(_profile(profile, url, token))
+
+
+def connect_async(profile: str | None = None, *, url: str | None = None, token: str | None = None) -> AsyncClient:
+    """As `connect`, for programs with an event loop."""
+    return AsyncClient(_profile(profile, url, token))
+
+
+def _profile(name: str | None, url: str | None, token: str | None) -> Profile:
+    found = configuration.current(name) if url is None else Profile(configuration.address(url), token or "")
+    if not found.token:
+        raise Failure("There is no token for this service. Run: limn login URL", failures.NOT_PERMITTED)
+    return found
+
+
+def _number(profile: Profile, given: int | None) -> int:
+    chosen = given or profile.project
+    if chosen is None:
+        raise Failure("Name a project, or one for all programs with: limn profile set --project N")
+    return chosen

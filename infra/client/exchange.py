@@ -1,0 +1,168 @@
+"""One request and its answer, with retries, as a generator that does no input or output of its own.
+
+It yields what is to be done, a `Request` to send or seconds to wait, and gets the answer, or the error that came
+instead. `run` does it here, `run_async` awaits it, so both clients behave alike.
+
+What is repeated: a request whose answer did not come, or that the service could not serve (429, 502, 503, 504). That is
+safe: reads change nothing, and every other request of a user who is signed in has an `Idempotency-Key`, with which it
+is carried out once. A part of an upload that is sent again is the same part.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+import uuid
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field, replace
+from http import HTTPStatus
+from typing import Any, Literal
+
+import httpx
+import msgspec
+
+from . import failures
+from .failures import Failure
+
+ATTEMPTS = 6
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 8.0
+"""Seconds between attempts where the service names none: of the first, and at most."""
+LONGEST_WAIT = 60.0
+"""Seconds that the service may ask for; more is an error."""
+BUSY = frozenset({429, 502, 503, 504})
+TIMEOUT = httpx.Timeout(10, read=120, write=120, pool=None)
+"""Seconds. Answers take at most 29 s; large ones are read from the object store."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is sent."""
+
+    method: str
+    url: str
+    query: tuple[tuple[str, str], ...] = ()
+    headers: dict[str, str] = field(default_factory=dict)
+    content: bytes | None = None
+
+
+Step = Request | float
+Exchange = Generator[Step, Any, httpx.Response]
+
+
+def query_of(query: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Query parameters as text; what is None is left out, lists are joined by commas, or repeated for filters."""
+    found: list[tuple[str, str]] = []
+    for name, value in query.items():
+        if value is None:
+            continue
+        if isinstance(value, list | tuple) and ("attribute" in name or name == "frame_ranges"):
+            found += [(name, _word(each)) for each in value]
+        else:
+            found.append((name, _word(value)))
+    return tuple(found)
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ",".join(map(_word, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def exchange(request: Request, how: Literal["safe", "keyed", "once"] = "safe") -> Exchange:
+    """Send a request until there is an answer.
+
+    Args:
+        request: the request.
+        how: `safe` to repeat; `keyed`, with a key with which the service carries it out once; or sent `once`.
+
+    Raises:
+        Failure: the answer is an error, or there is none.
+    """
+    if how == "keyed":
+        request = replace(request, headers={**request.headers, "Idempotency-Key": str(uuid.uuid4())})
+    most = 1 if how == "once" else ATTEMPTS
+    pause = FIRST_PAUSE
+    for attempt in range(1, most + 1):
+        answer = yield request
+        wait = pause * random.uniform(0.5, 1)  # noqa: S311 spreads clients that failed together
+        pause = min(2 * pause, LONGEST_PAUSE)
+        if isinstance(answer, httpx.Response):
+            if answer.status_code < HTTPStatus.BAD_REQUEST:
+                return answer
+            wait = max(wait, _asked(answer))
+            if answer.status_code not in BUSY or attempt == most or wait > LONGEST_WAIT:
+                raise failures.of_answer(answer.status_code, _message(answer))
+        elif attempt == most or not isinstance(answer, httpx.TransportError):
+            raise Failure(f"No answer from {_host(request.url)}: {_reason(answer)}", failures.NO_CONNECTION) from answer
+        yield wait
+    raise AssertionError  # the last attempt answers or raises
+
+
+def run(web: httpx.Client, steps: Exchange) -> httpx.Response:
+    """Do what a generator says."""
+    given: Any = None
+    try:
+        while True:
+            step = steps.send(given)
+            if isinstance(step, float):
+                time.sleep(step)
+                given = None
+                continue
+            try:
+                given = web.request(
+                    step.method, step.url, params=step.query or None, headers=step.headers, content=step.content
+                )
+            except (httpx.HTTPError, httpx.InvalidURL) as error:
+                given = error
+    except StopIteration as end:
+        answer: httpx.Response = end.value
+        return answer
+
+
+async def run_async(web: httpx.AsyncClient, steps: Exchange) -> httpx.Response:
+    """Do what a generator says, without blocking."""
+    given: Any = None
+    try:
+        while True:
+            step = steps.send(given)
+            if isinstance(step, float):
+                await asyncio.sleep(step)
+                given = None
+                continue
+            try:
+                given = await web.request(
+                    step.method, step.url, params=step.query or None, headers=step.headers, content=step.content
+                )
+            except (httpx.HTTPError, httpx.InvalidURL) as error:
+                given = error
+    except StopIteration as end:
+        answer: httpx.Response = end.value
+        return answer
+
+
+def _asked(answer: httpx.Response) -> float:
+    """The seconds of Retry-After; 0 without."""
+    text = answer.headers.get("Retry-After", "")
+    return float(text) if text.isdigit() else 0.0
+
+
+def _message(answer: httpx.Response) -> str:
+    """The message of an error, with its details; of an answer that is not the service's, its status."""
+    try:
+        document = msgspec.json.decode(answer.content)
+        message, details = str(document["message"]), document.get("details")
+    except (msgspec.DecodeError, KeyError, TypeError, AttributeError):
+        return f"{answer.status_code} {answer.reason_phrase}"
+    return f"{message} {details}" if details and details != message else message
+
+
+def _host(url: str) -> str:
+    """The address without path and query: those of presigned URLs are secrets."""
+    found = httpx.URL(url)
+    return f"{found.scheme}://{found.netloc.decode()}"
+
+
+def _reason(error: Exception) -> str:
+    """What an exception says, without addresses."""
+    return str(error).partition("http")[0].strip() or type(error).__name__

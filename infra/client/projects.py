@@ -1,0 +1,180 @@
+"""A project and selections of its media, localizations, states, leaves and files, read page by page."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Generator, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .client import AsyncClient, Client
+    from .types import (
+        File,
+        FileQuery,
+        Leaf,
+        LeafQuery,
+        Localization,
+        LocalizationListQuery,
+        Media,
+        MediaListQuery,
+        State,
+        StateQuery,
+    )
+
+T = TypeVar("T")
+PAGE = 5_000
+Rows = list[Any]
+
+
+def windows(
+    query: Mapping[str, Any], size: int, limit: int | None = None, *, by_position: bool = False
+) -> Generator[dict[str, Any], Rows, None]:
+    """The parameters of each page; it is sent the rows of the page.
+
+    A page begins after the last id of the one before, so that rows written meanwhile shift nothing. Lists that are
+    sorted are paged by position.
+    """
+    count, after = int(query.get("start") or 0), query.get("after")
+    end = query.get("stop") if limit is None else count + limit
+    by_position = by_position or "sort_by" in query or "start" in query
+    while end is None or count < end:
+        most = size if end is None else min(size, end - count)
+        window = {"start": count, "stop": count + most} if by_position else {"after": after, "stop": most}
+        rows = yield {**query, **window}
+        count += len(rows)
+        if len(rows) < most:
+            return
+        after = rows[-1]["id"]
+
+
+class _Asked(Generic[T]):
+    """What a selection asks."""
+
+    def __init__(self, kind: str, project: int, query: dict[str, Any], size: int = PAGE) -> None:
+        self.kind, self.project, self.query, self.size = kind, project, query, size
+
+    @property
+    def _list(self) -> str:
+        return f"get_{self.kind}_list"
+
+    @property
+    def _count(self) -> tuple[str, dict[str, Any]]:
+        left_out = ("fields", "sort_by", "after", "start", "stop")
+        kept = {name: value for name, value in self.query.items() if name not in left_out}
+        return (self._list, {**kept, "operation": "count"}) if self.kind == "file" else (f"get_{self.kind}_count", kept)
+
+    def _pages(self) -> Generator[dict[str, Any], Rows, None]:
+        fields = self.query.get("fields")
+        needed = {} if fields is None or "id" in str(fields).split(",") else {"fields": f"id,{fields}"}
+        return windows({**self.query, **needed}, self.size)
+
+
+class Selection(_Asked[T]):
+    """Some objects of a project, as the service has them when they are read: iterating reads page by page."""
+
+    def __init__(self, client: Client, kind: str, project: int, query: dict[str, Any]) -> None:
+        super().__init__(kind, project, query)
+        self.client = client
+
+    def pages(self) -> Iterator[list[T]]:
+        """The objects in lists of at most `size`."""
+        windows = self._pages()
+        rows: Rows | None = None
+        try:
+            while True:
+                rows = getattr(self.client, self._list)(self.project, **windows.send(cast("Rows", rows)))
+                if rows:
+                    yield rows
+        except StopIteration:
+            return
+
+    def __iter__(self) -> Iterator[T]:
+        for page in self.pages():
+            yield from page
+
+    def count(self) -> int:
+        """How many match."""
+        name, query = self._count
+        return int(getattr(self.client, name)(self.project, **query))
+
+
+class AsyncSelection(_Asked[T]):
+    """As `Selection`, for programs with an event loop."""
+
+    def __init__(self, client: AsyncClient, kind: str, project: int, query: dict[str, Any]) -> None:
+        super().__init__(kind, project, query)
+        self.client = client
+
+    async def pages(self) -> AsyncIterator[list[T]]:
+        """The objects in lists of at most `size`."""
+        windows = self._pages()
+        rows: Rows | None = None
+        while True:
+            try:
+                asked = windows.send(cast("Rows", rows))
+            except StopIteration:
+                return
+            rows = await getattr(self.client, self._list)(self.project, **asked)
+            if rows:
+                yield rows
+
+    async def __aiter__(self) -> AsyncIterator[T]:
+        async for page in self.pages():
+            for row in page:
+                yield row
+
+    async def count(self) -> int:
+        """How many match."""
+        name, query = self._count
+        return int(await getattr(self.client, name)(self.project, **query))
+
+
+class Project:
+    """A project: its objects by the filters of docs/guides/queries.md."""
+
+    def __init__(self, client: Client, number: int) -> None:
+        self.client, self.id = client, number
+
+    def media(self, **query: Unpack[MediaListQuery]) -> Selection[Media]:
+        """Images and videos."""
+        return Selection(self.client, "media", self.id, dict(query))
+
+    def localizations(self, **query: Unpack[LocalizationListQuery]) -> Selection[Localization]:
+        """Boxes, lines, dots and polygons."""
+        return Selection(self.client, "localization", self.id, dict(query))
+
+    def states(self, **query: Unpack[StateQuery]) -> Selection[State]:
+        """States of media and frames, and tracks."""
+        return Selection(self.client, "state", self.id, dict(query))
+
+    def leaves(self, **query: Unpack[LeafQuery]) -> Selection[Leaf]:
+        """Leaves of label trees."""
+        return Selection(self.client, "leaf", self.id, dict(query))
+
+    def files(self, **query: Unpack[FileQuery]) -> Selection[File]:
+        """Files that are no media."""
+        return Selection(self.client, "file", self.id, dict(query))
+
+
+class AsyncProject:
+    """As `Project`, for programs with an event loop."""
+
+    def __init__(self, client: AsyncClient, number: int) -> None:
+        self.client, self.id = client, number
+
+    def media(self, **query: Unpack[MediaListQuery]) -> AsyncSelection[Media]:
+        """Images and videos."""
+        return AsyncSelection(self.client, "media", self.id, dict(query))
+
+    def localizations(self, **query: Unpack[LocalizationListQuery]) -> AsyncSelection[Localization]:
+        """Boxes, lines, dots and polygons."""
+        return AsyncSelection(self.client, "localization", self.id, dict(query))
+
+    def states(self, **query: Unpack[StateQuery]) -> AsyncSelection[State]:
+        """States of media and frames, and tracks."""
+        return AsyncSelection(self.client, "state", self.id, dict(query))
+
+    def leaves(self, **query: Unpack[LeafQuery]) -> AsyncSelection[Leaf]:
+        """Leaves of label trees."""
+        return AsyncSelection(self.client, "leaf", self.id, dict(query))

@@ -1,0 +1,2845 @@
+"""Bodies, answers and query parameters of the operations.
+
+Written by `make docs` from the declarations of the service; do not edit.
+"""
+
+from typing import Any, Literal, TypedDict
+
+from typing_extensions import Required
+
+class AcceptSpec(TypedDict):
+    registration_token: str
+class AccessToken(TypedDict, total=False):
+    id: Required[int]
+    user: Required[int]
+    name: Required[str]
+    projects: list[int] | None
+    level: Literal["Can Edit", "Can Execute", "Can Transfer", "Full Control", "View Only"]
+    operations: list[str]
+    networks: list[str]
+    created_datetime: Required[str]
+    expires_datetime: Required[str]
+    used_on: str | None
+class AccessTokenCreated(TypedDict):
+    message: str
+    id: int
+    token: str
+    object: AccessToken
+class AccessTokenSpec(TypedDict, total=False):
+    name: Required[str]
+    projects: list[int] | None
+    level: Literal["Can Edit", "Can Execute", "Can Transfer", "Full Control", "View Only"] | None
+    operations: list[str] | None
+    networks: list[str] | None
+    expires_datetime: str | None
+class AccessTokenUpdate(TypedDict, total=False):
+    name: str | None
+    projects: list[int] | None
+    level: Literal["Can Edit", "Can Execute", "Can Transfer", "Full Control", "View Only"] | None
+    operations: list[str] | None
+    networks: list[str] | None
+    expires_datetime: str | None
+class Added(TypedDict, total=False):
+    type: Required[Literal["Added"]]
+    name: Required[str]
+    value: Any
+class Affiliation(TypedDict, total=False):
+    id: Required[int]
+    organization: Required[int]
+    user: Required[int]
+    permission: Required[Literal["Admin", "Member"]]
+    username: str | None
+    first_name: str | None
+    last_name: str | None
+    email: str | None
+class AffiliationSpec(TypedDict):
+    user: int
+    permission: Literal["Admin", "Member"]
+class AffiliationUpdate(TypedDict, total=False):
+    permission: Literal["Admin", "Member"] | None
+class Algorithm(TypedDict, total=False):
+    id: Required[int]
+    project: Required[int]
+    name: Required[str]
+    user: Required[int]
+    description: str
+    manifest: str | None
+    cluster: int | None
+    files_per_job: Required[int]
+    categories: list[str]
+    parameters: list[AlgorithmParameter]
+    template: int | None
+    tparams: list[Parameter]
+    rendered: str | None
+    extended_info: dict[str, Any]
+    level: Literal["Can Edit", "Can Execute", "Can Transfer", "Full Control", "View Only"]
+    effective_permission: int
+class AlgorithmManifest(TypedDict):
+    url: str
+class AlgorithmManifestSpec(TypedDict):
+    name: str
+    upload_url: str
+class AlgorithmParameter(TypedDict):
+    name: str
+    value: str | int | float
+class AlgorithmSpec(TypedDict, total=False):
+    name: Required[str]
+    user: Required[int]
+    description: str | None
+    manifest: str | None
+    cluster: int | None
+    files_per_job: Required[int]
+    categories: list[str] | None
+    parameters: list[AlgorithmParameter] | None
+    template: int | None
+    tparams: list[Parameter] | None
+    headers: list[Parameter] | None
+    extended_info: dict[str, Any] | None
+    level: Literal["Can Edit", "Can Execute", "Can Transfer", "Full Control", "View Only"] | None
+class AlgorithmUpdateSpec(TypedDict, total=False):
+    name: str | None
+    user: int | None
+    description: str | None
+    manifest: str | None
+    cluster: int | None
+    files_per_job: int | None
+    categories: list[str] | None
+    parameters: list[AlgorithmParameter] | None
+    template: int | None
+    tparams: list[Parameter] | None
+    headers: list[Parameter] | None
+    extended_info: dict[str, Any] | None
+    level: Literal["Can Edit", "Can Execute", "Can Transfer", "Full Control", "View Only"] | None
+class AnnotateSpec(TypedDict, total=False):
+    annotator: Required[int]
+    version: Required[int]
+    media_ids: list[int] | None
+    media_query: str | None
+    every: int
+    start: int
+    stop: int | None
+    success_email_spec: EmailSpec | None
+    failure_email_spec: EmailSpec | None
+class AnnotationDeleted(TypedDict, total=False):
+    message: Required[str]
+    id: Required[int]
+    change: int | None
+class Annotator(TypedDict, total=False):
+    id: Required[int]
+    project: Required[int]
+    name: Required[str]
+    url: str | None
+    convention: Literal["label-studio", "limn", "nuclio"]
+    algorithm: str | None
+    type: Required[int]
+    label_attribute: str | None
+    confidence_attribute: str | None
+    effective_permission: int
+class AnnotatorSpec(TypedDict, total=False):
+    name: Required[str]
+    url: str | None
+    convention: Literal["label-studio", "limn", "nuclio"] | None
+    headers: list[Parameter] | None
+    algorithm: str | None
+    type: Required[int]
+    label_attribute: str | None
+    confidence_attribute: str | None
+class AnnotatorUpdate(TypedDict, total=False):
+    name: str | None
+    url: str | None
+    convention: Literal["label-studio", "limn", "nuclio"] | None
+    headers: list[Parameter] | None
+    algorithm: str | None
+    type: int | None
+    label_attribute: str | None
+    confidence_attribute: str | None
+class Announcement(TypedDict, total=False):
+    id: Required[int]
+    subject: str
+    markdown: Required[str]
+    created_datetime: Required[str]
+    eol_datetime: Required[str]
+class Applet(TypedDict, total=False):
+    id: Required[int]
+    project: Required[int]
+    name: Required[str]
+    description: str
+    html_file: str | None
+    categories: list[str]
+    template: int | None
+    tparams: list[Parameter]
+    rendered: str | None
+    created_datetime: Required[str]
+    effective_permission: int
+class AppletSpec(TypedDict, total=False):
+    name: Required[str]
+    description: str | None
+    html_file: str | None
+    categories: list[str] | None
+    template: int | None
+    tparams: list[Parameter] | None
+    headers: list[Parameter] | None
+class ArchiveConfig(TypedDict, total=False):
+    encode: Required[EncodeConfig]
+    name: str | None
+    s3_storage: S3StorageConfig | None
+class AttributeCombinatorSpec(TypedDict, total=False):
+    method: Literal["and", "not", "or"] | None
+    operations: list[Any] | None
+class AttributeFilterSpec(TypedDict, total=False):
+    attribute: str | None
+    operation: Literal["date_eq", "date_gt", "date_gte", "date_lt", "date_lte", "date_range", "distance_lte", "eq", "gt", "gte", "icontains", "iendswidth", "in", "isnull", "istartswith", "lt", "lte", "search"] | None
+    inverse: bool
+    value: Any
+class AttributeOperationSpec(TypedDict, total=False):
+    method: Literal["and", "not", "or"] | None
+    operations: list[Any] | None
+    attribute: str | None
+    operation: Literal["date_eq", "date_gt", "date_gte", "date_lt", "date_lte", "date_range", "distance_lte", "eq", "gt", "gte", "icontains", "iendswidth", "in", "isnull", "istartswith", "lt", "lte", "search"] | None
+    inverse: bool
+    value: Any
+class AttributeType(TypedDict, total=False):
+    name: Required[str]
+    dtype: Required[Literal["blob", "bool", "datetime", "enum", "float", "float_array", "geopos", "int", "string"]]
+    description: str
+    required: bool
+    order: int
+    default: Any
+    minimum: float | None
+    maximum: float | None
+    choices: list[str] | None
+    labels: list[str] | None
+    size: int | None
+    use_current: bool | None
+    autocomplete: AutocompleteService | None
+    style: str | None
+    visible: bool | None
+class AttributeTypeChange(TypedDict, total=False):
+    name: str | None
+    dtype: Literal["blob", "bool", "datetime", "enum", "float", "float_array", "geopos", "int", "string"] | None
+    description: str | None
+    required: bool | None
+    order: int | None
+    default: Any
+    minimum: float | None
+    maximum: float | None
+    choices: list[str] | None
+    labels: list[str] | None
+    size: int | None
+    use_current: bool | None
+    autocomplete: AutocompleteService | None
+    style: str | None
+    visible: bool | None
+class AttributeTypeDelete(TypedDict):
+    entity_type: Literal["FileType", "LeafType", "LocalizationType", "MediaType", "Section", "StateType"]
+    name: str
+class AttributeTypeSpec(TypedDict):
+    entity_type: Literal["FileType", "LeafType", "LocalizationType", "MediaType", "Section", "StateType"]
+    addition: AttributeType
+AttributeTypeUpdate = TypedDict("AttributeTypeUpdate", {'entity_type': Literal["FileType", "LeafType", "LocalizationType", "MediaType", "Section", "StateType"], 'current_name': str, 'attribute_type_update': AttributeTypeChange, 'global': Literal["false", "true"] | bool, 'force': bool, 'max_instances': int | None, 'new_attribute_type': AttributeTypeChange}, total=False)
+class AudioDefinition(TypedDict, total=False):
+    path: Required[str]
+    codec: Required[str]
+    size: int | None
+    bit_rate: int | None
+    host: str | None
+    http_auth: str | None
+    codec_mime: str | None
+    codec_description: str | None
+    bucket_id: int | None
+class AutocompleteService(TypedDict, total=False):
+    serviceUrl: str | None
+    match_any: bool
+    mode: Literal["tator", "worms"]
+    minLevel: int | None
+    useCommon: bool | None
+class AuxiliaryFileDefinition(TypedDict, total=False):
+    path: Required[str]
+    name: str | None
+    size: int | None
+    host: str | None
+    http_auth: str | None
+    mime: str | None
+    bucket_id: int | None
+class BadRequestResponse(TypedDict):
+    message: str
+    details: str
+class Bookmark(TypedDict):
+    id: int
+    project: int
+    user: int
+    name: str
+    uri: str
+class BookmarkSpec(TypedDict):
+    name: str
+    uri: str
+class BookmarkUpdate(TypedDict, total=False):
+    name: str | None
+    uri: str | None
+class Box(TypedDict, total=False):
+    x: Required[float]
+    y: Required[float]
+    width: Required[float]
+    height: Required[float]
+    label: str | None
+    confidence: float | None
+class Bucket(TypedDict, total=False):
+    id: Required[int]
+    organization: Required[int]
+    name: Required[str]
+    store_type: Literal["AWS", "AZURE", "GCP", "MINIO", "OCI", "S3BASIC", "VAST"]
+    endpoint_url: str | None
+    region: str | None
+    access_key: str | None
+    live_sc: Literal["COLDLINE", "DEEP_ARCHIVE", "STANDARD"]
+    archive_sc: Literal["COLDLINE", "DEEP_ARCHIVE", "STANDARD"]
+    external_host: str | None
+    effective_permission: int
+class BucketAzureConfig(TypedDict):
+    connection_string: str
+class BucketGCPConfig(TypedDict):
+    type: str
+    project_id: str
+    private_key_id: str
+    private_key: str
+    client_email: str
+    client_id: str
+    auth_uri: str
+    token_uri: str
+    auth_provider_x509_cert_url: str
+    client_x509_cert_url: str
+class BucketOCIConfig(TypedDict):
+    boto3_config: BucketS3Config
+    native_config: BucketOCINativeConfig
+class BucketOCINativeConfig(TypedDict):
+    user: str
+    key_content: str
+    fingerprint: str
+    tenancy: str
+    region: str
+class BucketObject(TypedDict, total=False):
+    path: Required[str]
+    bucket_id: Required[int]
+    size: Required[int]
+    etag: Required[str]
+    last_modified: Required[str]
+    state: Required[Literal["changed", "missing", "present"]]
+    changed_datetime: str | None
+    missing_datetime: str | None
+    frame_table: str | None
+    message: str | None
+class BucketS3Config(TypedDict):
+    aws_access_key_id: str
+    aws_secret_access_key: str
+    endpoint_url: str
+    region_name: str
+class BucketSource(TypedDict, total=False):
+    id: Required[int]
+    project: Required[int]
+    name: Required[str]
+    bucket: Required[int]
+    prefix: Required[str]
+    media_types: Required[list[ExtensionType]]
+    section: int | None
+    pattern: str
+    listing_hours: int
+    created_by: Required[int]
+    created_datetime: Required[str]
+    status: Literal["failed", "listed", "listing"]
+    message: str
+    listed_datetime: str | None
+    objects: int
+    skipped: int
+    created: int
+    changed: int
+    missing: int
+    missing_media: list[int]
+    effective_permission: int
+class BucketSourceSpec(TypedDict, total=False):
+    name: Required[str]
+    media_types: Required[list[ExtensionType]]
+    section: int | None
+    pattern: str | None
+    listing_hours: int | None
+    list_now: bool | None
+    bucket: Required[int]
+    prefix: Required[str]
+class BucketSourceUpdate(TypedDict, total=False):
+    name: str | None
+    media_types: list[ExtensionType] | None
+    section: int | None
+    pattern: str | None
+    listing_hours: int | None
+    list_now: bool | None
+class BucketSpec(TypedDict, total=False):
+    name: Required[str]
+    access_key: str | None
+    secret_key: str | None
+    endpoint_url: str | None
+    region: str | None
+    gcs_key_info: str | None
+    store_type: Literal["AWS", "AZURE", "GCP", "MINIO", "OCI", "S3BASIC", "VAST"] | None
+    config: dict[str, Any] | None
+    live_sc: Literal["COLDLINE", "DEEP_ARCHIVE", "STANDARD"] | None
+    archive_sc: Literal["COLDLINE", "DEEP_ARCHIVE", "STANDARD"] | None
+    external_host: str | None
+class BucketUpdate(TypedDict, total=False):
+    name: str | None
+    access_key: str | None
+    secret_key: str | None
+    endpoint_url: str | None
+    region: str | None
+    gcs_key_info: str | None
+    store_type: Literal["AWS", "AZURE", "GCP", "MINIO", "OCI", "S3BASIC", "VAST"] | None
+    config: dict[str, Any] | None
+    live_sc: Literal["COLDLINE", "DEEP_ARCHIVE", "STANDARD"] | None
+    archive_sc: Literal["COLDLINE", "DEEP_ARCHIVE", "STANDARD"] | None
+    external_host: str | None
+class ChangeLog(TypedDict):
+    id: int
+    project: int
+    user: int | None
+    modified_datetime: str
+    description_of_change: ChangeLogDescriptionOfChange
+    change: int
+class ChangeLogDescriptionOfChange(TypedDict):
+    old: list[ChangeLogDescriptionOfChangeNew]
+    new: list[ChangeLogDescriptionOfChangeNew]
+class ChangeLogDescriptionOfChangeNew(TypedDict):
+    name: str
+    value: Any
+class ChecklistItem(TypedDict, total=False):
+    text: Required[str]
+    done: bool
+class ClassTarget(TypedDict, total=False):
+    type: int | None
+    attributes: dict[str, Any]
+    skip: bool
+class Classes(TypedDict, total=False):
+    attribute: str | None
+    rename: dict[str, str | None] | None
+    order: list[str] | None
+class ClipOrder(TypedDict, total=False):
+    media: Required[int]
+    path: Required[str]
+    segment_info: Required[str]
+    frame_table: str
+    ranges: Required[list[list[Any]]]
+    fps: float
+    reencode: bool
+class CloneMediaSpec(TypedDict, total=False):
+    dest_project: Required[int]
+    dest_type: Required[int]
+    dest_section: str | None
+    dest_section_id: int | None
+class ColorMap(TypedDict, total=False):
+    default: Any
+    default_fill: Fill | None
+    key: str | None
+    map: dict[str, Any] | None
+    fill_map: dict[str, Fill | None] | None
+    alpha_ranges: dict[str, list[Any]] | None
+    version: dict[str, Any] | None
+    defaultFill: Fill | None
+class Comment(TypedDict, total=False):
+    id: Required[int]
+    project: Required[int]
+    text: Required[str]
+    media_id: Required[int]
+    frame: int | None
+    end_frame: int | None
+    region: Region | None
+    localization_id: int | None
+    state_id: int | None
+    parent: int | None
+    resolved: bool
+    resolved_by: int | None
+    mentions: list[int]
+    created_by: Required[int]
+    created_datetime: Required[str]
+    modified_by: Required[int]
+    modified_datetime: Required[str]
+class CommentSpec(TypedDict, total=False):
+    text: Required[str]
+    media_id: int | None
+    frame: int | None
+    end_frame: int | None
+    region: Region | None
+    localization_id: int | None
+    state_id: int | None
+    parent: int | None
+    resolved: bool
+class CommentUpdate(TypedDict, total=False):
+    text: str
+    resolved: bool
+class Comparison(TypedDict):
+    base: str
+    other: str
+    media: Difference
+    localizations: Difference
+    states: Difference
+class ConcatDefinition(TypedDict, total=False):
+    id: Required[int]
+    timestampOffset: float
+class Conventions(TypedDict, total=False):
+    task: Literal["detect", "obb", "pose", "segment"]
+    first_pixel: Literal[0, 1]
+class CreateListResponse(TypedDict, total=False):
+    message: Required[str]
+    id: Required[list[int | str]]
+    object: list[dict[str, Any]] | None
+class CreateResponse(TypedDict, total=False):
+    message: Required[str]
+    id: Required[int | str]
+    object: dict[str, Any] | None
+class Credentials(TypedDict, total=False):
+    username: Required[str]
+    password: Required[str]
+    refresh: bool
+    unlock_token: str | None
+    name: str
+class DamagedFrames(TypedDict):
+    count: int
+    spans: list[list[int]]
+class Dataset(TypedDict, total=False):
+    uid: Required[str]
+    id: Required[str]
+    project: Required[int]
+    user: Required[int]
+    name: Required[str]
+    description: Required[str]
+    status: Required[Literal["failed", "pending", "running", "succeeded"]]
+    message: Required[str]
+    created_datetime: Required[str]
+    seq: Required[int]
+    selection: dict[str, Any] | None
+    progress: Required[JobProgress]
+    media: Required[int]
+    labels: Required[int]
+    size: Required[int]
+class DatasetCreated(TypedDict):
+    message: str
+    id: str
+    uid: str
+class DatasetSpec(TypedDict, total=False):
+    localizations: LocalizationSelection | None
+    states: StateSelection | None
+    media: MediaSelection | None
+    sections: list[int] | None
+    versions: list[int] | None
+    seq: int | None
+    name: Required[str]
+    description: str
+class Delivery(TypedDict, total=False):
+    page: str
+    time: Required[str]
+    project: Required[int]
+    event: Required[str]
+    type: Required[str]
+    attempt: Required[int]
+    status: int | None
+    milliseconds: int
+    excerpt: str
+    next_attempt: str | None
+class Difference(TypedDict):
+    added: int
+    changed: int
+    removed: int
+    added_ids: list[int]
+    changed_ids: list[int]
+    removed_ids: list[int]
+class DownloadInfo(TypedDict):
+    key: str
+    url: str
+class DownloadInfoSpec(TypedDict):
+    keys: list[str]
+class EmailAttachmentSpec(TypedDict):
+    key: str
+    name: str
+class EmailSpec(TypedDict, total=False):
+    recipients: Required[list[str]]
+    subject: Required[str]
+    text: Required[str]
+    attachments: list[EmailAttachmentSpec] | None
+class EncodeConfig(TypedDict, total=False):
+    vcodec: Literal["copy", "h264", "hevc"]
+    crf: int
+    preset: Literal["fast", "faster", "medium", "slow", "slower", "superfast", "ultrafast", "veryfast", "veryslow"]
+    tune: Literal["animation", "fastdecode", "film", "grain", "psnr", "ssim", "stillimage", "zerolatency"]
+    movflags: str
+    pixel_format: Literal["yuv420p", "yuv420p10le", "yuv422p", "yuv422p10le", "yuv444p", "yuv444p10le", "yuvj420p", "yuvj422p", "yuvj444p"]
+class Entities(TypedDict, total=False):
+    type: Required[Literal["entities"]]
+    media: list[int]
+    files: list[int]
+class EntityIdQuery(TypedDict, total=False):
+    ids: list[int] | None
+    float_array: list[FloatArrayQuery] | None
+    object_search: AttributeOperationSpec | None
+    media_ids: list[int] | None
+    elemental_ids: list[str] | None
+    media_query: str | None
+    state_ids: list[int] | None
+    frame_state_ids: list[int] | None
+    localization_ids: list[int] | None
+class EventData(TypedDict, total=False):
+    ids: Required[list[Any]]
+    changes: list[dict[str, Any]] | None
+class EventDocument(TypedDict):
+    specversion: str
+    id: str
+    source: str
+    type: str
+    time: str
+    subject: str
+    user: int | None
+    commit: int
+    data: EventData
+class EventPage(TypedDict):
+    events: list[EventDocument]
+    next: str
+    behind: int
+class Export(TypedDict):
+    uid: str
+    id: str
+    project: int
+    user: int
+    name: str
+    format: str
+    dataset: str | None
+    status: Literal["failed", "pending", "running", "succeeded"]
+    message: str
+    created_datetime: str
+    expires_datetime: str
+    seq: int
+    progress: JobProgress
+    media: int
+    labels: int
+    interpolated: int
+    left_out: int
+    simplified: int
+    size: int
+    url: str | None
+class ExportCreated(TypedDict):
+    message: str
+    id: str
+    uid: str
+class ExportSpec(TypedDict, total=False):
+    localizations: LocalizationSelection | None
+    states: StateSelection | None
+    media: MediaSelection | None
+    sections: list[int] | None
+    versions: list[int] | None
+    seq: int | None
+    format: Required[Literal["coco", "csv", "cvat", "dota", "fathomnet", "geojson", "jsonl", "masks", "mot", "parquet", "viame", "voc", "yolo"]]
+    name: str | None
+    dataset: str | None
+    frames: Literal["crops", "every", "frames", "none"]
+    every: int | None
+    image_format: Literal["jpg", "png"]
+    image_height: int | None
+    split: Split | None
+    classes: Classes | None
+    conventions: Conventions | None
+    interpolate: bool
+class ExtensionType(TypedDict):
+    extension: str
+    type: int
+class Facet(TypedDict):
+    name: str
+    total: int
+    values: list[FacetValue]
+class FacetValue(TypedDict):
+    value: Any
+    count: int
+class Favorite(TypedDict, total=False):
+    id: Required[int]
+    project: Required[int]
+    user: Required[int]
+    type: Required[int]
+    name: Required[str]
+    entity_type_name: Literal["Localization", "State"]
+    page: int
+    values: dict[str, Any]
+class FavoriteSpec(TypedDict, total=False):
+    name: Required[str]
+    type: Required[int]
+    values: Required[dict[str, Any]]
+    page: int
+    entity_type_name: Literal["Localization", "State"] | None
+class FavoriteUpdate(TypedDict, total=False):
+    name: str | None
+    entity_type_name: Literal["Localization", "State"] | None
+class FeedDefinition(TypedDict):
+    name: str
+    resolution: list[int]
+class File(TypedDict, total=False):
+    id: Required[int]
+    project: Required[int]
+    type: Required[int]
+    name: Required[str]
+    description: str
+    path: str
+    attributes: dict[str, Any]
+    elemental_id: Required[str]
+    created_by: Required[int | None]
+    created_datetime: Required[str]
+    modified_by: Required[int | None]
+    modified_datetime: Required[str]
+class FileSpec(TypedDict, total=False):
+    name: Required[str]
+    description: Required[str]
+    type: Required[int]
+    attributes: dict[str, Any] | None
+    elemental_id: str | None
+    user_elemental_id: str | None
+class FileType(TypedDict, total=False):
+    id: Required[int]
+    project: Required[int]
+    name: Required[str]
+    description: str
+    attribute_types: list[AttributeType]
+    elemental_id: Required[str]
+    effective_permission: int
+class FileTypeSpec(TypedDict, total=False):
+    name: Required[str]
+    description: str | None
+    elemental_id: str | None
+    attribute_types: list[AttributeType] | None
+class FileTypeUpdate(TypedDict, total=False):
+    name: str | None
+    description: str | None
+    elemental_id: str | None
+class FileUpdate(TypedDict, total=False):
+    name: str | None
+    description: str | None
+    type: int | None
+    path: str | None
+    attributes: dict[str, Any] | None
+    reset_attributes: list[str] | None
+    null_attributes: list[str] | None
+    elemental_id: str | None
+    user_elemental_id: str | None
+class FileUrlsUpdate(TypedDict):
+    old: str
+    new: str
+class Fill(TypedDict, total=False):
+    style: Literal["blur", "fill", "gray"] | None
+    color: Any
+class FloatArrayQuery(TypedDict, total=False):
+    name: Required[str]
+    center: Required[list[float]]
+    metric: Literal["cosine", "ip", "l1norm", "l2norm"] | None
+    order: Literal["asc", "desc"] | None
+    lower_bound: float | None
+    upper_bound: float | None
+class FrameTimes(TypedDict):
+    media: int
+    num_frames: int
+    rate: list[int]
+    is_constant: bool
+    start: int
+    times: list[float]
+class FramesUpdate(TypedDict, total=False):
+    ids: list[int] | None
+    float_array: list[FloatArrayQuery] | None
+    object_search: AttributeOperationSpec | None
+    media_ids: list[int] | None
+    elemental_ids: list[str] | None
+    media_query: str | None
+    state_ids: list[int] | None
+    frame_state_ids: list[int] | None
+    localization_ids: list[int] | None
+    shift: int | None
+    frames: list[list[int]] | None
+class GenericFile(TypedDict):
+    name: str
+    project: int
+    upload_url: str
+    url: str
+class GenericFileSpec(TypedDict):
+    name: str
+    upload_url: str
+class GetClonedMediaResponse(TypedDict):
+    message: str
+    ids: list[int]
+class Group(TypedDict, total=False):
+    id: Required[int]
+    organization: Required[int]
+    name: Required[str]
+    members: list[int]
+class GroupSpec(TypedDict, total=False):
+    name: Required[str]
+    initial_members: list[int] | None
+class GroupUpdateSpec(TypedDict, total=False):
+    name: str | None
+    add_members: list[int] | None
+    remove_members: list[int] | None
+class Guest(TypedDict, total=False):
+    token: Required[str]
+    project: Required[int]
+    name: Required[str]
+    section: int | None
+    media_ids: list[int]
+    expires_datetime: Required[str]
+class GuestSpec(TypedDict, total=False):
+    token: Required[str]
+    passphrase: str | None
+class HealthStatus(TypedDict, total=False):
+    part: Required[str]
+    status: str
+    version: str | None
+class HistoryEntry(TypedDict):
+    change: int
+    id: int
+    time: str
+    user: int | None
+    action: Literal["created", "deleted", "restored", "updated"]
+    old: dict[str, Any] | None
+    new: dict[str, Any] | None
+class HostedTemplate(TypedDict, total=False):
+    id: Required[int]
+    organization: Required[int]
+    name: Required[str]
+    url: Required[str]
+    tparams: list[Parameter]
+    effective_permission: int
+class HostedTemplateSpec(TypedDict, total=False):
+    name: Required[str]
+    url: Required[str]
+    tparams: list[Parameter] | None
+    headers: list[Parameter] | None
+class ImageDefinition(TypedDict, total=False):
+    path: Required[str]
+    resolution: Required[list[int]]
+    size: int | None
+    host: str | None
+    http_auth: str | None
+    mime: str | None
+    reference_only: int | None
+    bucket_id: int | None
+class Import(TypedDict, total=False):
+    id: Required[str]
+    uid: Required[str]
+    project: Required[int]
+    user: Required[int]
+    name: Required[str]
+    format: Required[str]
+    dry_run: Required[bool]
+    status: Required[str]
+    start_time: Required[str]
+    stop_time: str | None
+    message: str | None
+    progress: Required[ImportProgress]
+    report: ImportReport | None
+class ImportCreated(TypedDict):
+    message: str
+    id: str
+    uid: str
+    object: Import
+class ImportProgress(TypedDict):
+    done: int
+    total: int
+class ImportReport(TypedDict, total=False):
+    media: Required[Tally]
+    localizations: Required[Tally]
+    states: Required[Tally]
+    classes: list[MappedClass]
+    types: list[PlannedType]
+    matched: list[MappedMedia]
+    refusals: list[RefusedRow]
+    notes: list[RefusedRow]
+    note_count: int
+class ImportSpec(TypedDict, total=False):
+    format: Required[Literal["coco", "csv", "cvat", "dota", "jsonl", "masks", "mot", "parquet", "viame", "voc", "yolo"]]
+    key: Required[str]
+    name: str
+    dry_run: bool
+    version: int | None
+    match: Literal["md5", "name", "path"]
+    create_media: bool
+    create_types: bool
+    section: str | None
+    types: dict[str, int]
+    classes: dict[str, ClassTarget]
+    class_attribute: str | None
+    unknown_attributes: Literal["drop", "refuse"]
+    outside: Literal["clip", "refuse"]
+    first_pixel: Literal[0, 1]
+class Invitation(TypedDict, total=False):
+    id: Required[int]
+    organization: Required[int]
+    email: Required[str]
+    permission: Required[Literal["Admin", "Member"]]
+    status: Literal["Accepted", "Expired", "Pending"]
+    created_by: Required[int]
+    created_datetime: Required[str]
+    created_username: Required[str]
+    registration_token: str | None
+class InvitationCreated(TypedDict, total=False):
+    message: Required[str]
+    id: Required[int]
+    user_id: int | None
+class InvitationSpec(TypedDict):
+    email: str
+    permission: Literal["Admin", "Member"]
+class InvitationUpdate(TypedDict, total=False):
+    permission: Literal["Admin", "Member"] | None
+    status: Literal["Accepted"] | None
+class Job(TypedDict, total=False):
+    id: Required[str]
+    uid: Required[str]
+    gid: Required[str]
+    project: Required[int]
+    user: Required[int]
+    alg_id: int | None
+    media_ids: list[int]
+    status: Required[str]
+    start_time: Required[str]
+    stop_time: str | None
+    nodes: list[JobNode]
+    message: str | None
+    progress: Required[JobProgress]
+    pieces: int | None
+    done: int | None
+class JobCluster(TypedDict, total=False):
+    id: Required[int]
+    organization: Required[int]
+    name: Required[str]
+    host: Required[str]
+    port: Required[int]
+    token: str
+    cert: str
+    effective_permission: int
+class JobClusterSpec(TypedDict):
+    name: str
+    host: str
+    port: int
+    token: str
+    cert: str
+class JobGroup(TypedDict):
+    gid: str
+    project: int
+    jobs: int
+    statuses: dict[str, int]
+    progress: JobProgress
+class JobLog(TypedDict, total=False):
+    uid: Required[str]
+    node: Required[str]
+    task: Required[str]
+    status: Required[str]
+    log: str | None
+    lines: Required[list[str]]
+class JobNode(TypedDict, total=False):
+    id: Required[str]
+    task: Required[str]
+    status: Required[str]
+    children: list[str]
+    start_time: str | None
+    stop_time: str | None
+    message: str | None
+    log: str | None
+class JobProgress(TypedDict, total=False):
+    done: Required[int]
+    total: Required[int]
+    message: str | None
+class JobSpec(TypedDict, total=False):
+    algorithm_name: Required[str]
+    media_ids: list[int] | None
+    media_query: str | None
+    extra_params: list[AlgorithmParameter] | None
+    success_email_spec: EmailSpec | None
+    failure_email_spec: EmailSpec | None
+class JobUpdate(TypedDict):
+    progress: JobProgress
+class Leaf(TypedDict, total=False):
+    id: Required[int]
+    project: Required[int]
+    type: Required[int]
+    name: Required[str]
+    parent: int | None
+    path: Required[str]
+    depth: int
+    attributes: dict[str, Any]
+    created_by: Required[int | None]
+    created_datetime: Required[str]
+    modified_by: Required[int | None]
+    modified_datetime: Required[str]
+class LeafBulkUpdate(TypedDict, total=False):
+    ids: list[int] | None
+    float_array: list[FloatArrayQuery] | None
+    object_search: AttributeOperationSpec | None
+    attributes: dict[str, Any] | None
+    reset_attributes: list[str] | None
+    null_attributes: list[str] | None
+class LeafIdQuery(TypedDict, total=False):
+    ids: list[int] | None
+    float_array: list[FloatArrayQuery] | None
+    object_search: AttributeOperationSpec | None
+class LeafSpec(TypedDict, total=False):
+    name: Required[str]
+    type: Required[int]
+    parent: int | None
+    attributes: dict[str, Any] | None
+class LeafSuggestion(TypedDict, total=False):
+    value: Required[str]
+    group: Required[str]
+    data: dict[str, Any]
+class LeafType(TypedDict, total=False):
+    id: Required[int]
+    project: Required[int]
+    name: Required[str]
+    description: str
+    attribute_types: list[AttributeType]
+    elemental_id: Required[str]
+    effective_permission: int
+    dtype: str
+    visible: bool
+class LeafTypeSpec(TypedDict, total=False):
+    name: Required[str]
+    description: str | None
+    elemental_id: str | None
+    visible: bool | None
+    attribute_types: list[AttributeType] | None
+class LeafTypeUpdate(TypedDict, total=False):
+    name: str | None
+    description: str | None
+    elemental_id: str | None
+    visible: bool | None
+class LeafUpdate(TypedDict, total=False):
+    name: str | None
+    attributes: dict[str, Any] | None
+    reset_attributes: list[str] | None
+    null_attributes: list[str] | None
+    parent: int | None
+class LiveDefinition(TypedDict, total=False):
+    url: Required[str]
+    feeds: list[FeedDefinition]
+class LiveUpdateDefinition(TypedDict):
+    layout: list[int]
+    streams: list[LiveDefinition]
+class Localization(TypedDict, total=False):
+    x: float | None
+    y: float | None
+    width: float | None
+    height: float | None
+    u: float | None
+    v: float | None
+    points: list[list[float]] | None
+    mask: Mask | None
+    angle: float | None
+    form: Literal["ellipse"] | None
+    closed: bool | None
+    holes: list[list[list[float]]] | None
+    visible: list[int] | None
+    id: Required[int]
+    project: Required[int]
+    type: Required[int]
+    media: Required[int]
+    frame: Required[int]
+    bounds: list[float] | None
+    version: Required[int]
+    parent: float | None
+    attributes: dict[str, Any]
+    elemental_id: Required[str]
+    mark: int
+    variant_deleted: bool
+    created_by: Required[int | None]
+    created_datetime: Required[str]
+    modified_by: Required[int | None]
+    modified_datetime: Required[str]
+    thumbnail_image: str | None
+    master_section: int | None
+    effective_permission: int
+    interpolated: bool
+class LocalizationBulkDelete(TypedDict, total=False):
+    ids: list[int] | None
+    float_array: list[FloatArrayQuery] | None
+    object_search: AttributeOperationSpec | None
+    media_ids: list[int] | None
+    elemental_ids: list[str] | None
+    media_query: str | None
+    state_ids: list[int] | None
+    frame_state_ids: list[int] | None
+    prune: int | None
+    pedantic: int | None
+    in_place: int | None
+class LocalizationBulkUpdate(TypedDict, total=False):
+    ids: list[int] | None
+    float_array: list[FloatArrayQuery] | None
+    object_search: AttributeOperationSpec | None
+    media_ids: list[int] | None
+    elemental_ids: list[str] | None
+    media_query: str | None
+    state_ids: list[int] | None
+    frame_state_ids: list[int] | None
+    attributes: dict[str, Any] | None
+    reset_attributes: list[str] | None
+    null_attributes: list[str] | None
+    new_version: int | None
+    new_elemental_id: str | None
+    user_elemental_id: str | None
+    in_place: int | None
+class LocalizationChanged(TypedDict):
+    message: str
+    object: Localization
+class LocalizationDelete(TypedDict, total=False):
+    prune: int | None
+    pedantic: int | None
+class LocalizationIdQuery(TypedDict, total=False):
+    ids: list[int] | None
+    float_array: list[FloatArrayQuery] | None
+    object_search: AttributeOperationSpec | None
+    media_ids: list[int] | None
+    elemental_ids: list[str] | None
+    media_query: str | None
+    state_ids: list[int] | None
+    frame_state_ids: list[int] | None
+class LocalizationSelection(TypedDict, total=False):
+    attribute: list[str] | None
+    attribute_lt: list[str] | None
+    attribute_lte: list[str] | None
+    attribute_gt: list[str] | None
+    attribute_gte: list[str] | None
+    attribute_contains: list[str] | None
+    attribute_distance: list[str] | None
+    attribute_null: list[str] | None
+    start: int | None
+    stop: int | None
+    encoded_search: str | None
+    sort_by: list[str] | None
+    search: str | None
+    force_es: int | None
+    operation: Literal["count"] | None
+    related_attribute: list[str] | None
+    related_attribute_lt: list[str] | None
+    related_attribute_lte: list[str] | None
+    related_attribute_gt: list[str] | None
+    related_attribute_gte: list[str] | None
+    related_attribute_contains: list[str] | None
+    related_attribute_distance: list[str] | None
+    related_attribute_null: list[str] | None
+    encoded_related_search: str | None
+    section: int | None
+    multi_section: list[int] | None
+    media_id: list[int] | None
+    elemental_id: str | None
+    fields: str | None
+    type: int | None
+    related_id: list[int] | None
+    version: list[int] | None
+    after: int | None
+    merge: int
+    show_deleted: int
+    show_all_marks: int
+    exclude_parents: int
+    media_search: str | None
+    media_query: str | None
+    frame: int | None
+    ids: list[int] | None
+    object_search: dict[str, Any] | None
+    media_ids: list[int] | None
+    elemental_ids: list[str] | None
+    state_ids: list[int] | None
+    frame_state_ids: list[int] | None
+class LocalizationSpec(TypedDict, total=False):
+    x: float | None
+    y: float | None
+    width: float | None
+    height: float | None
+    u: float | None
+    v: float | None
+    points: list[list[float]] | None
+    mask: Mask | None
+    angle: float | None
+    form: Literal["ellipse"] | None
+    closed: bool | None
+    holes: list[list[list[float]]] | None
+    visible: list[int] | None
+    media_id: Required[int]
+    type: Required[int]
+    frame: Required[int]
+    version: int | None
+    parent: float | None
+    elemental_id: str | None
+    mark: int | None
+    attributes: dict[str, Any] | None
+    user_elemental_id: str | None
+class LocalizationType(TypedDict, total=False):
+    id: Required[int]
+    project: Required[int]
+    name: Required[str]
+    description: str
+    attribute_types: list[AttributeType]
+    elemental_id: Required[str]
+    effective_permission: int
+    dtype: Required[Literal["box", "dot", "line", "poly"]]
+    refinements: list[Literal["angle", "ellipse", "holes", "mask", "open", "skeleton"]]
+    skeleton: Skeleton | None
+    color_map: ColorMap | None
+    line_width: int
+    visible: bool
+    drawable: bool
+    grouping_default: bool
+    media: list[int]
+    colorMap: ColorMap | None
+class LocalizationTypeSpec(TypedDict, total=False):
+    name: Required[str]
+    description: str | None
+    elemental_id: str | None
+    color_map: ColorMap | None
+    refinements: list[Literal["angle", "ellipse", "holes", "mask", "open", "skeleton"]] | None
+    skeleton: Skeleton | None
+    line_width: int | None
+    visible: bool | None
+    drawable: bool | None
+    grouping_default: bool | None
+    media_types: Required[list[int]]
+    dtype: Required[Literal["box", "dot", "line", "poly"]]
+    attribute_types: list[AttributeType] | None
+    colorMap: ColorMap | None
+class LocalizationTypeUpdate(TypedDict, total=False):
+    name: str | None
+    description: str | None
+    elemental_id: str | None
+    color_map: ColorMap | None
+    refinements: list[Literal["angle", "ellipse", "holes", "mask", "open", "skeleton"]] | None
+    skeleton: Skeleton | None
+    line_width: int | None
+    visible: bool | None
+    drawable: bool | None
+    grouping_default: bool | None
+    media_types: list[int] | None
+    colorMap: ColorMap | None
+class LocalizationUpdate(TypedDict, total=False):
+    x: float | None
+    y: float | None
+    width: float | None
+    height: float | None
+    u: float | None
+    v: float | None
+    points: list[list[float]] | None
+    mask: Mask | None
+    angle: float | None
+    form: Literal["ellipse"] | None
+    closed: bool | None
+    holes: list[list[list[float]]] | None
+    visible: list[int] | None
+    attributes: dict[str, Any] | None
+    reset_attributes: list[str] | None
+    null_attributes: list[str] | None
+    user_elemental_id: str | None
+    frame: int | None
+    version: int | None
+    parent: float | None
+    elemental_id: str | None
+    mark: int | None
+    in_place: int | None
+    pedantic: int | None
+class MappedClass(TypedDict, total=False):
+    name: Required[str]
+    kind: Required[str]
+    type: int | None
+    reason: str | None
+    rows: int
+class MappedMedia(TypedDict, total=False):
+    key: Required[str]
+    media: int | None
+class Mask(TypedDict):
+    size: list[int]
+    counts: str
+class Media(TypedDict, total=False):
+    num_frames: int | None
+    fps: float | None
+    codec: str | None
+    width: int | None
+    height: int | None
+    summary_level: int | None
+    id: Required[int]
+    project: Required[int]
+    type: Required[int]
+    name: Required[str]
+    md5: str
+    gid: str | None
+    uid: str | None
+    created_datetime: Required[str]
+    created_by: Required[int | None]
+    modified_datetime: Required[str]
+    modified_by: Required[int | None]
+    attributes: dict[str, Any]
+    primary_section: int | None
+    master_section: int | None
+    last_edit_start: str | None
+    last_edit_end: str | None
+    elemental_id: Required[str]
+    archive_state: Literal["archived", "live", "to_archive", "to_live"]
+    archive_status_date: str | None
+    media_files: MediaFiles | None
+    import_error: str | None
+    damaged_frames: DamagedFrames | None
+    incident: int | None
+    effective_permission: int
+class MediaBulkUpdate(TypedDict, total=False):
+    ids: list[int] | None
+    float_array: list[FloatArrayQuery] | None
+    object_search: AttributeOperationSpec | None
+    localization_ids: list[int] | None
+    state_ids: list[int] | None
+    attributes: dict[str, Any] | None
+    null_attributes: list[str] | None
+    reset_attributes: list[str] | None
+    archive_state: Literal["to_archive", "to_live"] | None
+    user_elemental_id: str | None
+    primary_section: int | None
+class MediaFiles(TypedDict, total=False):
+    bucket_object: BucketObject | None
+    archival: list[VideoDefinition] | None
+    streaming: list[VideoDefinition] | None
+    audio: list[AudioDefinition] | None
+    image: list[ImageDefinition] | None
+    thumbnail: list[ImageDefinition] | None
+    thumbnail_gif: list[ImageDefinition] | None
+    attachment: list[AuxiliaryFileDefinition] | None
+    concat: list[ConcatDefinition] | None
+    live: list[LiveDefinition] | None
+    ids: list[int] | None
+    layout: list[int] | None
+    quality: int | None
+    frameOffset: list[int] | None
+class MediaIdQuery(TypedDict, total=False):
+    ids: list[int] | None
+    float_array: list[FloatArrayQuery] | None
+    object_search: AttributeOperationSpec | None
+    localization_ids: list[int] | None
+    state_ids: list[int] | None
+class MediaNext(TypedDict):
+    next: int
+class MediaPrev(TypedDict):
+    prev: int
+class MediaSelection(TypedDict, total=False):
+    attribute: list[str] | None
+    attribute_lt: list[str] | None
+    attribute_lte: list[str] | None
+    attribute_gt: list[str] | None
+    attribute_gte: list[str] | None
+    attribute_contains: list[str] | None
+    attribute_distance: list[str] | None
+    attribute_null: list[str] | None
+    start: int | None
+    stop: int | None
+    encoded_search: str | None
+    sort_by: list[str] | None
+    search: str | None
+    force_es: int | None
+    operation: Literal["count"] | None
+    related_attribute: list[str] | None
+    related_attribute_lt: list[str] | None
+    related_attribute_lte: list[str] | None
+    related_attribute_gt: list[str] | None
+    related_attribute_gte: list[str] | None
+    related_attribute_contains: list[str] | None
+    related_attribute_distance: list[str] | None
+    related_attribute_null: list[str] | None
+    encoded_related_search: str | None
+    section: int | None
+    multi_section: list[int] | None
+    media_id: list[int] | None
+    elemental_id: str | None
+    fields: str | None
+    type: int | None
+    name: str | None
+    dtype: Literal["image", "multi", "video"] | None
+    md5: str | None
+    gid: str | None
+    uid: str | None
+    after: int | str | None
+    after_name: str | None
+    archive_lifecycle: Literal["all", "archived", "live"] | None
+    annotation_search: str | None
+    ids: list[int] | None
+    object_search: dict[str, Any] | None
+    localization_ids: list[int] | None
+    state_ids: list[int] | None
+class MediaSpec(TypedDict, total=False):
+    num_frames: int | None
+    fps: float | None
+    codec: str | None
+    width: int | None
+    height: int | None
+    summary_level: int | None
+    type: Required[int]
+    name: Required[str]
+    md5: Required[str]
+    section: str
+    section_id: int | None
+    master_section: int | None
+    url: str | None
+    thumbnail_url: str | None
+    thumbnail_gif_url: str | None
+    gid: str | None
+    uid: str | None
+    attributes: dict[str, Any] | None
+    elemental_id: str | None
+    user_elemental_id: str | None
+    reference_only: int | None
+class MediaStats(TypedDict):
+    count: int
+    duration: float
+    total_size: int
+    download_size: int
+class MediaType(TypedDict, total=False):
+    id: Required[int]
+    project: Required[int]
+    name: Required[str]
+    description: str
+    attribute_types: list[AttributeType]
+    elemental_id: Required[str]
+    effective_permission: int
+    dtype: Required[Literal["image", "live", "multi", "video"]]
+    file_format: str | None
+    default_volume: int
+    visible: bool
+    archive_config: list[ArchiveConfig] | None
+    streaming_config: list[ResolutionConfig] | None
+    overlay_config: dict[str, Any] | None
+    default_box: int | None
+    default_line: int | None
+    default_dot: int | None
+class MediaTypeSpec(TypedDict, total=False):
+    name: Required[str]
+    description: str | None
+    elemental_id: str | None
+    file_format: str | None
+    default_volume: int | None
+    visible: bool | None
+    archive_config: list[ArchiveConfig] | None
+    streaming_config: list[ResolutionConfig] | None
+    overlay_config: dict[str, Any] | None
+    default_box: int | None
+    default_line: int | None
+    default_dot: int | None
+    dtype: Required[Literal["image", "live", "multi", "video"]]
+    attribute_types: list[AttributeType] | None
+class MediaTypeUpdate(TypedDict, total=False):
+    name: str | None
+    description: str | None
+    elemental_id: str | None
+    file_format: str | None
+    default_volume: int | None
+    visible: bool | None
+    archive_config: list[ArchiveConfig] | None
+    streaming_config: list[ResolutionConfig] | None
+    overlay_config: dict[str, Any] | None
+    default_box: int | None
+    default_line: int | None
+    default_dot: int | None
+class MediaUpdate(TypedDict, total=False):
+    num_frames: int | None
+    fps: float | None
+    codec: str | None
+    width: int | None
+    height: int | None
+    summary_level: int | None
+    name: str | None
+    media_files: MediaFiles | None
+    last_edit_start: str | None
+    last_edit_end: str | None
+    attributes: dict[str, Any] | None
+    null_attributes: list[str] | None
+    reset_attributes: list[str] | None
+    elemental_id: str | None
+    user_elemental_id: str | None
+    primary_section: int | None
+    master_section: int | None
+    multi: MultiDefinition | None
+    concat: list[ConcatDefinition] | None
+    live: LiveUpdateDefinition | None
+    archive_state: Literal["to_archive", "to_live"] | None
+class Membership(TypedDict, total=False):
+    id: Required[int]
+    project: Required[int]
+    user: Required[int]
+    permission: Required[Literal["Can Edit", "Can Execute", "Can Transfer", "Full Control", "View Only"]]
+    default_version: int | None
+    username: str | None
+    first_name: str | None
+    last_name: str | None
+    email: str | None
+class MembershipSpec(TypedDict, total=False):
+    user: Required[int]
+    permission: Required[Literal["Can Edit", "Can Execute", "Can Transfer", "Full Control", "View Only"]]
+    default_version: int | None
+class MembershipUpdate(TypedDict, total=False):
+    permission: Literal["Can Edit", "Can Execute", "Can Transfer", "Full Control", "View Only"] | None
+    default_version: int | None
+class MessageResponse(TypedDict, total=False):
+    message: Required[str]
+    change: int | None
+class MultiDefinition(TypedDict, total=False):
+    ids: list[int] | None
+    layout: list[int] | None
+    quality: int | None
+    frameOffset: list[int] | None
+class NextTaskSpec(TypedDict, total=False):
+    name: str | None
+    stage: Literal["open", "review"]
+    lease_seconds: int
+class NotFoundResponse(TypedDict, total=False):
+    message: Required[str]
+    details: str
+class NotifySpec(TypedDict, total=False):
+    message: Required[str]
+    send_as_file: int | None
+class Organization(TypedDict, total=False):
+    id: Required[int]
+    name: Required[str]
+    default_membership_permission: Literal["Can Edit", "Can Execute", "Can Transfer", "Full Control", "No Access", "View Only"]
+    thumb: str | None
+    allowed_origins: list[str]
+    access_token_days: int | None
+    permission: str | None
+    effective_permission: int
+class OrganizationSpec(TypedDict, total=False):
+    name: Required[str]
+    default_membership_permission: Literal["Can Edit", "Can Execute", "Can Transfer", "Full Control", "No Access", "View Only"] | None
+    thumb: str | None
+    allowed_origins: list[str] | None
+    access_token_days: int | None
+class OrganizationUpdate(TypedDict, total=False):
+    name: str | None
+    default_membership_permission: Literal["Can Edit", "Can Execute", "Can Transfer", "Full Control", "No Access", "View Only"] | None
+    thumb: str | None
+    allowed_origins: list[str] | None
+    access_token_days: int | None
+class Outside(TypedDict):
+    type: Literal["outside"]
+class Parameter(TypedDict):
+    name: str
+    value: str
+class PasswordResetSpec(TypedDict):
+    email: str
+class PathSubstitution(TypedDict):
+    old: str
+    new: str
+class PlannedType(TypedDict, total=False):
+    kind: Required[str]
+    dtype: Required[str]
+    name: Required[str]
+    type: int | None
+    attributes: dict[str, str]
+class PointSampleSpec(TypedDict, total=False):
+    type: Required[int]
+    media_ids: list[int] | None
+    media_query: str | None
+    frame: int | None
+    every: int | None
+    method: Literal["grid", "random", "stratified"]
+    count: int
+    seed: int
+    region: Region | None
+    version: int | None
+class PointSamplesCreated(TypedDict):
+    message: str
+    id: list[int]
+    frames: int
+class Prediction(TypedDict):
+    boxes: list[Box]
+    localizations: list[dict[str, Any]]
+class PredictionSpec(TypedDict, total=False):
+    annotator: Required[int]
+    frame: int
+class Project(TypedDict, total=False):
+    id: Required[int]
+    name: Required[str]
+    summary: str
+    organization: Required[int]
+    enable_downloads: bool
+    bucket: int | None
+    upload_bucket: int | None
+    backup_bucket: int | None
+    elemental_id: Required[str]
+    thumb: str | None
+    created: Required[str]
+    attribute_types: list[AttributeType]
+    extended_info: dict[str, Any]
+    num_files: int
+    size: int
+    duration: int
+    usernames: list[str]
+    permission: str | None
+    effective_permission: int
+class ProjectSpec(TypedDict, total=False):
+    name: Required[str]
+    summary: str | None
+    enable_downloads: bool | None
+    bucket: int | None
+    upload_bucket: int | None
+    backup_bucket: int | None
+    elemental_id: str | None
+    thumb: str | None
+    organization: Required[int]
+class ProjectUpdate(TypedDict, total=False):
+    name: str | None
+    summary: str | None
+    enable_downloads: bool | None
+    bucket: int | None
+    upload_bucket: int | None
+    backup_bucket: int | None
+    elemental_id: str | None
+    thumb: str | None
+class QualityReport(TypedDict, total=False):
+    uid: Required[str]
+    id: Required[str]
+    project: Required[int]
+    status: Literal["failed", "pending", "running", "succeeded"]
+    message: str
+    created_datetime: Required[str]
+    spec: Required[QualityReportSpec]
+    results: list[dict[str, Any]] | None
+    alpha: float | None
+    alpha_interval: list[float] | None
+class QualityReportCreated(TypedDict):
+    message: str
+    id: str
+    uid: str
+class QualityReportSpec(TypedDict, total=False):
+    versions: Required[list[int]]
+    reference: int | None
+    class_attribute: str | None
+    iou: float
+    distance: float
+    class_aware: bool
+    media_ids: list[int] | None
+    query: str | None
+class Recast(TypedDict):
+    type: Literal["Recast"]
+    name: str
+    dtype: Literal["float", "int"]
+class RedeliverySpec(TypedDict, total=False):
+    event: str | None
+    after: str | None
+    since: str | None
+    project: int | None
+class Refusal(TypedDict):
+    id: int
+    reason: str
+class RefusedRow(TypedDict):
+    place: str
+    reason: str
+class Region(TypedDict):
+    x: float
+    y: float
+    width: float
+    height: float
+class Removed(TypedDict):
+    type: Literal["Removed"]
+    name: str
+class Renamed(TypedDict):
+    type: Literal["Renamed"]
+    name: str
+    to: str
+class ResolutionConfig(TypedDict, total=False):
+    resolution: Required[int]
+    vcodec: Literal["av1", "h264", "hevc"]
+    crf: int
+    preset: str
+    pixel_format: Literal["yuv420p", "yuv420p10le", "yuv422p", "yuv422p10le", "yuv444p", "yuv444p10le", "yuvj420p", "yuvj422p", "yuvj444p"]
+class RestoreResponse(TypedDict):
+    message: str
+    restored: dict[str, int]
+class RestoreSpec(TypedDict):
+    changes: list[int]
+class RewriteAnswer(TypedDict):
+    message: str
+    matched: int
+    changed: int
+    refused: int
+    refusals: list[Refusal]
+class RotationSpec(TypedDict, total=False):
+    keep_hours: int
+class RowProtection(TypedDict, total=False):
+    id: Required[int]
+    project: int | None
+    media: int | None
+    localization: int | None
+    state: int | None
+    file: int | None
+    section: int | None
+    algorithm: int | None
+    version: int | None
+    target_organization: int | None
+    target_group: int | None
+    job_cluster: int | None
+    bucket: int | None
+    hosted_template: int | None
+    user: int | None
+    organization: int | None
+    group: int | None
+    permission: Required[int]
+    created_datetime: Required[str]
+    created_by: Required[int]
+class RowProtectionSpec(TypedDict, total=False):
+    project: int | None
+    media: int | None
+    localization: int | None
+    state: int | None
+    file: int | None
+    section: int | None
+    algorithm: int | None
+    version: int | None
+    target_organization: int | None
+    target_group: int | None
+    job_cluster: int | None
+    bucket: int | None
+    hosted_template: int | None
+    user: int | None
+    organization: int | None
+    group: int | None
+    permission: Required[int]
+class RowProtectionUpdateSpec(TypedDict, total=False):
+    permission: int | None
+class Rule(TypedDict, total=False):
+    id: Required[int]
+    project: Required[int]
+    name: Required[str]
+    types: Required[list[str]]
+    query: str | None
+    algorithm: Required[str]
+    active: bool
+    user: Required[int]
+    created: Required[str]
+    disabled_reason: Literal["algorithm_changed", "algorithm_missing", "error", "failing", "gone", "owner_lost_access", "query_refused", "refused", "token_invalid"] | None
+    disabled_details: str | None
+    disabled_at: str | None
+    failing_since: str | None
+    last_error: str | None
+    effective_permission: int
+class RuleSpec(TypedDict, total=False):
+    name: Required[str]
+    types: Required[list[str]]
+    query: str | None
+    algorithm: Required[str]
+    active: bool | None
+class RuleUpdate(TypedDict, total=False):
+    name: str | None
+    types: list[str] | None
+    query: str | None
+    algorithm: str | None
+    active: bool | None
+class S3StorageConfig(TypedDict):
+    aws_access_key: str
+    bucket_name: str
+class SecretRotated(TypedDict, total=False):
+    message: Required[str]
+    secret: Required[str]
+    previous_secret_until: str | None
+class Section(TypedDict, total=False):
+    id: Required[int]
+    project: Required[int]
+    name: Required[str]
+    path: Required[str]
+    dtype: Literal["folder", "playlist", "saved_search"]
+    tator_user_sections: str | None
+    object_search: AttributeOperationSpec | None
+    related_search: AttributeOperationSpec | None
+    visible: bool
+    explicit_listing: bool
+    elemental_id: Required[str]
+    attributes: dict[str, Any]
+    media: list[int]
+    created_datetime: str | None
+    created_by: int | None
+    lucene_string: str | None
+    media_bools: list[dict[str, Any]] | None
+    annotation_bools: list[dict[str, Any]] | None
+    master_section: int | None
+    effective_permission: int
+class SectionBulkUpdate(TypedDict, total=False):
+    path_substitution: PathSubstitution | None
+class SectionSpec(TypedDict, total=False):
+    name: Required[str]
+    path: str | None
+    dtype: Literal["folder", "playlist", "saved_search"] | None
+    tator_user_sections: str
+    object_search: AttributeOperationSpec | None
+    related_search: AttributeOperationSpec | None
+    visible: bool
+    explicit_listing: bool
+    elemental_id: str | None
+    attributes: dict[str, Any] | None
+    media: list[int] | None
+    lucene_string: str | None
+    media_bools: list[dict[str, Any]] | None
+    annotation_bools: list[dict[str, Any]] | None
+    master_section: int | None
+class SectionUpdate(TypedDict, total=False):
+    name: str | None
+    path: str | None
+    dtype: Literal["folder", "playlist", "saved_search"] | None
+    tator_user_sections: str | None
+    object_search: AttributeOperationSpec | None
+    related_search: AttributeOperationSpec | None
+    visible: bool | None
+    explicit_listing: bool | None
+    elemental_id: str | None
+    attributes: dict[str, Any] | None
+    media_add: list[int] | None
+    media_del: list[int] | None
+    lucene_string: str | None
+    media_bools: list[dict[str, Any]] | None
+    annotation_bools: list[dict[str, Any]] | None
+    master_section: int | None
+class ShareLink(TypedDict, total=False):
+    id: Required[int]
+    project: Required[int]
+    user: Required[int]
+    name: str
+    section: int | None
+    media_ids: list[int]
+    has_passphrase: bool
+    expires_datetime: str | None
+    most_openings: int | None
+    openings: int
+    created_datetime: Required[str]
+class ShareLinkCreated(TypedDict):
+    message: str
+    id: int
+    url: str
+    object: ShareLink
+class ShareLinkSpec(TypedDict, total=False):
+    name: str
+    passphrase: str | None
+    expires_datetime: str | None
+    most_openings: int | None
+    section: int | None
+    media_ids: list[int] | None
+class ShareLinkUpdate(TypedDict, total=False):
+    name: str | None
+    passphrase: str | None
+    expires_datetime: str | None
+    most_openings: int | None
+class SignIn(TypedDict):
+    username: str
+    password: str
+class Skeleton(TypedDict, total=False):
+    points: Required[list[str]]
+    edges: list[list[int]]
+class Split(TypedDict, total=False):
+    train: float
+    val: float
+    test: float
+    seed: int
+class State(TypedDict, total=False):
+    id: Required[int]
+    project: Required[int]
+    type: Required[int]
+    media: Required[list[int]]
+    localizations: list[int]
+    segments: list[list[int]] | None
+    frame: int | None
+    version: Required[int]
+    parent: float | None
+    attributes: dict[str, Any]
+    elemental_id: Required[str]
+    mark: int
+    variant_deleted: bool
+    created_by: Required[int | None]
+    created_datetime: Required[str]
+    modified_by: Required[int | None]
+    modified_datetime: Required[str]
+    master_section: int | None
+    effective_permission: int
+class StateBulkDelete(TypedDict, total=False):
+    ids: list[int] | None
+    float_array: list[FloatArrayQuery] | None
+    object_search: AttributeOperationSpec | None
+    media_ids: list[int] | None
+    elemental_ids: list[str] | None
+    media_query: str | None
+    localization_ids: list[int] | None
+    prune: int | None
+    pedantic: int | None
+    in_place: int | None
+class StateBulkUpdate(TypedDict, total=False):
+    ids: list[int] | None
+    float_array: list[FloatArrayQuery] | None
+    object_search: AttributeOperationSpec | None
+    media_ids: list[int] | None
+    elemental_ids: list[str] | None
+    media_query: str | None
+    localization_ids: list[int] | None
+    attributes: dict[str, Any] | None
+    reset_attributes: list[str] | None
+    null_attributes: list[str] | None
+    new_version: int | None
+    new_elemental_id: str | None
+    user_elemental_id: str | None
+    in_place: int | None
+class StateChanged(TypedDict):
+    message: str
+    object: State
+class StateDelete(TypedDict, total=False):
+    prune: int | None
+    pedantic: int | None
+class StateIdQuery(TypedDict, total=False):
+    ids: list[int] | None
+    float_array: list[FloatArrayQuery] | None
+    object_search: AttributeOperationSpec | None
+    media_ids: list[int] | None
+    elemental_ids: list[str] | None
+    media_query: str | None
+    localization_ids: list[int] | None
+class StateMergeUpdate(TypedDict):
+    merge_state_id: int
+class StateSelection(TypedDict, total=False):
+    attribute: list[str] | None
+    attribute_lt: list[str] | None
+    attribute_lte: list[str] | None
+    attribute_gt: list[str] | None
+    attribute_gte: list[str] | None
+    attribute_contains: list[str] | None
+    attribute_distance: list[str] | None
+    attribute_null: list[str] | None
+    start: int | None
+    stop: int | None
+    encoded_search: str | None
+    sort_by: list[str] | None
+    search: str | None
+    force_es: int | None
+    operation: Literal["count"] | None
+    related_attribute: list[str] | None
+    related_attribute_lt: list[str] | None
+    related_attribute_lte: list[str] | None
+    related_attribute_gt: list[str] | None
+    related_attribute_gte: list[str] | None
+    related_attribute_contains: list[str] | None
+    related_attribute_distance: list[str] | None
+    related_attribute_null: list[str] | None
+    encoded_related_search: str | None
+    section: int | None
+    multi_section: list[int] | None
+    media_id: list[int] | None
+    elemental_id: str | None
+    fields: str | None
+    type: int | None
+    related_id: list[int] | None
+    version: list[int] | None
+    after: int | None
+    merge: int
+    show_deleted: int
+    show_all_marks: int
+    exclude_parents: int
+    media_search: str | None
+    media_query: str | None
+    ids: list[int] | None
+    object_search: dict[str, Any] | None
+    media_ids: list[int] | None
+    elemental_ids: list[str] | None
+    localization_ids: list[int] | None
+class StateSpec(TypedDict, total=False):
+    type: Required[int]
+    media_ids: Required[list[int]]
+    localization_ids: list[int] | None
+    frame: int | None
+    version: int | None
+    parent: float | None
+    elemental_id: str | None
+    mark: int | None
+    attributes: dict[str, Any] | None
+    user_elemental_id: str | None
+class StateTrimUpdate(TypedDict):
+    frame: int
+    endpoint: Literal["end", "start"]
+class StateType(TypedDict, total=False):
+    id: Required[int]
+    project: Required[int]
+    name: Required[str]
+    description: str
+    attribute_types: list[AttributeType]
+    elemental_id: Required[str]
+    effective_permission: int
+    dtype: str
+    association: Required[Literal["Frame", "Localization", "Media"]]
+    interpolation: Literal["attr_style_range", "latest", "none"]
+    visible: bool
+    grouping_default: bool
+    delete_child_localizations: bool
+    default_localization: int | None
+    media: list[int]
+    extended_info: dict[str, Any]
+class StateTypeSpec(TypedDict, total=False):
+    name: Required[str]
+    description: str | None
+    elemental_id: str | None
+    association: Required[Literal["Frame", "Localization", "Media"]]
+    interpolation: Literal["attr_style_range", "latest", "none"] | None
+    visible: bool | None
+    grouping_default: bool | None
+    delete_child_localizations: bool | None
+    default_localization: int | None
+    extended_info: dict[str, Any] | None
+    media_types: Required[list[int]]
+    attribute_types: list[AttributeType] | None
+class StateTypeUpdate(TypedDict, total=False):
+    name: str | None
+    description: str | None
+    elemental_id: str | None
+    association: Literal["Frame", "Localization", "Media"] | None
+    interpolation: Literal["attr_style_range", "latest", "none"] | None
+    visible: bool | None
+    grouping_default: bool | None
+    delete_child_localizations: bool | None
+    default_localization: int | None
+    extended_info: dict[str, Any] | None
+    media_types: list[int] | None
+class StateUpdate(TypedDict, total=False):
+    attributes: dict[str, Any] | None
+    reset_attributes: list[str] | None
+    null_attributes: list[str] | None
+    user_elemental_id: str | None
+    frame: int | None
+    parent: float | None
+    elemental_id: str | None
+    mark: int | None
+    localization_ids_add: list[int] | None
+    localization_ids_remove: list[int] | None
+    localization_ids: list[int] | None
+    media_ids: list[int] | None
+    in_place: int | None
+    pedantic: int | None
+class StatisticsAnswer(TypedDict, total=False):
+    kind: Required[str]
+    matched: Required[int]
+    groups: int | None
+    rows: list[dict[str, Any]] | None
+    facets: list[Facet] | None
+class Tally(TypedDict, total=False):
+    read: int
+    accepted: int
+    present: int
+    refused: int
+    skipped: int
+class Task(TypedDict, total=False):
+    id: Required[int]
+    project: Required[int]
+    name: Required[str]
+    media_id: Required[int]
+    start_frame: int | None
+    end_frame: int | None
+    copy: int
+    version: int | None
+    state: Required[str]
+    reason: str | None
+    instructions: str
+    checklist: list[ChecklistItem]
+    due_datetime: str | None
+    assignee: int | None
+    leased_by: int | None
+    leased_until: str | None
+    seconds: int
+    created_by: Required[int]
+    created_datetime: Required[str]
+    modified_datetime: Required[str]
+class TaskCount(TypedDict, total=False):
+    name: Required[str]
+    state: Required[str]
+    assignee: int | None
+    count: Required[int]
+    seconds: Required[int]
+class TaskCreated(TypedDict, total=False):
+    message: Required[str]
+    id: Required[list[int]]
+    existing: int
+class TaskSpec(TypedDict, total=False):
+    name: Required[str]
+    media_ids: list[int] | None
+    media_query: str | None
+    copies: int
+    frames: int | None
+    overlap: int
+    versions: list[int] | None
+    instructions: str
+    checklist: list[str]
+    due_datetime: str | None
+class TaskState(TypedDict):
+    name: str
+    stage: Literal["active", "closed", "open", "review"]
+class TaskUpdate(TypedDict, total=False):
+    state: str
+    reason: str
+    checklist: list[bool]
+    lease_seconds: int
+class TaskWorkflow(TypedDict, total=False):
+    project: Required[int]
+    states: list[TaskState]
+    transitions: list[Transition]
+class TaskWorkflowUpdate(TypedDict, total=False):
+    states: list[TaskState]
+    transitions: list[Transition]
+class TelemetryUpdate(TypedDict, total=False):
+    ids: list[int] | None
+    float_array: list[FloatArrayQuery] | None
+    object_search: AttributeOperationSpec | None
+    media_ids: list[int] | None
+    elemental_ids: list[str] | None
+    media_query: str | None
+    state_ids: list[int] | None
+    frame_state_ids: list[int] | None
+    localization_ids: list[int] | None
+    file: Required[str]
+    columns: Required[dict[str, str | list[str]]]
+    time: str
+    start: str | None
+    join: Literal["nearest", "preceding"]
+    tolerance: float | None
+class TemporaryFile(TypedDict):
+    id: int
+    project: int
+    user: int
+    name: str
+    path: str
+    lookup: str
+    created_datetime: str
+    eol_datetime: str
+class TemporaryFileSpec(TypedDict, total=False):
+    url: Required[str]
+    name: Required[str]
+    lookup: Required[str]
+    hours: int
+class Token(TypedDict):
+    token: str
+class TokenSummary(TypedDict, total=False):
+    id: Required[str]
+    name: Required[str]
+    created_datetime: Required[str]
+    used_on: str | None
+    expires_datetime: str | None
+    is_present: Required[bool]
+class Transcode(TypedDict):
+    spec: dict[str, Any]
+    job: Job
+class TranscodeSpec(TypedDict, total=False):
+    type: Required[int]
+    gid: str | None
+    uid: str | None
+    url: Required[str]
+    name: Required[str]
+    size: int | None
+    section: str
+    section_id: int | None
+    md5: str | None
+    attributes: dict[str, Any] | None
+    email_spec: EmailSpec | None
+    media_id: int | None
+class Transition(TypedDict, total=False):
+    source: Required[str]
+    target: Required[str]
+    level: Literal["Can Edit", "Can Execute", "Can Transfer", "Full Control", "View Only"]
+    needs_reason: bool
+class Unknown(TypedDict):
+    type: Literal["unknown"]
+class UploadCompletionSpec(TypedDict, total=False):
+    key: Required[str]
+    upload_id: Required[str]
+    parts: Required[list[UploadPart]]
+    bucket_id: int | None
+class UploadInfo(TypedDict, total=False):
+    urls: Required[list[str]]
+    key: Required[str]
+    upload_id: str
+class UploadPart(TypedDict):
+    ETag: str
+    PartNumber: int
+class User(TypedDict, total=False):
+    id: Required[int]
+    username: Required[str]
+    first_name: str
+    last_name: str
+    email: str
+    is_staff: bool
+    elemental_id: Required[str]
+    profile: dict[str, Any]
+class UserSpec(TypedDict, total=False):
+    username: Required[str]
+    first_name: Required[str]
+    last_name: Required[str]
+    email: Required[str]
+    password: Required[str]
+    registration_token: str | None
+    new_avatar: str | None
+    elemental_id: str | None
+    profile: dict[str, Any] | None
+class UserUpdate(TypedDict, total=False):
+    username: str | None
+    first_name: str | None
+    last_name: str | None
+    email: str | None
+    password: str | None
+    reset_token: str | None
+    current_password: str | None
+    new_avatar: str | None
+    clear_avatar: int | None
+    set_profile_keys: dict[str, Any] | None
+    clear_profile_keys: list[str] | None
+    elemental_id: str | None
+    is_active: bool | None
+class Version(TypedDict, total=False):
+    id: Required[int]
+    project: Required[int]
+    name: Required[str]
+    description: str
+    number: Required[int]
+    show_empty: bool
+    bases: list[int]
+    elemental_id: Required[str]
+    created_by: int | None
+    effective_permission: int
+class VersionSpec(TypedDict, total=False):
+    name: Required[str]
+    description: str | None
+    show_empty: bool | None
+    bases: list[int] | None
+    elemental_id: str | None
+class VersionUpdate(TypedDict, total=False):
+    name: str | None
+    description: str | None
+    show_empty: bool | None
+    bases: list[int] | None
+    elemental_id: str | None
+class VideoClip(TypedDict):
+    file: TemporaryFile
+    segment_start_frames: list[int]
+    segment_end_frames: list[int]
+class VideoDefinition(TypedDict, total=False):
+    path: Required[str]
+    codec: Required[str]
+    resolution: Required[list[int]]
+    size: int | None
+    bit_rate: int | None
+    segment_info: str | None
+    host: str | None
+    http_auth: str | None
+    codec_mime: str | None
+    codec_description: str | None
+    reference_only: int | None
+    bucket_id: int | None
+class Webhook(TypedDict, total=False):
+    id: Required[int]
+    project: int | None
+    organization: int | None
+    name: Required[str]
+    url: Required[str]
+    types: Required[list[str]]
+    query: str | None
+    active: bool
+    user: Required[int]
+    created: Required[str]
+    disabled_reason: Literal["algorithm_changed", "algorithm_missing", "error", "failing", "gone", "owner_lost_access", "query_refused", "refused", "token_invalid"] | None
+    disabled_details: str | None
+    disabled_at: str | None
+    previous_secret_until: str | None
+    effective_permission: int
+class WebhookCreated(TypedDict):
+    message: str
+    id: int
+    secret: str
+class WebhookSpec(TypedDict, total=False):
+    name: Required[str]
+    url: Required[str]
+    types: Required[list[str]]
+    query: str | None
+    active: bool | None
+class WebhookUpdate(TypedDict, total=False):
+    name: str | None
+    url: str | None
+    types: list[str] | None
+    query: str | None
+    active: bool | None
+class _Filters(TypedDict, total=False):
+    attribute: list[str]
+    attribute_contains: list[str]
+    attribute_distance: list[str]
+    attribute_gt: list[str]
+    attribute_gte: list[str]
+    attribute_lt: list[str]
+    attribute_lte: list[str]
+    attribute_null: list[str]
+    encoded_search: str
+    force_es: int
+    operation: Literal["count"]
+    search: str
+    sort_by: list[str]
+    start: int
+    stop: int
+    type: int
+class AnnotationTypeQuery(TypedDict, total=False):
+    elemental_id: str
+    media_id: list[int]
+    type: int
+class AudioFileQuery(TypedDict, total=False):
+    role: Literal["audio"]
+class AuxiliaryFileQuery(TypedDict, total=False):
+    role: Literal["attachment"]
+class BookmarkQuery(TypedDict, total=False):
+    name: str
+class ChangeLogQuery(TypedDict, total=False):
+    user_id: int
+    entity_id: int
+    entity_type: Literal["leaf", "localization", "media", "state"]
+    since: str
+    before: str
+    after: int
+    stop: int
+class ClipQuery(TypedDict, total=False):
+    frame_ranges: Required[list[str]]
+    quality: int
+    reencode: int
+class CommentQuery(TypedDict, total=False):
+    media_id: list[int]
+    localization_id: int
+    state_id: int
+    frame: int
+    parent: int
+    resolved: bool
+    mentions: int
+    created_by: int
+    start: int
+    stop: int
+class ComparisonQuery(TypedDict, total=False):
+    base: Required[str]
+    most_ids: int
+class CountedLeafQuery(_Filters, total=False):
+    name: str
+    depth: int
+    leaf_id: list[int]
+    after: int
+    ancestor: str
+    count: int
+class CountedLocalizationQuery(_Filters, total=False):
+    related_attribute: list[str]
+    related_attribute_lt: list[str]
+    related_attribute_lte: list[str]
+    related_attribute_gt: list[str]
+    related_attribute_gte: list[str]
+    related_attribute_contains: list[str]
+    related_attribute_distance: list[str]
+    related_attribute_null: list[str]
+    encoded_related_search: str
+    section: int
+    multi_section: list[int]
+    media_id: list[int]
+    elemental_id: str
+    fields: str
+    related_id: list[int]
+    version: list[int]
+    after: int
+    merge: int
+    show_deleted: int
+    show_all_marks: int
+    exclude_parents: int
+    media_search: str
+    media_query: str
+    frame: int
+    count: int
+class CountedStateQuery(_Filters, total=False):
+    related_attribute: list[str]
+    related_attribute_lt: list[str]
+    related_attribute_lte: list[str]
+    related_attribute_gt: list[str]
+    related_attribute_gte: list[str]
+    related_attribute_contains: list[str]
+    related_attribute_distance: list[str]
+    related_attribute_null: list[str]
+    encoded_related_search: str
+    section: int
+    multi_section: list[int]
+    media_id: list[int]
+    elemental_id: str
+    fields: str
+    related_id: list[int]
+    version: list[int]
+    after: int
+    merge: int
+    show_deleted: int
+    show_all_marks: int
+    exclude_parents: int
+    media_search: str
+    media_query: str
+    count: int
+class CreateAudioFileQuery(TypedDict, total=False):
+    role: Literal["audio"]
+    index: int
+    bucket_id: int
+class CreateAuxiliaryFileQuery(TypedDict, total=False):
+    role: Literal["attachment"]
+    index: int
+    bucket_id: int
+class CreateImageFileQuery(TypedDict, total=False):
+    role: Required[Literal["image", "thumbnail", "thumbnail_gif"]]
+    index: int
+    bucket_id: int
+class CreateVideoFileQuery(TypedDict, total=False):
+    role: Required[Literal["archival", "streaming"]]
+    index: int
+    bucket_id: int
+class DeleteAudioFileQuery(TypedDict, total=False):
+    role: Literal["audio"]
+    index: Required[int]
+class DeleteAuxiliaryFileQuery(TypedDict, total=False):
+    role: Literal["attachment"]
+    index: Required[int]
+class DeleteImageFileQuery(TypedDict):
+    role: Literal["image", "thumbnail", "thumbnail_gif"]
+    index: int
+class DeleteVideoFileQuery(TypedDict):
+    role: Literal["archival", "streaming"]
+    index: int
+class DeliveryQuery(TypedDict, total=False):
+    stop: int
+    before: str
+    failed: int
+class DownloadInfoQuery(TypedDict, total=False):
+    expiration: int
+class EventQuery(TypedDict, total=False):
+    after: str
+    limit: int
+    kinds: list[str]
+    wait: float
+class ExpiredQuery(TypedDict, total=False):
+    expired: int
+class FileQuery(_Filters, total=False):
+    name: str
+    after: int
+    elemental_id: str
+class FileUrlsQuery(_Filters, total=False):
+    related_attribute: list[str]
+    related_attribute_lt: list[str]
+    related_attribute_lte: list[str]
+    related_attribute_gt: list[str]
+    related_attribute_gte: list[str]
+    related_attribute_contains: list[str]
+    related_attribute_distance: list[str]
+    related_attribute_null: list[str]
+    encoded_related_search: str
+    section: int
+    multi_section: list[int]
+    media_id: list[int]
+    elemental_id: str
+    fields: str
+    name: str
+    dtype: Literal["image", "multi", "video"]
+    md5: str
+    gid: str
+    uid: str
+    after: int | str
+    after_name: str
+    archive_lifecycle: Literal["all", "archived", "live"]
+    annotation_search: str
+    dry_run: bool
+    count: int
+class FrameQuery(TypedDict, total=False):
+    frames: list[int]
+    tile: str
+    roi: str
+    force_scale: str
+    animate: int
+    quality: int
+class FrameTimesQuery(TypedDict, total=False):
+    start: int
+    stop: int
+class FramesQuery(_Filters, total=False):
+    related_attribute: list[str]
+    related_attribute_lt: list[str]
+    related_attribute_lte: list[str]
+    related_attribute_gt: list[str]
+    related_attribute_gte: list[str]
+    related_attribute_contains: list[str]
+    related_attribute_distance: list[str]
+    related_attribute_null: list[str]
+    encoded_related_search: str
+    section: int
+    multi_section: list[int]
+    media_id: list[int]
+    elemental_id: str
+    fields: str
+    related_id: list[int]
+    version: list[int]
+    after: int | str
+    merge: int
+    show_deleted: int
+    show_all_marks: int
+    exclude_parents: int
+    media_search: str
+    media_query: str
+    frame: int
+    kind: Literal["localization", "state"]
+    name: str
+    dtype: Literal["image", "multi", "video"]
+    md5: str
+    gid: str
+    uid: str
+    after_name: str
+    archive_lifecycle: Literal["all", "archived", "live"]
+    annotation_search: str
+    dry_run: bool
+    count: int
+class GetAudioFileQuery(TypedDict, total=False):
+    role: Literal["audio"]
+    index: Required[int]
+class GetAuxiliaryFileQuery(TypedDict, total=False):
+    role: Literal["attachment"]
+    index: Required[int]
+class GetImageFileQuery(TypedDict):
+    role: Literal["image", "thumbnail", "thumbnail_gif"]
+    index: int
+class GetVideoFileQuery(TypedDict):
+    role: Literal["archival", "streaming"]
+    index: int
+class GroupQuery(TypedDict, total=False):
+    user: int
+class HistoryQuery(TypedDict, total=False):
+    after: int
+    stop: int
+class ImageFileQuery(TypedDict):
+    role: Literal["image", "thumbnail", "thumbnail_gif"]
+class JobGroupQuery(TypedDict, total=False):
+    gid: str
+class JobLogQuery(TypedDict, total=False):
+    node: str
+    lines: int
+class JobQuery(TypedDict, total=False):
+    gid: str
+    media_id: list[int]
+class LeafQuery(_Filters, total=False):
+    name: str
+    depth: int
+    leaf_id: list[int]
+    after: int
+    ancestor: str
+class LocalizationGraphicQuery(TypedDict, total=False):
+    force_scale: str
+    max_height: int
+    use_default_margins: bool
+    margin_x: int
+    margin_y: int
+    mask: bool
+class LocalizationListQuery(_Filters, total=False):
+    related_attribute: list[str]
+    related_attribute_lt: list[str]
+    related_attribute_lte: list[str]
+    related_attribute_gt: list[str]
+    related_attribute_gte: list[str]
+    related_attribute_contains: list[str]
+    related_attribute_distance: list[str]
+    related_attribute_null: list[str]
+    encoded_related_search: str
+    section: int
+    multi_section: list[int]
+    media_id: list[int]
+    elemental_id: str
+    fields: str
+    related_id: list[int]
+    version: list[int]
+    after: int
+    merge: int
+    show_deleted: int
+    show_all_marks: int
+    exclude_parents: int
+    media_search: str
+    media_query: str
+    frame: int
+    interpolate: bool
+class LocalizationQuery(_Filters, total=False):
+    related_attribute: list[str]
+    related_attribute_lt: list[str]
+    related_attribute_lte: list[str]
+    related_attribute_gt: list[str]
+    related_attribute_gte: list[str]
+    related_attribute_contains: list[str]
+    related_attribute_distance: list[str]
+    related_attribute_null: list[str]
+    encoded_related_search: str
+    section: int
+    multi_section: list[int]
+    media_id: list[int]
+    elemental_id: str
+    fields: str
+    related_id: list[int]
+    version: list[int]
+    after: int
+    merge: int
+    show_deleted: int
+    show_all_marks: int
+    exclude_parents: int
+    media_search: str
+    media_query: str
+    frame: int
+class MarkQuery(TypedDict, total=False):
+    mark: int
+class MediaBulkQuery(_Filters, total=False):
+    related_attribute: list[str]
+    related_attribute_lt: list[str]
+    related_attribute_lte: list[str]
+    related_attribute_gt: list[str]
+    related_attribute_gte: list[str]
+    related_attribute_contains: list[str]
+    related_attribute_distance: list[str]
+    related_attribute_null: list[str]
+    encoded_related_search: str
+    section: int
+    multi_section: list[int]
+    media_id: list[int]
+    elemental_id: str
+    fields: str
+    name: str
+    dtype: Literal["image", "multi", "video"]
+    md5: str
+    gid: str
+    uid: str
+    after: int | str
+    after_name: str
+    archive_lifecycle: Literal["all", "archived", "live"]
+    annotation_search: str
+    count: int
+class MediaListQuery(_Filters, total=False):
+    related_attribute: list[str]
+    related_attribute_lt: list[str]
+    related_attribute_lte: list[str]
+    related_attribute_gt: list[str]
+    related_attribute_gte: list[str]
+    related_attribute_contains: list[str]
+    related_attribute_distance: list[str]
+    related_attribute_null: list[str]
+    encoded_related_search: str
+    section: int
+    multi_section: list[int]
+    media_id: list[int]
+    elemental_id: str
+    fields: str
+    name: str
+    dtype: Literal["image", "multi", "video"]
+    md5: str
+    gid: str
+    uid: str
+    after: int | str
+    after_name: str
+    archive_lifecycle: Literal["all", "archived", "live"]
+    annotation_search: str
+    presigned: int
+    no_cache: bool
+    presign_only: list[Literal["archival", "attachment", "audio", "image", "streaming", "thumbnail", "thumbnail_gif"]]
+class MediaQuery(_Filters, total=False):
+    related_attribute: list[str]
+    related_attribute_lt: list[str]
+    related_attribute_lte: list[str]
+    related_attribute_gt: list[str]
+    related_attribute_gte: list[str]
+    related_attribute_contains: list[str]
+    related_attribute_distance: list[str]
+    related_attribute_null: list[str]
+    encoded_related_search: str
+    section: int
+    multi_section: list[int]
+    media_id: list[int]
+    elemental_id: str
+    fields: str
+    name: str
+    dtype: Literal["image", "multi", "video"]
+    md5: str
+    gid: str
+    uid: str
+    after: int | str
+    after_name: str
+    archive_lifecycle: Literal["all", "archived", "live"]
+    annotation_search: str
+class OneMediaQuery(TypedDict, total=False):
+    presigned: int
+    no_cache: bool
+class OrganizationUploadQuery(TypedDict, total=False):
+    expiration: int
+    num_parts: int
+class PermalinkQuery(TypedDict, total=False):
+    element: Literal["archival", "audio", "auto", "image", "streaming", "thumbnail", "thumbnail_gif"]
+    quality: int
+class PresignedQuery(TypedDict, total=False):
+    presigned: int
+class ProjectQuery(TypedDict, total=False):
+    organization: int
+    elemental_id: str
+class RowProtectionQuery(TypedDict, total=False):
+    project: int
+    media: int
+    localization: int
+    state: int
+    file: int
+    section: int
+    algorithm: int
+    version: int
+    target_organization: int
+    target_group: int
+    job_cluster: int
+    bucket: int
+    hosted_template: int
+    user: int
+    organization: int
+    group: int
+class SectionQuery(TypedDict, total=False):
+    name: str
+    encoded_search: str
+    elemental_id: str
+    match: str
+    ancestors: str
+    descendants: str
+class StateGraphicQuery(TypedDict, total=False):
+    mode: Literal["animate", "tile"]
+    fps: float
+    force_scale: str
+    length: int
+    offset: int
+class StateQuery(_Filters, total=False):
+    related_attribute: list[str]
+    related_attribute_lt: list[str]
+    related_attribute_lte: list[str]
+    related_attribute_gt: list[str]
+    related_attribute_gte: list[str]
+    related_attribute_contains: list[str]
+    related_attribute_distance: list[str]
+    related_attribute_null: list[str]
+    encoded_related_search: str
+    section: int
+    multi_section: list[int]
+    media_id: list[int]
+    elemental_id: str
+    fields: str
+    related_id: list[int]
+    version: list[int]
+    after: int
+    merge: int
+    show_deleted: int
+    show_all_marks: int
+    exclude_parents: int
+    media_search: str
+    media_query: str
+class StatisticsQuery(_Filters, total=False):
+    related_attribute: list[str]
+    related_attribute_lt: list[str]
+    related_attribute_lte: list[str]
+    related_attribute_gt: list[str]
+    related_attribute_gte: list[str]
+    related_attribute_contains: list[str]
+    related_attribute_distance: list[str]
+    related_attribute_null: list[str]
+    encoded_related_search: str
+    section: int
+    multi_section: list[int]
+    media_id: list[int]
+    elemental_id: str
+    fields: str
+    related_id: list[int]
+    version: list[int]
+    after: int | str
+    merge: int
+    show_deleted: int
+    show_all_marks: int
+    exclude_parents: int
+    media_search: str
+    media_query: str
+    frame: int
+    kind: Literal["localization", "media", "state"]
+    name: str
+    dtype: Literal["image", "multi", "video"]
+    md5: str
+    gid: str
+    uid: str
+    after_name: str
+    archive_lifecycle: Literal["all", "archived", "live"]
+    annotation_search: str
+    group_by: list[str]
+    measure: list[str]
+    facets: list[str]
+    order_by: list[str]
+    limit: int
+    fill: bool
+    plot: Literal["bars", "heat", "lines"]
+class SuggestionQuery(TypedDict, total=False):
+    query: Required[str]
+    min_level: int
+class TaskQuery(TypedDict, total=False):
+    name: str
+    state: str
+    media_id: list[int]
+    assignee: int
+    leased_by: int
+    start: int
+    stop: int
+class TelemetryQuery(_Filters, total=False):
+    related_attribute: list[str]
+    related_attribute_lt: list[str]
+    related_attribute_lte: list[str]
+    related_attribute_gt: list[str]
+    related_attribute_gte: list[str]
+    related_attribute_contains: list[str]
+    related_attribute_distance: list[str]
+    related_attribute_null: list[str]
+    encoded_related_search: str
+    section: int
+    multi_section: list[int]
+    media_id: list[int]
+    elemental_id: str
+    fields: str
+    related_id: list[int]
+    version: list[int]
+    after: int | str
+    merge: int
+    show_deleted: int
+    show_all_marks: int
+    exclude_parents: int
+    media_search: str
+    media_query: str
+    frame: int
+    kind: Literal["localization", "state"]
+    name: str
+    dtype: Literal["image", "multi", "video"]
+    md5: str
+    gid: str
+    uid: str
+    after_name: str
+    archive_lifecycle: Literal["all", "archived", "live"]
+    annotation_search: str
+    dry_run: bool
+    count: int
+class TokenQuery(TypedDict):
+    id: str
+class TypeQuery(TypedDict, total=False):
+    elemental_id: str
+class UpdateAudioFileQuery(TypedDict, total=False):
+    role: Literal["audio"]
+    index: Required[int]
+class UpdateAuxiliaryFileQuery(TypedDict, total=False):
+    role: Literal["attachment"]
+    index: Required[int]
+class UpdateImageFileQuery(TypedDict):
+    role: Literal["image", "thumbnail", "thumbnail_gif"]
+    index: int
+class UpdateVideoFileQuery(TypedDict):
+    role: Literal["archival", "streaming"]
+    index: int
+class UploadInfoQuery(TypedDict, total=False):
+    expiration: int
+    num_parts: int
+    media_id: int
+    file_id: int
+    filename: str
+    bucket_id: int
+class UserQuery(TypedDict, total=False):
+    username: str
+    email: str
+    elemental_id: str
+    presigned: int
+class ValuesQuery(TypedDict, total=False):
+    kind: Literal["file", "leaf", "localization", "media", "state"]
+    dry_run: bool
+class VersionQuery(TypedDict, total=False):
+    media_id: list[int]
+class VideoFileQuery(TypedDict):
+    role: Literal["archival", "streaming"]

@@ -1,0 +1,256 @@
+"""The client of programs: typed, with retries that are safe, and standing alone."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import subprocess
+import sys
+import threading
+import zipfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from infra import client as limn_client
+from infra.client import exchange, failures, operations
+from infra.client.configuration import Profile
+from infra.client.failures import Failure
+
+TOP = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def client(service, api, project):
+    with limn_client.Client(Profile(service, api.token, project)) as made:
+        yield made
+
+
+@pytest.fixture
+def boxes(client, api, project):
+    """Seven boxes; the ids in order."""
+    picture = api.made(f"MediaTypes/{project}", {"name": "Picture", "dtype": "image"})
+    kind = api.made(
+        f"LocalizationTypes/{project}",
+        {
+            "name": "Box",
+            "dtype": "box",
+            "media_types": [picture],
+            "attribute_types": [{"name": "Depth", "dtype": "float"}],
+        },
+    )
+    spec = {"name": "a.png", "type": picture, "md5": ""}
+    [media] = api.made(f"Medias/{project}", [spec])
+    made = client.create_localization_list(
+        project,
+        [
+            {"media_id": media, "type": kind, "frame": 0, "x": 0.5, "attributes": {"Depth": float(number)}}
+            for number in range(7)
+        ],
+    )
+    return made["id"]
+
+
+def test_the_checked_in_operations_and_types_are_those_of_the_declarations():
+    from chalicelib.api.catalogue import OPERATIONS
+    from infra import write_client
+
+    for name, text in write_client.files(OPERATIONS).items():
+        assert (write_client.FOLDER / name).read_text() == text, f"{name}: run make docs"
+
+
+def test_every_operation_has_a_method_in_both_clients():
+    for kind in (limn_client.Client, limn_client.AsyncClient):
+        assert [name for name in operations.ENTRIES if not callable(getattr(kind, name, None))] == []
+    assert str(inspect.signature(limn_client.Client.get_media)) == "(self, /, id, **query)"
+
+
+def test_selections_are_read_page_by_page_in_order(client, boxes):
+    found = client.project().localizations()
+    found.size = 3
+    assert [each["id"] for each in found] == boxes
+    assert [len(page) for page in found.pages()] == [3, 3, 1]
+    assert found.count() == 7
+    some = client.project().localizations(attribute_gt=["Depth::1", "Depth::4"], fields="attributes.Depth")
+    assert [each["attributes"]["Depth"] for each in some] == [5.0, 6.0]
+    assert [each["id"] for each in client.project().localizations(start=2, stop=4)] == boxes[2:4]
+    assert [each["id"] for each in client.project().localizations(stop=2)] == boxes[:2]
+
+
+def test_a_program_with_an_event_loop_reads_and_writes_the_same(service, api, project, boxes):
+    async def work():
+        async with limn_client.AsyncClient(Profile(service, api.token)) as client:
+            found = client.project(project).localizations()
+            found.size = 3
+            ids = [each["id"] async for each in found]
+            await asyncio.gather(*(client.update_localization(each, {"attributes": {"Depth": 9.0}}) for each in ids))
+            return ids, await client.project(project).localizations(attribute=["Depth::9"]).count()
+
+    assert asyncio.run(work()) == (boxes, 7)
+
+
+def test_an_error_names_the_rule_and_its_status(client, project):
+    with pytest.raises(Failure) as refused:
+        client.create_section(project, {"name": 3})
+    assert (refused.value.members["http_status"], "name" in refused.value.message) == (400, True)
+    with pytest.raises(TypeError, match=r"get_media\(\): missing a required argument"):
+        client.get_media()
+
+
+class Losing:
+    """The service behind a proxy that loses answers: the request arrived, and the connection breaks."""
+
+    def __init__(self, service, lost):
+        self.service, self.lost, self.keys = service, lost, []
+
+    def __enter__(self):
+        import httpx
+
+        losing = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                losing.keys.append(self.headers["Idempotency-Key"])
+                kept = ("authorization", "content-type", "idempotency-key")
+                sent = {name: value for name, value in self.headers.items() if name.lower() in kept}
+                answer = httpx.post(losing.service + self.path, content=body, headers=sent)
+                if losing.lost:
+                    losing.lost -= 1
+                    self.close_connection = True
+                    return
+                self.send_response(answer.status_code)
+                self.send_header("Content-Length", str(len(answer.content)))
+                self.end_headers()
+                self.wfile.write(answer.content)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
+        return f"http://127.0.0.1:{self.server.server_port}"
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def test_a_creation_whose_answers_are_lost_is_made_once(service, api, project, monkeypatch):
+    monkeypatch.setattr(exchange, "FIRST_PAUSE", 0.0)
+    proxy = Losing(service, lost=2)
+    with proxy as url, limn_client.Client(Profile(url, api.token)) as client:
+        made = client.create_section(project, {"name": "A", "path": "A"})
+    assert len(proxy.keys) == 3
+    assert len(set(proxy.keys)) == 1
+    assert [each["id"] for each in api.get(f"Sections/{project}").json] == [made["id"]]
+
+
+def test_a_service_that_is_away_is_named_without_what_is_secret(monkeypatch):
+    monkeypatch.setattr(exchange, "FIRST_PAUSE", 0.0)
+    client = limn_client.Client(Profile("http://127.0.0.1:9", "secret-token"))
+    with pytest.raises(Failure) as away:
+        client.put_bytes("http://127.0.0.1:9/bucket/key?signature=secret", b"x")
+    assert away.value.status == failures.NO_CONNECTION
+    assert "secret" not in str(away.value)
+
+
+def test_a_list_that_does_not_show_the_own_write_is_asked_again(client, project, monkeypatch):
+    monkeypatch.setattr("infra.client.client.BEHIND_PAUSE", 0.0)
+    client.get_localization_count(project)
+    client.commits[project] = 10**9
+    with pytest.raises(Failure, match="does not show the last change"):
+        client.get_localization_count(project)
+
+
+PROGRAM = """
+import limn
+from limn.types import Localization, SectionSpec
+
+async def later() -> int:
+    async with limn.connect_async() as client:
+        return await client.project(1).localizations(type=3).count()
+
+with limn.connect() as client:
+    for box in client.project(3).localizations(attribute_gt=["Depth::10"]):
+        x: float | None = box["x"]
+    spec: SectionSpec = {"name": "A"}
+    client.create_section(3, spec)
+    boxes: list[Localization] = client.get_localization_list(3, stop=10)
+"""
+WRONG = """
+import limn
+
+client = limn.connect()
+client.create_section(3, {"nam": "A"})
+client.get_localization_list("3")
+client.get_localization_list(3, stopp=10)
+box: str = client.get_localization(1)["frame"]
+client.no_such_operation()
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """The folder of the unpacked wheel of `make client`."""
+    place = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", place, TOP]
+    subprocess.run(command, check=True, capture_output=True)
+    [made] = place.glob("limn-*.whl")
+    with zipfile.ZipFile(made) as archive:
+        archive.extractall(place / "site")
+    return place / "site"
+
+
+@pytest.mark.slow
+def test_the_wheel_holds_the_client_alone_and_needs_two_packages(wheel):
+    assert {path.name for path in wheel.iterdir() if "dist-info" not in path.name} == {"limn"}
+    [about] = wheel.glob("*.dist-info/METADATA")
+    needed = [line for line in about.read_text().splitlines() if line.startswith("Requires-Dist")]
+    assert [line for line in needed if "extra ==" not in line] == []
+    names = {line.split()[1].split(">")[0].strip(";") for line in needed if "'client'" in line or '"client"' in line}
+    assert names == {"httpx", "msgspec", "tomli"}
+
+
+@pytest.mark.slow
+def test_the_client_imports_what_the_wheel_needs_and_nothing_of_the_repository(wheel):
+    code = (
+        "import json, sys, limn\n"
+        "roots = {name.partition('.')[0] for name in sys.modules}\n"
+        "print(json.dumps([limn.__file__, sorted(roots)]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=wheel,
+        check=True,
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": str(wheel)},
+    )
+    place, roots = json.loads(done.stdout)
+    assert place.startswith(str(wheel))
+    ours = {"chalicelib", "functions", "infra", "app"}
+    assert not ours & set(roots)
+    assert not {"typer", "duckdb", "pyarrow", "boto3", "requests", "av"} & set(roots)
+
+
+@pytest.mark.slow
+def test_programs_are_checked_by_mypy_strict(wheel, tmp_path):
+    def said(text):
+        (tmp_path / "program.py").write_text(text)
+        command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--python-version=3.10"]
+        environment = {"MYPYPATH": str(wheel), "PATH": ""}
+        done = subprocess.run(
+            [*command, f"--cache-dir={wheel.parent / 'mypy'}", "program.py"],
+            cwd=tmp_path,
+            check=False,
+            capture_output=True,
+            text=True,
+            env=environment,
+        )
+        return [line for line in done.stdout.splitlines() if line.startswith("program.py:")]
+
+    assert said(PROGRAM) == []
+    assert sorted({line.split(":")[1] for line in said(WRONG)}) == ["5", "6", "7", "8", "9"]
