@@ -8,6 +8,7 @@ TESTS ?=
 
 .DEFAULT_GOAL := help
 MINUTES ?= 10
+RATE ?= 0
 RANDOM := tests/core tests/formats tests/video/test_plans.py tests/workflows
 BROWSER := tests/console/browser tests/exactness
 # a file of tests runs in one process, which starts sooner than workers do; a share of the night runs in its order
@@ -75,8 +76,8 @@ format: $(VENV) ## write code as check wants it
 bench: $(VENV) ## how fast and how dear the main operations are; SCALE=1000,10000 asks views of so many thousand rows instead
 	@$(BIN)/python -m tests.bench$(if $(SCALE),.thousands)
 
-soak: $(VENV) ## mixed load on the local stack for MINUTES, then a burst of five times as much
-	@MINUTES=$(MINUTES) $(BIN)/python -m tests.faults soak
+soak: $(VENV) ## mixed load on the local stack for MINUTES at RATE requests a second (0: all it can), then a burst
+	@MINUTES=$(MINUTES) RATE=$(RATE) $(BIN)/python -m tests.faults soak
 
 reliability: $(VENV) ## the faults of the night, and docs/reliability.md with their figures; `make soak` adds its own
 	@test -d build/fuzz/atheris || $(BIN)/python -m pip install --quiet --no-deps --target build/fuzz atheris==3.0.0 || true

@@ -19,8 +19,8 @@ READY_SECONDS = 240
 class Stack:
     """`make run`, from `start` to `stop`."""
 
-    def __init__(self, home: Path) -> None:
-        self.home = home
+    def __init__(self, home: Path, module: str = "infra.local") -> None:
+        self.home, self._module = home, module
         self.port = _two_free_ports()
         self._process: subprocess.Popen[str] | None = None
 
@@ -36,7 +36,7 @@ class Stack:
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("LIMN_", "AWS_"))}
         with (self.home / "log.txt").open("a") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "infra.local"],
+                [sys.executable, "-m", self._module],
                 cwd=ROOT,
                 env={**clean, "PORT": str(self.port), "LIMN_HOME": str(self.home), **environment},
                 stdout=log,
