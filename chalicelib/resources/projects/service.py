@@ -28,6 +28,7 @@ from chalicelib.resources.projects import purging
 from chalicelib.resources.versions import service as versions_service
 from chalicelib.storage.dynamodb import ids, records
 from chalicelib.storage.dynamodb.transactions import Transaction
+from chalicelib.storage.view import views
 
 _MEMBERS_AT_ONCE = 20
 """Memberships created with the project itself; each is three rows of a transaction's hundred."""
@@ -136,6 +137,7 @@ def delete_project(project: Project) -> None:
 
     _run_as_member(lambda: records.edit(PROJECT, project.id, mark, also=let_go))
     purging.let_go(project.id)
+    views.drop(project.id)
 
 
 def _run_as_member(do: Callable[[], object]) -> None:

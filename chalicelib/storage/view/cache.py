@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
+from weakref import WeakValueDictionary
 
 from chalicelib.core.context import holding
 from chalicelib.core.log.commits import Commit
@@ -101,12 +102,13 @@ class Views:
         self._measure = measure
         self._lock = threading.Lock()
         self._views: OrderedDict[int, View] = OrderedDict()
-        self._refreshes: dict[int, Shared] = {}
+        self._refreshes: WeakValueDictionary[int, Shared] = WeakValueDictionary()
 
     def current(self, project: int) -> View:
         """The project's view, with every commit made before this call."""
         with self._lock:
-            shared = self._refreshes.setdefault(project, Shared())
+            shared = self._refreshes.get(project) or Shared()
+            self._refreshes[project] = shared
         ahead = self._take_ahead(project)
         shared.run(lambda is_alone: self._refresh(project, ahead if is_alone else None))
         with self._lock:
@@ -138,9 +140,12 @@ class Views:
             return project in self._views
 
     def drop(self, project: int) -> None:
-        """Evict a view."""
+        """Evict a view, and give its memory back once nobody reads it."""
         with self._lock:
-            self._views.pop(project, None)
+            if project not in self._views:
+                return
+            self._release(project)
+        trim()
 
     def _usable(self, project: int) -> View:
         """The project's view as it was left, or a new one."""

@@ -9,6 +9,7 @@ import pytest
 
 from chalicelib.resources.projects import service as projects_service
 from chalicelib.storage.log import log
+from chalicelib.storage.view import views
 from tests.service import join, new_user
 
 
@@ -122,6 +123,12 @@ class TestProjects:
         assert api.get(f"Project/{project}").status == 404
         assert api.get(f"Version/{version}").status == 404
         assert project not in [item["id"] for item in api.get("Projects").json]
+
+    def test_a_deleted_one_leaves_the_memory(self, api, project):
+        assert api.get(f"MediaCount/{project}").json == 0
+        assert views.loaded(project)
+        assert api.delete(f"Project/{project}").status == 200
+        assert not views.loaded(project)
 
     def test_only_its_creator_deletes_it(self, project, member):
         assert member("Full Control").delete(f"Project/{project}").status == 403
