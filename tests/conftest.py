@@ -153,6 +153,16 @@ def project(api: Api, organization: int) -> int:
 
 
 @pytest.fixture
+def colleague(api: Api, project: int) -> Api:
+    """A new user who is a member of another project of the organization alone."""
+    from tests.service import join, new_sibling, new_user
+
+    made = new_user()
+    join(made, new_sibling(api, project), "View Only")
+    return made
+
+
+@pytest.fixture
 def fine_grained() -> Iterator[None]:
     """Row protections count, as with `LIMN_FINE_GRAINED_PERMISSIONS`."""
     with override(fine_grained_permissions=True):

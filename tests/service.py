@@ -165,6 +165,13 @@ def new_project(api: Api) -> int:
     return projects_service.create_project(spec, api.user.id, "No Access").id
 
 
+def new_sibling(api: Api, project: int) -> int:
+    """A new project that a user owns, in the organization of another one."""
+    organization = api.get(f"Project/{project}").json["organization"]
+    number: int = api.made("Projects", {"name": f"project {next(_names)}", "organization": organization})
+    return number
+
+
 def join(api: Api, project: int, level: str) -> None:
     """Make a user a member of a project."""
     assert api.user

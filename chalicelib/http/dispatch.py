@@ -1,9 +1,9 @@
 """The one dispatcher: from a request to a response, by the operation's declaration alone.
 
-The order of checks is the same for every operation: route → credentials (401) → decode and validate (400, 413) →
-is the addressed record or entity visible to the caller (404) → permission (403) → are references in the body visible
-(400) → the handler. Every LimnError becomes its status and `{message, details}`; any other error is a bug: 500 with the
-request's id, without the cause.
+The order of checks is the same for every operation: route → credentials (401) → is the addressed record or entity
+visible to the caller (404) → permission (403) → decode and validate (400, 413) → are references in the body visible
+(400) → the handler. Where the body says what the path addresses, it is decoded before. Every LimnError becomes its
+status and `{message, details}`; any other error is a bug: 500 with the request's id, without the cause.
 """
 
 from __future__ import annotations
@@ -115,25 +115,15 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
         raise Unauthenticated
     _check_credential(operation, caller)
     scope = Scope.of(caller, operation.needs.level)
-    accept = negotiate(operation, request.query, request.headers)
     path = decode_path(operation, request.variables)
+    is_told_by_path = operation.addresses is None or operation.addresses.locate_by is None
+    found, level = _allowed(operation, scope, path, None) if is_told_by_path else (Found[Any](target=None), Level.NONE)
+    accept = negotiate(operation, request.query, request.headers)
     query = decode_query(operation, request.query)
     sent_back: dict[str, read_back.SentBack] = {}
     body = decode_body(operation, request.body, request.headers.get("content-type"), sent_back)
-    found: Found[Any] = Found(target=None)
-    level = Level.NONE
-    if operation.addresses is not None:
-        found = _addressed(operation, path, body)
-        level = operation.addresses.level(scope, found)
-    match decide(operation.needs, signed_in=caller.signed_in, is_staff=caller.is_staff, level=level):
-        case Verdict.UNKNOWN:
-            raise _not_there(operation, path)
-        case Verdict.NOT_SIGNED_IN:
-            raise Unauthenticated
-        case Verdict.FORBIDDEN:
-            raise refusal(operation.needs, level)
-        case Verdict.ALLOWED:
-            pass
+    if not is_told_by_path:
+        found, level = _allowed(operation, scope, path, body)
     references.check(scope, found.project or 0, query, body)
     call: Call[Any, Any, Any] = Call(
         caller=caller,
@@ -153,6 +143,29 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
         read_back.check(sent_back, operation.read_back.same, shown)
         call = replace(call, unchanged=None if msgspec.to_builtins(body) else shown)
     return call
+
+
+def _allowed(operation: Operation, scope: Scope, path: dict[str, Any], body: Any) -> tuple[Found[Any], Level]:
+    """What the path addresses, and the caller's level there, if the caller may.
+
+    Raises:
+        NotFound, Unauthenticated, Forbidden: the caller may not, or there is nothing.
+    """
+    found: Found[Any] = Found(target=None)
+    level = Level.NONE
+    if operation.addresses is not None:
+        found = _addressed(operation, path, body)
+        level = operation.addresses.level(scope, found)
+    caller = scope.caller
+    match decide(operation.needs, signed_in=caller.signed_in, is_staff=caller.is_staff, level=level):
+        case Verdict.UNKNOWN:
+            raise _not_there(operation, path)
+        case Verdict.NOT_SIGNED_IN:
+            raise Unauthenticated
+        case Verdict.FORBIDDEN:
+            raise refusal(operation.needs, level)
+        case Verdict.ALLOWED:
+            return found, level
 
 
 def _shown(operation: Operation, call: Call[Any, Any, Any]) -> dict[str, Any]:

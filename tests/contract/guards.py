@@ -43,6 +43,14 @@ GUARDS: dict[str, Guard] = {
         "tests/contract/test_permissions.py",
         "test_every_level_below_the_needed_one_is_forbidden",
     ),
+    "bodies": Guard(
+        "callers without permission before their body is read",
+        "chalicelib/http/dispatch.py",
+        "_allowed(operation, scope, path, None) if is_told_by_path else (Found[Any](target=None), Level.NONE)",
+        "Found[Any](target=None), Level.NONE",
+        "tests/contract/test_permissions.py",
+        "test_the_permission_is_checked_before_a_body_is_read",
+    ),
     "what runs": Guard(
         "changes of what runs by callers who may not register it",
         "chalicelib/resources/algorithms/service.py",

@@ -77,4 +77,12 @@ GUARDS: dict[str, Guard] = {
         "tests/resources/accounts/test_invitations.py",
         "test_an_old_one_has_expired_and_makes_room",
     ),
+    "members of groups": Guard(
+        "users of others in groups and row protections",
+        "chalicelib/access/known_users.py",
+        "            raise NotFound.of",
+        "            NotFound.of",
+        "tests/resources/permissions/test_row_protections.py",
+        "test_a_subject_of_others_is_refused_as_one_that_does_not_exist",
+    ),
 }

@@ -14,6 +14,7 @@ from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.core.permissions import LEVEL_OF, Level, Permission
 from chalicelib.errors import LimnError
 from chalicelib.http.decoding import decode_body
+from chalicelib.settings import override
 from tests.contract.examples import body_of, full_body_of, query_of
 from tests.contract.world import World, build, is_own
 from tests.service import Api, Said, join, new_user
@@ -112,6 +113,36 @@ def test_the_permission_is_checked_before_the_content_of_a_body(operation, world
     for raw in accepted_bodies(operation):
         for who, status in [*((world.members[name], refusal) for name in low), (world.stranger, 404)]:
             assert ask(who, operation, world, raw=raw).status == status, raw
+
+
+BAD_BODIES = (b"{", b"[]", b"7", b'{"no_such_member": 1}', b'{"attributes": 1, "ids": "x", "count": -1}')
+TOLD_BY_PATH = [o for o in LEVELLED if o.method != "GET" and o.addresses is not None and o.addresses.locate_by is None]
+"""Changes of what the path alone names: who may not make them learns nothing of what a body may be."""
+
+
+@pytest.mark.parametrize("fine", [False, pytest.param(True, marks=pytest.mark.slow)])
+@sweep("operation", TOLD_BY_PATH, ids=by_id)
+def test_the_permission_is_checked_before_a_body_is_read(operation, world, fine):
+    refusal = 404 if is_own(operation) else 403
+    low = [name for name in PROJECT_LEVELS if LEVEL_OF[name] < operation.needs.level][:1]
+    callers = [(world.stranger, 404)]
+    if operation.needs.value in PROJECT_LEVELS:
+        callers += [(world.members[name], refusal) for name in low]
+    elif operation.needs is Permission.ADMIN:
+        callers.append((world.organization_member, refusal))
+    bodies = BAD_BODIES if operation.body is not None else BAD_BODIES[:1]
+    with override(fine_grained_permissions=fine):
+        for raw in bodies:
+            for who, status in callers:
+                said = who.ask(operation.method, world.path(operation), raw=raw, no_such_parameter="x")
+                # with fine-grained permissions, what lies on hidden media is hidden
+                assert said.status == status or (fine and said.status == 404), (raw, said.body)
+
+
+def test_bodies_are_read_before_the_permission_only_where_they_name_what_is_addressed():
+    assert {o.id for o in LEVELLED if o.addresses is None or o.addresses.locate_by is not None} == {
+        f"{verb}AttributeType" for verb in ("Create", "Update", "Replace", "Delete")
+    }
 
 
 NAMING_AN_AUTHOR = [

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from chalicelib.access.groups import GROUP, Group, GroupSpec, GroupUpdateSpec
-from chalicelib.core.models.accounts import USER, Organization
+from chalicelib.access.known_users import check_known
+from chalicelib.core.models.accounts import Organization
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Id, Resource
 from chalicelib.http.crud import RecordResource, record_operations
@@ -29,9 +29,9 @@ def list_groups(call: Call[Organization, GroupQuery, None]) -> list[Group]:
 
 
 def make_group(call: Call[Organization, GroupQuery, GroupSpec]) -> Group:
-    """Create a group; every member must be a user."""
+    """Create a group; every member must belong to the organization or to one of its projects."""
     members = list(dict.fromkeys(call.body.initial_members or []))
-    _check_users(members)
+    check_known(members, call.organization)
     group = Group(id=ids.reserve(GROUP.name)[0], organization=call.organization, name=call.body.name, members=members)
     return records.create(GROUP, group)
 
@@ -40,16 +40,11 @@ def change_group(call: Call[Group, NoQuery, GroupUpdateSpec], change: dict[str, 
     """Rename a group, add and remove members."""
     added = change.pop("add_members", [])
     removed = change.pop("remove_members", [])
-    _check_users(added)
+    check_known(added, call.target.organization)
     if added or removed:
         members = dict.fromkeys([*call.target.members, *added])
         change["members"] = [member for member in members if member not in removed]
     return change
-
-
-def _check_users(members: Iterable[int]) -> None:
-    for member in members:
-        records.get(USER, member)
 
 
 OPERATIONS = record_operations(

@@ -14,6 +14,7 @@ import msgspec
 from chalicelib.access import authentication, grants
 from chalicelib.access.authentication import Caller
 from chalicelib.access.groups import GROUP
+from chalicelib.access.known_users import check_known
 from chalicelib.access.masks import ACL, mask_of
 from chalicelib.access.row_protections import (
     IN_PROJECT,
@@ -28,7 +29,7 @@ from chalicelib.access.row_protections import (
 )
 from chalicelib.access.scope import mask_on
 from chalicelib.core.kinds import Kind
-from chalicelib.core.models.accounts import AFFILIATION, MEMBERSHIP, ORGANIZATION, USER
+from chalicelib.core.models.accounts import AFFILIATION, MEMBERSHIP, ORGANIZATION
 from chalicelib.core.models.algorithms import ALGORITHM
 from chalicelib.core.models.definitions import SECTION, VERSION
 from chalicelib.core.models.integrations import BUCKET, HOSTED_TEMPLATE, JOB_CLUSTER
@@ -60,7 +61,6 @@ _TARGET_RECORD: dict[str, RecordKind[Any]] = {
     "job_cluster": JOB_CLUSTER,
     "hosted_template": HOSTED_TEMPLATE,
 }
-_SUBJECT_RECORD: dict[str, RecordKind[Any]] = {"user": USER, "organization": ORGANIZATION, "group": GROUP}
 
 
 def create(spec: RowProtectionSpec, caller: Caller) -> RowProtection:
@@ -76,7 +76,7 @@ def create(spec: RowProtectionSpec, caller: Caller) -> RowProtection:
     subject = _only(members, SUBJECTS, "subject")
     place = find(name, members[name])
     _check_acl(caller, place)
-    _check_subject(caller, subject, members[subject])
+    _check_subject(caller, place, subject, members[subject])
     row = RowProtection(
         id=ids.reserve(ROW_PROTECTION.name)[0],
         permission=spec.permission,
@@ -88,11 +88,25 @@ def create(spec: RowProtectionSpec, caller: Caller) -> RowProtection:
     return records.create(ROW_PROTECTION, row)
 
 
-def _check_subject(caller: Caller, subject: str, number: int) -> None:
-    """Check that a subject exists, and that a group is of an organization of the caller's. Raises NotFound."""
-    found = records.get(_SUBJECT_RECORD[subject], number)
-    if subject == "group" and not authentication.organization_level(caller, found.organization):
-        raise NotFound.of("Group", number)
+def _check_subject(caller: Caller, place: ProtectedTarget, subject: str, number: int) -> None:
+    """Check that a subject is known where the target is, or to the caller.
+
+    A user must belong to the organization of the target or to one of its projects; an organization must be that of the
+    target or one of the caller's; a group must be of such an organization.
+
+    Raises:
+        NotFound: it is not; the same as where it does not exist.
+    """
+    owner = authentication.project_of(place.owner).organization if place.name in IN_PROJECT else place.owner
+    if subject == "user":
+        check_known([number], owner)
+        return
+    group = records.maybe(GROUP, number) if subject == "group" else None
+    organization = group.organization if group else number
+    found = group if subject == "group" else records.maybe(ORGANIZATION, number)
+    is_known = organization == owner or authentication.organization_level(caller, organization)
+    if found is None or not is_known:
+        raise NotFound.of(subject.capitalize(), number)
 
 
 def list_protections(query: RowProtectionQuery, caller: Caller) -> list[RowProtection]:

@@ -343,7 +343,7 @@ class TestWhatIsRefused:
 
     @pytest.mark.slow
     def test_a_caller_gets_the_objects_of_the_media_that_they_may_see(
-        self, api, project, spec, lake, stranger, fine_grained
+        self, api, project, spec, lake, colleague, fine_grained
     ):
         lake.put("survey/one.mp4", FILM)
         lake.put("survey/two.jpg", picture())
@@ -352,15 +352,15 @@ class TestWhatIsRefused:
         film, still = found["one.mp4"], found["two.jpg"]
         for target in ({"project": project}, {"media": film["id"]}):
             permission = EXIST | READ if "project" in target else mask_of(Level.TRANSFER)
-            api.made("RowProtections", {**target, "user": stranger.user.id, "permission": permission})
+            api.made("RowProtections", {**target, "user": colleague.user.id, "permission": permission})
         mine, other = film["media_files"]["archival"][0]["path"], still["media_files"]["image"][0]["path"]
-        said = stranger.post(f"DownloadInfo/{project}", {"keys": [other]})
+        said = colleague.post(f"DownloadInfo/{project}", {"keys": [other]})
         assert said.status in (403, 404), said.body
-        assert stranger.get(f"GetFrame/{film['id']}").status == 200
-        assert stranger.get(f"GetFrame/{still['id']}").status in (403, 404)
+        assert colleague.get(f"GetFrame/{film['id']}").status == 200
+        assert colleague.get(f"GetFrame/{still['id']}").status in (403, 404)
         assert api.post(f"DownloadInfo/{project}", {"keys": [mine, other]}).status == 201
-        assert stranger.post(f"BucketSources/{project}", spec).status in (403, 404)
-        assert stranger.get(f"BucketSources/{project}").status in (403, 404)
+        assert colleague.post(f"BucketSources/{project}", spec).status in (403, 404)
+        assert colleague.get(f"BucketSources/{project}").status in (403, 404)
 
     def test_a_key_stored_unchecked_is_neither_signed_nor_read(self, api, project, organization, spec, lake):
         lake.put("survey/one.mp4", FILM)

@@ -9,7 +9,6 @@ from chalicelib.core.models.integrations import BUCKET
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
-from tests.service import new_user
 
 SECRET = "planted-secret-7f3a"
 FLAT = {"name": "b", "access_key": "AK", "secret_key": SECRET, "endpoint_url": "https://s3.example.org", "region": "eu"}
@@ -116,8 +115,8 @@ class TestHostedTemplates:
 
 
 class TestGroups:
-    def test_members_come_and_go_once(self, api, organization):
-        other = new_user().user.id
+    def test_members_come_and_go_once(self, api, organization, colleague):
+        other = colleague.user.id
         number = api.made(f"Groups/{organization}", {"name": "g", "initial_members": [other, other]})
         assert api.get(f"Group/{number}").json["members"] == [other]
         api.patch(f"Group/{number}", {"add_members": [other, api.user.id], "name": "h"})
@@ -131,3 +130,19 @@ class TestGroups:
         api.patch(f"Group/{number}", {"remove_members": [other]})
         assert api.get(f"Groups/{organization}", user=other).json == []
         assert api.post(f"Groups/{organization}", {"name": "x", "initial_members": [10**9]}).status == 404
+
+    def test_a_user_of_others_is_refused_as_one_that_does_not_exist(self, api, organization, stranger):
+        group = api.made(f"Groups/{organization}", {"name": "g"})
+        for number in (stranger.user.id, 10**9):
+            said = [
+                api.post(f"Groups/{organization}", {"name": "x", "initial_members": [api.user.id, number]}),
+                api.patch(f"Group/{group}", {"add_members": [number]}),
+            ]
+            assert [each.status for each in said] == [404] * 2
+            assert {each.message.replace(str(number), "N").partition(": ")[2] for each in said} == {
+                "No User matches N."
+            }
+        assert api.get(f"Group/{group}").json["members"] == []
+        assert [each["name"] for each in api.get(f"Groups/{organization}").json] == ["g"]
+        api.made(f"Affiliations/{organization}", {"user": stranger.user.id, "permission": "Member"})
+        assert api.patch(f"Group/{group}", {"add_members": [stranger.user.id]}).status == 200

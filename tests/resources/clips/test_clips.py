@@ -20,7 +20,7 @@ from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.objects import objects
 from chalicelib.video.encoding import clip
 from tests.resources.media.samples import media_type, transcode, uploaded, video
-from tests.service import join, new_user
+from tests.service import join, new_sibling, new_user
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +124,7 @@ class TestLongClips:
 def test_a_clip_that_a_request_cuts_itself_is_as_open_as_its_media(owner, place, media, fine_grained):
     clips = [owner.get(f"GetClip/{media}", frame_ranges="0:3", reencode=again).json["file"] for again in (0, 1)]
     guest = new_user()
+    join(guest, new_sibling(owner, place), "View Only")
     owner.made("RowProtections", {"project": place, "user": guest.user.id, "permission": EXIST | READ})
     assert guest.get(f"Media/{media}").status == 404
     seen = {file["id"] for file in guest.get(f"TemporaryFiles/{place}").json}

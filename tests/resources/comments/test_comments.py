@@ -125,9 +125,9 @@ class TestPermissions:
         assert editor.patch(f"Comment/{number}", {"resolved": True}).status == 200
         assert editor.delete(f"Comment/{number}").status == 403
 
-    def test_a_comment_on_hidden_media_is_hidden(self, api, project, media):
+    def test_a_comment_on_hidden_media_is_hidden(self, api, project, media, colleague):
         number = said(api, project, media_id=media)
-        guest, seen = new_user(), api.get(f"Media/{media}").json["type"]
+        guest, seen = colleague, api.get(f"Media/{media}").json["type"]
         other = api.made(f"Medias/{project}", {"type": seen, "name": "b.mp4", "md5": ""})
         on_other = said(api, project, media_id=other)
         api.made("RowProtections", {"project": project, "user": guest.user.id, "permission": EXIST | READ})

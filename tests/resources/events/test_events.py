@@ -286,13 +286,13 @@ class TestWaiting:
 
 
 @pytest.fixture
-def guest(api, project, stranger, fine_grained):
+def guest(api, project, colleague, fine_grained):
     """A user who sees the project, and of its content one folder."""
-    stranger.folder = api.made(f"Sections/{project}", {"name": "shown"})
-    eyes = {"user": stranger.user.id}
+    colleague.folder = api.made(f"Sections/{project}", {"name": "shown"})
+    eyes = {"user": colleague.user.id}
     api.made("RowProtections", {**eyes, "project": project, "permission": EXIST | READ})
-    stranger.own = api.made("RowProtections", {**eyes, "section": stranger.folder, "permission": mask_of(Level.VIEW)})
-    return stranger
+    colleague.own = api.made("RowProtections", {**eyes, "section": colleague.folder, "permission": mask_of(Level.VIEW)})
+    return colleague
 
 
 class TestScope:

@@ -28,10 +28,10 @@ VIEW = mask_of(Level.VIEW)
 
 
 @pytest.fixture
-def guest(api, project, stranger, fine_grained):
+def guest(api, project, colleague, fine_grained):
     """A user who sees the project, and nothing in it."""
-    api.made("RowProtections", {"project": project, "user": stranger.user.id, "permission": EXIST | READ})
-    return stranger
+    api.made("RowProtections", {"project": project, "user": colleague.user.id, "permission": EXIST | READ})
+    return colleague
 
 
 def stored(api, project, made_of) -> TemporaryFile:

@@ -17,16 +17,16 @@ from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE, ClipOrd
 from chalicelib.storage.dynamodb import records
 from tests.resources.media.samples import picture, uploaded
 from tests.resources.uploads.tus_client import pairs
-from tests.service import join, new_user
+from tests.service import join, new_sibling, new_user
 
 EDIT, VIEW, FULL = mask_of(Level.EDIT), mask_of(Level.VIEW), mask_of(Level.FULL)
 
 
 @pytest.fixture
-def guest(api, project, stranger, fine_grained):
+def guest(api, project, colleague, fine_grained):
     """A user who sees the project, and nothing in it."""
-    api.made("RowProtections", {"project": project, "user": stranger.user.id, "permission": EXIST | READ})
-    return stranger
+    api.made("RowProtections", {"project": project, "user": colleague.user.id, "permission": EXIST | READ})
+    return colleague
 
 
 @pytest.fixture
@@ -42,6 +42,7 @@ def allow(api, guest):
 def test_what_is_open_to_one_user_is_closed_to_another(api, project, place, guest, allow):
     allow(mask_of(Level.VIEW), media=place.media[0])
     other = new_user()
+    join(other, new_sibling(api, project), "View Only")
     api.made("RowProtections", {"project": project, "user": other.user.id, "permission": EXIST | READ})
     assert guest.get(f"Media/{place.media[0]}").status == 200
     assert other.get(f"Media/{place.media[0]}").status == 404

@@ -43,10 +43,10 @@ def allow(api, permission, **names):
 
 
 class TestRecords:
-    def test_one_is_made_seen_changed_and_deleted(self, api, project, stranger):
-        number = allow(api, 3, project=project, user=stranger.user.id)
+    def test_one_is_made_seen_changed_and_deleted(self, api, project, colleague):
+        number = allow(api, 3, project=project, user=colleague.user.id)
         row = api.get(f"RowProtection/{number}").json
-        assert (row["project"], row["user"], row["permission"], row["media"]) == (project, stranger.user.id, 3, None)
+        assert (row["project"], row["user"], row["permission"], row["media"]) == (project, colleague.user.id, 3, None)
         assert row["created_by"] == api.user.id
         assert "scope" not in row
         assert api.patch(f"RowProtection/{number}", {"permission": 0}).status == 200
@@ -98,23 +98,39 @@ class TestRecords:
             assert said.status == 404, name
         assert api.post("RowProtections", {"project": project, "user": missing, "permission": 1}).status == 404
 
-    def test_only_who_decides_about_the_thing_sees_and_sets_them(self, api, project, member, stranger, nobody):
-        number = allow(api, FULL, project=project, user=stranger.user.id)
-        spec = {"project": project, "user": stranger.user.id, "permission": FULL}
+    def test_a_subject_of_others_is_refused_as_one_that_does_not_exist(self, api, project, organization, stranger):
+        elsewhere = stranger.made("Organizations", {"name": f"home of {stranger.user.username}"})
+        theirs = {
+            "user": stranger.user.id,
+            "organization": elsewhere,
+            "group": stranger.made(f"Groups/{elsewhere}", {"name": "g"}),
+        }
+        for subject, number in theirs.items():
+            for target in ({"project": project}, {"target_organization": organization}):
+                said = [
+                    api.post("RowProtections", {**target, subject: each, "permission": 1}) for each in (number, 10**9)
+                ]
+                assert [each.status for each in said] == [404, 404], subject
+                assert said[0].message.replace(str(number), "") == said[1].message.replace(str(10**9), "")
+        assert api.get("RowProtections", project=project, user=stranger.user.id).json == []
+
+    def test_only_who_decides_about_the_thing_sees_and_sets_them(self, api, project, member, colleague, nobody):
+        number = allow(api, FULL, project=project, user=colleague.user.id)
+        spec = {"project": project, "user": colleague.user.id, "permission": FULL}
         below_full = member("Can Execute")
-        for who, status in ((stranger, 404), (below_full, 403), (nobody, 401)):
+        for who, status in ((colleague, 404), (below_full, 403), (nobody, 401)):
             assert who.post("RowProtections", spec).status == status
             assert who.get(f"RowProtection/{number}").status == status
             assert who.patch(f"RowProtection/{number}", {"permission": 0}).status == status
             assert who.delete(f"RowProtection/{number}").status == status
-        assert stranger.get("RowProtections", project=project).json == []
+        assert colleague.get("RowProtections", project=project).json == []
         assert below_full.get("RowProtections").json == []
         assert member("Full Control").get("RowProtections").json[0]["id"] == number
         assert api.get(f"RowProtection/{number}").json["permission"] == FULL
 
-    def test_they_count_for_nothing_where_permissions_are_not_fine_grained(self, api, project, stranger):
-        allow(api, ALL, project=project, user=stranger.user.id)
-        assert stranger.get(f"Project/{project}").status == 404
+    def test_they_count_for_nothing_where_permissions_are_not_fine_grained(self, api, project, colleague):
+        allow(api, ALL, project=project, user=colleague.user.id)
+        assert colleague.get(f"Project/{project}").status == 404
         assert api.get(f"Project/{project}").json["effective_permission"] == 0
 
 
@@ -129,56 +145,57 @@ class TestFineGrained:
         assert api.get(f"Project/{project}").json["effective_permission"] == ALL
 
     @pytest.mark.parametrize("subject", ["user", "group", "organization"])
-    def test_a_stranger_comes_in_by_a_row_for_themselves_a_group_or_an_organization(
-        self, api, project, organization, stranger, subject
+    def test_somebody_else_comes_in_by_a_row_for_themselves_a_group_or_an_organization(
+        self, api, project, organization, colleague, subject
     ):
-        home = stranger.made("Organizations", {"name": f"home of {stranger.user.username}"})
-        numbers = {"user": stranger.user.id, "organization": home}
-        numbers["group"] = api.made(f"Groups/{organization}", {"name": "g", "initial_members": [stranger.user.id]})
-        assert stranger.get(f"Project/{project}").status == 404
+        home = colleague.made("Organizations", {"name": f"home of {colleague.user.username}"})
+        colleague.made(f"Affiliations/{home}", {"user": api.user.id, "permission": "Member"})
+        numbers = {"user": colleague.user.id, "organization": home}
+        numbers["group"] = api.made(f"Groups/{organization}", {"name": "g", "initial_members": [colleague.user.id]})
+        assert colleague.get(f"Project/{project}").status == 404
         number = allow(api, mask_of(Level.VIEW), project=project, **{subject: numbers[subject]})
-        assert stranger.get(f"Project/{project}").json["permission"] == "View Only"
-        assert stranger.patch(f"Project/{project}", {"summary": "x"}).status == 403
+        assert colleague.get(f"Project/{project}").json["permission"] == "View Only"
+        assert colleague.patch(f"Project/{project}", {"summary": "x"}).status == 403
         if subject != "group":
-            assert project in [item["id"] for item in stranger.get("Projects").json]
+            assert project in [item["id"] for item in colleague.get("Projects").json]
         api.delete(f"RowProtection/{number}")
-        assert stranger.get(f"Project/{project}").status == 404
+        assert colleague.get(f"Project/{project}").status == 404
 
-    def test_a_part_can_be_shown_alone(self, api, project, stranger, things):
-        allow(api, DOOR, project=project, user=stranger.user.id)
-        assert stranger.get(f"Project/{project}").status == 200
-        assert stranger.get(f"Medias/{project}").json == []
-        assert stranger.get(f"MediaCount/{project}").json == 0
-        allow(api, mask_of(Level.VIEW), section=things["sections"][0], user=stranger.user.id)
-        assert self.ids(stranger, f"Medias/{project}") == things["media"][:1]
-        assert stranger.get(f"MediaCount/{project}").json == 1
-        assert self.ids(stranger, f"Localizations/{project}") == things["boxes"][:1]
-        assert self.ids(stranger, f"States/{project}") == things["states"][:1]
-        assert [stranger.get(f"Media/{number}").status for number in things["media"]] == [200, 404, 404]
-        assert [stranger.get(f"Localization/{number}").status for number in things["boxes"]] == [200, 404, 404]
+    def test_a_part_can_be_shown_alone(self, api, project, colleague, things):
+        allow(api, DOOR, project=project, user=colleague.user.id)
+        assert colleague.get(f"Project/{project}").status == 200
+        assert colleague.get(f"Medias/{project}").json == []
+        assert colleague.get(f"MediaCount/{project}").json == 0
+        allow(api, mask_of(Level.VIEW), section=things["sections"][0], user=colleague.user.id)
+        assert self.ids(colleague, f"Medias/{project}") == things["media"][:1]
+        assert colleague.get(f"MediaCount/{project}").json == 1
+        assert self.ids(colleague, f"Localizations/{project}") == things["boxes"][:1]
+        assert self.ids(colleague, f"States/{project}") == things["states"][:1]
+        assert [colleague.get(f"Media/{number}").status for number in things["media"]] == [200, 404, 404]
+        assert [colleague.get(f"Localization/{number}").status for number in things["boxes"]] == [200, 404, 404]
 
     @pytest.mark.parametrize(
         ("target", "place", "media", "boxes"),
         [("media", 1, [1], [1]), ("section", 1, [1], [1]), ("version", 0, [], [0, 2]), ("localization", 2, [], [2])],
     )
-    def test_lists_counts_and_single_reads_agree(self, api, project, stranger, things, target, place, media, boxes):
+    def test_lists_counts_and_single_reads_agree(self, api, project, colleague, things, target, place, media, boxes):
         names = {"media": "media", "section": "sections", "version": "versions", "localization": "boxes"}
-        allow(api, DOOR, project=project, user=stranger.user.id)
-        allow(api, mask_of(Level.VIEW), **{target: things[names[target]][place]}, user=stranger.user.id)
+        allow(api, DOOR, project=project, user=colleague.user.id)
+        allow(api, mask_of(Level.VIEW), **{target: things[names[target]][place]}, user=colleague.user.id)
         for path, key, places in (("Media", "media", media), ("Localization", "boxes", boxes)):
-            readable = [number for number in things[key] if stranger.get(f"{path}/{number}").status == 200]
+            readable = [number for number in things[key] if colleague.get(f"{path}/{number}").status == 200]
             assert readable == [things[key][place] for place in places]
-            assert self.ids(stranger, f"{path}s/{project}") == readable
-            assert stranger.get(f"{path}Count/{project}").json == len(readable)
+            assert self.ids(colleague, f"{path}s/{project}") == readable
+            assert colleague.get(f"{path}Count/{project}").json == len(readable)
 
-    def test_bits_from_several_places_add_up_in_lists_as_in_single_reads(self, api, project, stranger, things):
-        user = stranger.user.id
+    def test_bits_from_several_places_add_up_in_lists_as_in_single_reads(self, api, project, colleague, things):
+        user = colleague.user.id
         allow(api, DOOR, project=project, user=user)
         allow(api, EXIST << 16, project=project, user=user)
         allow(api, READ << 8, section=things["sections"][0], user=user)
         allow(api, READ, media=things["media"][2], user=user)
-        assert self.ids(stranger, f"Medias/{project}") == [things["media"][0], things["media"][2]]
-        assert [stranger.get(f"Media/{number}").status for number in things["media"]] == [200, 404, 200]
+        assert self.ids(colleague, f"Medias/{project}") == [things["media"][0], things["media"][2]]
+        assert [colleague.get(f"Media/{number}").status for number in things["media"]] == [200, 404, 200]
 
     def test_who_reads_all_and_writes_a_part_changes_only_that_part(self, api, project, member, things):
         viewer = member("View Only")
@@ -191,20 +208,20 @@ class TestFineGrained:
         assert viewer.delete(f"Localization/{things['boxes'][1]}").status == 403
         assert viewer.delete(f"Localization/{things['boxes'][0]}").status == 200
 
-    def test_a_bulk_change_reaches_only_what_a_single_change_would(self, api, project, stranger, things):
-        user = stranger.user.id
+    def test_a_bulk_change_reaches_only_what_a_single_change_would(self, api, project, colleague, things):
+        user = colleague.user.id
         allow(api, below(ALL, 4) | mask_of(Level.VIEW), project=project, user=user)
         allow(api, mask_of(Level.EDIT), version=things["versions"][0], user=user)
-        allowed = [stranger.patch(f"Localization/{number}", {"x": 0.5}).status for number in things["boxes"]]
+        allowed = [colleague.patch(f"Localization/{number}", {"x": 0.5}).status for number in things["boxes"]]
         assert allowed == [200, 403, 200]
-        assert stranger.delete(f"Localizations/{project}").status == 200
+        assert colleague.delete(f"Localizations/{project}").status == 200
         assert len(api.get(f"Localizations/{project}").json) == 1
 
-    def test_a_search_by_relation_does_not_tell_of_what_may_not_be_seen(self, api, project, stranger, things):
-        user = stranger.user.id
+    def test_a_search_by_relation_does_not_tell_of_what_may_not_be_seen(self, api, project, colleague, things):
+        user = colleague.user.id
         allow(api, DOOR | (mask_of(Level.VIEW) & (FULL << 16)), project=project, user=user)
-        assert self.ids(stranger, f"Medias/{project}") == things["media"]
-        found = stranger.get(f"Medias/{project}", related_attribute_null="$x::true")
+        assert self.ids(colleague, f"Medias/{project}") == things["media"]
+        found = colleague.get(f"Medias/{project}", related_attribute_null="$x::true")
         assert (found.status, found.json) == (200, [])
         assert len(api.get(f"Medias/{project}", related_attribute_null="$x::true").json) == 3
 
@@ -214,24 +231,24 @@ class TestFineGrained:
         assert editor.delete(f"Media/{things['media'][0]}").status == 200
         assert entities.many(Kind.LOCALIZATION, things["boxes"][:1]) == {}
 
-    def test_an_organizations_parts_can_be_given_alone(self, api, organization, stranger):
+    def test_an_organizations_parts_can_be_given_alone(self, api, organization, colleague):
         group = api.made(f"Groups/{organization}", {"name": "g"})
-        assert stranger.get(f"Group/{group}").status == 404
-        allow(api, VIEW, target_group=group, user=stranger.user.id)
-        assert stranger.get(f"Group/{group}").status == 200
-        assert stranger.patch(f"Group/{group}", {"name": "h"}).status == 403
-        assert stranger.get(f"Organization/{organization}").status == 404
-        allow(api, VIEW, target_organization=organization, user=stranger.user.id)
-        assert stranger.get(f"Organization/{organization}").json["effective_permission"] == VIEW
-        assert organization in [item["id"] for item in stranger.get("Organizations").json]
+        assert colleague.get(f"Group/{group}").status == 404
+        allow(api, VIEW, target_group=group, user=colleague.user.id)
+        assert colleague.get(f"Group/{group}").status == 200
+        assert colleague.patch(f"Group/{group}", {"name": "h"}).status == 403
+        assert colleague.get(f"Organization/{organization}").status == 404
+        allow(api, VIEW, target_organization=organization, user=colleague.user.id)
+        assert colleague.get(f"Organization/{organization}").json["effective_permission"] == VIEW
+        assert organization in [item["id"] for item in colleague.get("Organizations").json]
 
-    def test_the_acl_bit_decides_who_may_give(self, api, project, stranger, member):
-        spec = {"project": project, "user": stranger.user.id, "permission": VIEW}
+    def test_the_acl_bit_decides_who_may_give(self, api, project, colleague, member):
+        spec = {"project": project, "user": colleague.user.id, "permission": VIEW}
         giver = member("View Only")
         assert giver.post("RowProtections", spec).status == 403
         allow(api, ACL, project=project, user=giver.user.id)
         assert giver.post("RowProtections", spec).status == 201
-        assert stranger.get(f"Project/{project}").status == 200
+        assert colleague.get(f"Project/{project}").status == 200
 
     def ids(self, who, path):
         said = who.get(path)
@@ -247,9 +264,9 @@ def test_requests_of_other_callers_do_not_share_what_was_read(api, project, stra
     assert Scope.of(caller, Level.VIEW).project_level(project, "project", lambda: None) is Level.FULL
 
 
-def test_a_group_of_another_organization_is_not_there(api, project, stranger):
-    other = stranger.made("Organizations", {"name": f"of a stranger {stranger.user.id}"})
-    group = stranger.made(f"Groups/{other}", {"name": "g"})
+def test_a_group_of_another_organization_is_not_there(api, project, colleague):
+    other = colleague.made("Organizations", {"name": f"of a colleague {colleague.user.id}"})
+    group = colleague.made(f"Groups/{other}", {"name": "g"})
     said = api.post("RowProtections", {"project": project, "group": group, "permission": 1})
     assert (said.status, said.message) == (
         404,

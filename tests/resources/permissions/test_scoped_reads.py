@@ -10,10 +10,10 @@ pytestmark = pytest.mark.usefixtures("fine_grained")
 
 
 @pytest.fixture
-def guest(api, project, stranger):
+def guest(api, project, colleague):
     """Somebody who reaches the project, and nothing in it."""
-    api.made("RowProtections", {"project": project, "user": stranger.user.id, "permission": EXIST | READ})
-    return stranger
+    api.made("RowProtections", {"project": project, "user": colleague.user.id, "permission": EXIST | READ})
+    return colleague
 
 
 @pytest.fixture
@@ -237,16 +237,16 @@ def test_marks_are_as_open_as_their_element(api, project, guest, show, things):
     assert guest.get(f"Localization/{box['version']}/00000000-0000-1000-8000-000000000000").status == 404
 
 
-def test_what_an_organization_has_is_listed_as_far_as_it_is_open(api, organization, stranger):
+def test_what_an_organization_has_is_listed_as_far_as_it_is_open(api, organization, colleague):
     groups = [api.made(f"Groups/{organization}", {"name": name}) for name in "ab"]
-    assert stranger.get(f"Groups/{organization}").status == 404
-    allow(api, stranger, EXIST | READ, target_group=groups[1])
-    assert [group["id"] for group in stranger.get(f"Groups/{organization}").json] == groups[1:]
-    assert stranger.get(f"JobClusters/{organization}").status == 403
+    assert colleague.get(f"Groups/{organization}").status == 404
+    allow(api, colleague, EXIST | READ, target_group=groups[1])
+    assert [group["id"] for group in colleague.get(f"Groups/{organization}").json] == groups[1:]
+    assert colleague.get(f"JobClusters/{organization}").status == 403
     spec = {"host": "h", "port": 1, "token": "t", "cert": "c"}
     clusters = [api.made(f"JobClusters/{organization}", {"name": name, **spec}) for name in "ab"]
-    allow(api, stranger, mask_of(Level.FULL), job_cluster=clusters[0])
-    (shown,) = stranger.get(f"JobClusters/{organization}").json
+    allow(api, colleague, mask_of(Level.FULL), job_cluster=clusters[0])
+    (shown,) = colleague.get(f"JobClusters/{organization}").json
     assert (shown["id"], shown["effective_permission"]) == (clusters[0], mask_of(Level.FULL))
 
 
@@ -273,18 +273,18 @@ def test_every_answer_tells_what_the_caller_may_do_with_what_it_shows(api, proje
     assert text.count(f'"effective_permission":{everything >> 24}') == 2
 
 
-def test_the_guide_shows_one_section_to_a_group(api, project, organization, stranger, things):
+def test_the_guide_shows_one_section_to_a_group(api, project, organization, colleague, things):
     media, boxes, _ = things
     section = api.made(f"Sections/{project}", {"name": "shown"})
     assert api.patch(f"Media/{media[0]}", {"primary_section": section}).status == 200
-    group = api.made(f"Groups/{organization}", {"name": "divers", "initial_members": [stranger.user.id]})
+    group = api.made(f"Groups/{organization}", {"name": "divers", "initial_members": [colleague.user.id]})
     api.made("RowProtections", {"project": project, "group": group, "permission": 0x3})
     api.made("RowProtections", {"section": section, "group": group, "permission": 0x1F0303})
-    assert [one["id"] for one in stranger.get(f"Medias/{project}").json] == media[:1]
-    assert [one["id"] for one in stranger.get(f"Sections/{project}").json] == [section]
-    assert stranger.patch(f"Media/{media[0]}", {"name": "x"}).status == 403
-    assert stranger.patch(f"Localization/{boxes[0]}", {"x": 0.4}).status == 200
-    assert stranger.get(f"Localization/{boxes[1]}").status == 404
+    assert [one["id"] for one in colleague.get(f"Medias/{project}").json] == media[:1]
+    assert [one["id"] for one in colleague.get(f"Sections/{project}").json] == [section]
+    assert colleague.patch(f"Media/{media[0]}", {"name": "x"}).status == 403
+    assert colleague.patch(f"Localization/{boxes[0]}", {"x": 0.4}).status == 200
+    assert colleague.get(f"Localization/{boxes[1]}").status == 404
 
 
 def test_statistics_count_only_what_may_be_seen_and_show_no_value_of_a_hidden_media(api, project, guest, show, things):

@@ -267,19 +267,19 @@ class TestRefusals:
         here.api.delete(f"Localization/{number}", {"prune": 1})
         assert restore(here, last_change(here, "localization", number), api=member("View Only")).status == 403
 
-    def test_with_fine_grained_permissions_the_rows_count(self, here, stranger, fine_grained):
-        eyes = {"user": stranger.user.id}
+    def test_with_fine_grained_permissions_the_rows_count(self, here, colleague, fine_grained):
+        eyes = {"user": colleague.user.id}
         here.api.made("RowProtections", {**eyes, "project": here.project, "permission": EXIST | READ})
         number = here.make()
         here.api.delete(f"Localization/{number}", {"prune": 1})
         change = last_change(here, "localization", number)
         own = here.api.made(f"Sections/{here.project}", {"name": "own"})
         here.api.made("RowProtections", {**eyes, "section": own, "permission": mask_of(Level.EDIT)})
-        assert restore(here, change, api=stranger).status == 409  # hidden: as if nothing had been deleted
+        assert restore(here, change, api=colleague).status == 409  # hidden: as if nothing had been deleted
         here.api.made("RowProtections", {**eyes, "media": here.media, "permission": mask_of(Level.VIEW)})
-        assert restore(here, change, api=stranger).status == 403
+        assert restore(here, change, api=colleague).status == 403
         here.api.made("RowProtections", {**eyes, "media": here.media, "permission": mask_of(Level.EDIT)})
-        assert restore(here, change, api=stranger).status == 200
+        assert restore(here, change, api=colleague).status == 200
 
 
 def test_the_upkeep_keeps_what_was_restored_and_what_was_deleted_again(here):

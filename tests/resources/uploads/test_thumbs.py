@@ -127,15 +127,15 @@ class TestProjects:
         assert api.get(f"Project/{project}").json["thumb"] is None
 
     @pytest.mark.usefixtures("fine_grained")
-    def test_who_may_not_see_all_media_does_not_see_it(self, api, project, stranger):
+    def test_who_may_not_see_all_media_does_not_see_it(self, api, project, colleague):
         image = api.made(f"MediaTypes/{project}", {"name": "image", "dtype": "image"})
         spec = {"type": image, "name": "a", "md5": "", "url": uploaded(api, project, picture(20, 20), "a.jpg")}
         api.made(f"Medias/{project}", spec)
         api.drain()
         assert api.get(f"Project/{project}").json["thumb"]
-        api.made("RowProtections", {"project": project, "user": stranger.user.id, "permission": EXIST | READ})
-        assert stranger.get(f"Project/{project}").json["thumb"] is None
-        assert [item["thumb"] for item in stranger.get("Projects").json] == [None]
+        api.made("RowProtections", {"project": project, "user": colleague.user.id, "permission": EXIST | READ})
+        assert colleague.get(f"Project/{project}").json["thumb"] is None
+        assert {item["thumb"] for item in colleague.get("Projects").json} == {None}
 
     def test_another_organizations_projects_or_users_upload_is_refused(self, api, organization, project):
         user = api.user.id

@@ -91,13 +91,13 @@ class TestWhoMay:
             for method in ("HEAD", "PATCH", "DELETE", "GET"):
                 assert asked(creator, method, path, **BYTES, Upload_Offset=0).status == 404
 
-    def test_another_s_upload_is_no_source_where_parts_of_the_project_are_closed(self, api, stranger, project):
+    def test_another_s_upload_is_no_source_where_parts_of_the_project_are_closed(self, api, colleague, project):
         path = begun(api, project, 3, b"abc")
         spec = {"url": f"{settings().public_url}{path}", "name": "a.txt", "lookup": "a", "hours": 1}
         with override(fine_grained_permissions=True):
-            own = {"project": project, "user": stranger.user.id}
+            own = {"project": project, "user": colleague.user.id}
             api.made("RowProtections", {**own, "permission": BITS_OF[Level.EDIT]})
-            said = stranger.post(f"TemporaryFiles/{project}", spec)
+            said = colleague.post(f"TemporaryFiles/{project}", spec)
             assert (said.status, "another user" in said.message) == (403, True), said.body
             assert api.post(f"TemporaryFiles/{project}", spec).status == 201
 
