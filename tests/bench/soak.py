@@ -1,9 +1,9 @@
 """`make soak`: mixed load on the local stack for MINUTES, then a burst of five times as many clients.
 
 The clients create, change, search, upload, decode, export, sign in and delete again, so that as much is there in the
-last minute as in the tenth; RATE bounds their requests a second (0: as fast as they can). It holds that nothing fails, that
-what was acknowledged is there at the end, and that memory is flat: from the second sixth of the time to the last, what
-the service holds may grow by `ALLOWANCE`.
+last minute as in the tenth; RATE bounds their requests a second (0: as fast as they can). It holds that nothing fails,
+that what was acknowledged is there at the end, and that memory is flat: from the second sixth of the time to the last,
+what the service holds may grow by `ALLOWANCE`.
 
 Each sample of the memory is a line of `memory.jsonl` in the folder of the figures: bytes, and how many objects there
 are of the most frequent types (`tests.bench.measured`).
