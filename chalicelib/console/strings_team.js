@@ -1,10 +1,10 @@
-// Every sentence of the views of a team: tasks, my work, comments.
+// Every sentence of the views of a team: tasks, my work, comments, quality.
 
 import { plural } from "./strings_plural.js";
 
 export const team = {
   title: "Team",
-  tabs: { work: "My work", tasks: "Tasks", comments: "Comments" },
+  tabs: { work: "My work", tasks: "Tasks", comments: "Comments", quality: "Quality" },
   // my work
   nextTask: "Next task (n)",
   nextReview: "Next review (r)",
@@ -122,4 +122,72 @@ export const comments = {
   inboxKeys: "Arrow keys choose a thread, Enter opens it, e resolves it.",
   none: { me: "Nothing mentions you", all: "No comments" },
   noneLead: "Comments are written beside a media: open one and press w.",
+};
+
+export const quality = {
+  newReport: "New report",
+  deleteReport: "Delete this report?",
+  deleteOf: (/** @type {string} */ name) => `Delete the report ${name}`,
+  allReports: "All reports",
+  noReports: "No reports yet",
+  noReportsLead: "A report compares layers: with a reference, or with each other.",
+  atWork: "The layers are compared …",
+  layers: "Layers",
+  reference: "Reference",
+  eachOther: "None: the layers with each other",
+  classes: "Classes",
+  byType: "Types",
+  iou: "Smallest IoU of a pair",
+  iouHint: "Above 0, at most 1.",
+  classAware: "Pair shapes of the same class only",
+  query: "Only shapes that match",
+  queryHint: "Parameters of GetLocalizationList, such as attribute=Species::Cod",
+  status: "Status",
+  made: "Made",
+  layerNumber: (/** @type {number} */ id) => `Layer ${id}`,
+  against: (/** @type {string} */ layers, /** @type {string} */ reference) => `${layers} against ${reference}`,
+  pair: (/** @type {string} */ one, /** @type {string} */ two) => `${one} and ${two}`,
+  pairs: "Pair of layers",
+  // numbers
+  f1: "F1",
+  precision: "Precision",
+  recall: "Recall",
+  meanIou: "Mean IoU",
+  kappa: "Cohen's kappa",
+  alpha: "Krippendorff's alpha",
+  interval: (/** @type {string} */ low, /** @type {string} */ high) => `95 %: ${low} to ${high}`,
+  extraCount: (/** @type {number} */ count) => `${count.toLocaleString("en")} extra`,
+  missingCount: (/** @type {number} */ count) => `${count.toLocaleString("en")} missing`,
+  pairsCount: (/** @type {number} */ count) => plural(count, "pair"),
+  classCount: "Other classes",
+  matrix: "Confusion",
+  matrixLead: (/** @type {string} */ reference, /** @type {string} */ other) =>
+    `Rows: ${reference}. Columns: ${other}. A number opens its conflicts.`,
+  noPartner: "nothing",
+  noClass: "no class",
+  people: "People",
+  person: "Person",
+  byClass: "By class",
+  class: "Class",
+  worstMedia: "Media, the worst first",
+  media: "Media",
+  mediaNumber: (/** @type {number} */ id) => `Media ${id}`,
+  matched: "Pairs",
+  missing: "Missing",
+  extra: "Extra",
+  trend: "Precision by week of work",
+  shapes: (/** @type {number} */ count) => plural(count, "shape"),
+  // conflicts
+  conflicts: "Conflicts",
+  ofAll: (/** @type {number} */ shown, /** @type {number} */ all) =>
+    shown === all ? shown.toLocaleString("en") : `${shown.toLocaleString("en")} of ${all.toLocaleString("en")}`,
+  conflictKeys: "Arrow keys choose, Enter opens the frame.",
+  noConflicts: "No conflict is listed for this number.",
+  showAll: "Show all",
+  kinds: { missing: "Missing", extra: "Extra", class: "Class" },
+  instead: (/** @type {string} */ found, /** @type {string} */ wanted) => `${found} instead of ${wanted}`,
+  frame: (/** @type {number} */ frame) => `frame ${frame}`,
+  openFrame: (/** @type {number} */ frame) => `Open frame ${frame}`,
+  by: (/** @type {string} */ name) => `by ${name}`,
+  bothDrawn: "Both versions on their frame",
 };

@@ -50,6 +50,7 @@ VIEWS: tuple[tuple[str, str, str, str], ...] = (
     ("review", "light", "#/projects/{project}/review", ".work .thumb img"),
     ("work", "light", "#/projects/{project}/work", ".work .thumb img"),
     ("comments", "dark", "#/projects/{project}/media/{clip}?frame=48&comment={comment}", ".thread"),
+    ("quality", "light", "#/projects/{project}/quality/{report}", ".conflict-both canvas"),
     ("tasks", "dark", "#/projects/{project}/tasks", ".board-card img"),
 )
 """Name, appearance, address, and what has to be there before the picture is taken."""
@@ -70,6 +71,7 @@ def take(url: str, token: str, project: int) -> None:
     found = chromium.find() or sys.exit(chromium.ABSENT)
     service = demo.Service(url, token)
     places = {**_places(service, project), "project": project}
+    places["report"] = _compare(service, project, places["animal"])
     places["comment"] = _discuss(service, project, places["clip"])
     if not service.ask("GET", f"Exports/{project}"):
         service.create(f"Exports/{project}", {"format": "coco", "name": "Animals", "classes": {"attribute": "Species"}})
@@ -127,6 +129,26 @@ def _discuss(service: demo.Service, project: int, clip: int) -> int:
     first = service.create(f"Comments/{project}", {"text": text, "media_id": clip, "frame": 48})
     service.create(f"Comments/{project}", {"text": "A rabbit: see the ears.", "parent": first})
     return int(first)
+
+
+def _compare(service: demo.Service, project: int, animal: int) -> str:
+    """A report of a second layer in which some animals are missing, and some are another species."""
+    there = service.ask("GET", f"QualityReports/{project}")
+    if there:
+        return str(there[-1]["uid"])
+    boxes = service.ask("GET", f"Localizations/{project}", type=animal)
+    layer = service.create(f"Versions/{project}", {"name": "Second opinion"})
+    species = sorted({box["attributes"]["Species"] for box in boxes if box["attributes"].get("Species")})
+    copies = []
+    for turn, box in enumerate(boxes):
+        other = {"Species": species[turn % len(species)]} if turn % 9 == 0 else {}
+        place = {name: box[name] for name in ("type", "frame", "y", "width", "height")}
+        place |= {"media_id": box["media"], "x": max(0, box["x"] - 0.01), "attributes": box["attributes"] | other}
+        if turn % 13:
+            copies.append({**place, "version": layer})
+    service.ask("POST", f"Localizations/{project}", copies)
+    spec = {"reference": boxes[0]["version"], "versions": [layer], "class_attribute": "Species"}
+    return str(service.create(f"QualityReports/{project}", {**spec, "query": f"type={animal}"}))
 
 
 def _wait(page: Page, condition: str) -> None:

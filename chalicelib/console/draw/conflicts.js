@@ -4,16 +4,10 @@ import { annotate as words } from "../strings_annotate.js";
 import { Button } from "../ui/controls.js";
 import { Dialog } from "../ui/dialog.js";
 import { valueText } from "../ui/format.js";
-import { boundsOf, clamp, hasPlace } from "./geometry.js";
-import { cleared, drawItems } from "./scene.js";
+import { hasPlace } from "./geometry.js";
+import { drawPair, MINE, THEIRS } from "./pair.js";
 
 /** @typedef {import("./session.js").Session} Session @typedef {import("./document.js").Conflict} Conflict */
-
-const MINE = "#3aa0ff";
-const THEIRS = "#ffc21a";
-/** The picture shows at least this share of the frame's width, and so many times what the shapes need. */
-const LEAST = 0.1;
-const AROUND = 1.6;
 
 /** @param {{session: Session, onClose: () => void}} props */
 export function Conflicts({ session, onClose }) {
@@ -49,48 +43,24 @@ function One({ session, conflict, onSettle }) {
 /** Both shapes on their frame: one's own full, the other dashed. @param {{session: Session, conflict: Conflict}} props */
 function Picture({ session, conflict }) {
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
-  const shapes = [
+  const shapes = /** @type {any[]} */ ([
     { row: conflict.mine, color: MINE, isComputed: false, label: words.yours },
     { row: conflict.theirs?.row, color: THEIRS, isComputed: true, label: words.theirs },
-  ].filter(({ row }) => row && hasPlace(row.shape));
+  ]).filter(({ row }) => row && hasPlace(row.shape));
   const frame = shapes[0]?.row?.frame ?? 0;
   useEffect(() => {
     if (!shapes.length) return;
     session.player
       ?.picture(frame)
-      .then((picture) => canvas.current && drawBoth(canvas.current, picture, session, shapes))
+      .then((picture) => {
+        const versions = shapes.map(({ row, ...rest }) => ({ ...rest, kind: session.kindOf(row), shape: row.shape }));
+        if (canvas.current) drawPair(canvas.current, picture, versions);
+      })
       .catch(() => undefined);
   }, [conflict]);
   return shapes.length
     ? html`<canvas class="conflict-picture" ref=${canvas} role="img" aria-label=${words.bothShapes} />`
     : null;
-}
-
-/** @param {HTMLCanvasElement} canvas @param {ImageBitmap} picture @param {Session} session @param {any[]} shapes */
-function drawBoth(canvas, picture, session, shapes) {
-  const bounds = shapes.map(({ row }) => boundsOf(session.kindOf(row), row.shape));
-  const left = Math.min(...bounds.map(({ x }) => x));
-  const top = Math.min(...bounds.map(({ y }) => y));
-  const wide = Math.max(...bounds.map(({ x, width }) => x + width)) - left;
-  const high = Math.max(...bounds.map(({ y, height }) => y + height)) - top;
-  const span = Math.min(1, Math.max(wide, high, LEAST) * AROUND);
-  const [x, y] = [clamp(left + wide / 2 - span / 2, 0, 1 - span), clamp(top + high / 2 - span / 2, 0, 1 - span)];
-  canvas.style.aspectRatio = `${picture.width} / ${picture.height}`;
-  const context = cleared(canvas);
-  const [width, height] = [canvas.clientWidth, canvas.clientHeight];
-  const source = [x * picture.width, y * picture.height, span * picture.width, span * picture.height];
-  context.drawImage(picture, source[0], source[1], source[2], source[3], 0, 0, width, height);
-  const rect = { left: (-x / span) * width, top: (-y / span) * height, width: width / span, height: height / span };
-  const items = shapes.map(({ row, color, isComputed, label }) => ({
-    key: label,
-    kind: session.kindOf(row),
-    shape: row.shape,
-    color,
-    label,
-    look: /** @type {const} */ ("plain"),
-    isComputed,
-  }));
-  drawItems(context, rect, items, true);
 }
 
 /** Members that differ, as [name, mine, theirs] texts. @param {import("./document.js").Conflict} conflict @returns {[string, string, string][]} */

@@ -13,6 +13,7 @@ const TABS = /** @type {[keyof typeof words.tabs, string][]} */ ([
   ["work", "play"],
   ["tasks", "grid"],
   ["comments", "comment"],
+  ["quality", "plot"],
 ]);
 const NAMES_AT_ONCE = 100;
 const DAY = 86400;

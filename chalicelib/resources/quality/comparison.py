@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, groupby
@@ -13,6 +13,8 @@ from chalicelib.resources.quality.metrics import Confusion, Tally, alpha, alpha_
 
 MOST_CONFLICTS = 1_500
 """Conflicts that a report lists, of all pairs of layers together; `conflict_count` has their number."""
+CELLS = 8
+"""A cell of the confusion lists at most this part of the conflicts, so that rare ones are listed too."""
 Layers = dict[int, list[Shape]]
 """Version → its shapes on a frame."""
 
@@ -32,6 +34,17 @@ class Rules:
     class_aware: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A difference on a frame: a shape of either layer without partner, or a pair of different classes."""
+
+    kind: str
+    media: int
+    frame: int
+    one: Shape | None
+    two: Shape | None
+
+
 @dataclass
 class Comparison:
     """What was found of a pair of layers."""
@@ -42,9 +55,11 @@ class Comparison:
     classes: defaultdict[str, Tally] = field(default_factory=lambda: defaultdict(Tally))
     people: defaultdict[int, Tally] = field(default_factory=lambda: defaultdict(Tally))
     media: defaultdict[int, Tally] = field(default_factory=lambda: defaultdict(Tally))
+    weeks: defaultdict[str, Tally] = field(default_factory=lambda: defaultdict(Tally))
     confusion: Confusion = field(default_factory=Confusion)
-    conflicts: list[dict[str, Any]] = field(default_factory=list)
+    conflicts: list[Conflict] = field(default_factory=list)
     conflict_count: int = 0
+    listed: Counter[tuple[str | None, str | None]] = field(default_factory=Counter)
     most_conflicts: int = MOST_CONFLICTS
 
     def add(
@@ -53,7 +68,7 @@ class Comparison:
         """Count the pairs of a frame, and what has no partner."""
         for pair in pairs:
             one, two = ours[pair.reference], theirs[pair.other]
-            for tally in self._tallies(media, one.label, two.user):
+            for tally in (*self._tallies(media, one.label, two.user), self.weeks[two.week]):
                 tally.matched += 1
                 tally.similarity += pair.similarity
             self.confusion.counts[one.label, two.label] += 1
@@ -65,7 +80,7 @@ class Comparison:
             self.confusion.counts[one.label, None] += 1
             self._note(media, frame, "missing", one, None)
         for two in _others(theirs, {pair.other for pair in pairs}):
-            for tally in self._tallies(media, two.label, two.user):
+            for tally in (*self._tallies(media, two.label, two.user), self.weeks[two.week]):
                 tally.extra += 1
             self.confusion.counts[None, two.label] += 1
             self._note(media, frame, "extra", None, two)
@@ -76,9 +91,10 @@ class Comparison:
 
     def _note(self, media: int, frame: int, kind: str, one: Shape | None, two: Shape | None) -> None:
         self.conflict_count += 1
-        if len(self.conflicts) < self.most_conflicts:
-            ids = {"reference_id": one and one.id, "id": two and two.id}
-            self.conflicts.append({"kind": kind, "media": media, "frame": frame, **ids})
+        cell = (one.label if one else None, two.label if two else None)
+        if len(self.conflicts) < self.most_conflicts and self.listed[cell] < self.most_conflicts / CELLS:
+            self.listed[cell] += 1
+            self.conflicts.append(Conflict(kind, media, frame, one, two))
 
     def result(self) -> dict[str, Any]:
         """The members of a result in a report."""
@@ -89,19 +105,42 @@ class Comparison:
             "classes": [{"class": name, **_measures(tally)} for name, tally in sorted(self.classes.items())],
             "people": [{"user": user, **_measures(tally)} for user, tally in sorted(self.people.items())],
             "media": [{"media": number, **_measures(tally)} for number, tally in sorted(self.media.items())],
+            "weeks": [
+                {"week": week, **_measures(tally, _OF_WEEK)} for week, tally in sorted(self.weeks.items()) if week
+            ],
             "confusion": {"labels": self.confusion.labels(), "matrix": self.confusion.matrix()},
             "kappa": self.confusion.kappa(),
-            "conflicts": self.conflicts,
+            "conflicts": self._conflicts(),
             "conflict_count": self.conflict_count,
         }
+
+    def _conflicts(self) -> list[dict[str, Any]]:
+        place = {label: index for index, label in enumerate([*self.confusion.labels(), None])}
+        return [
+            {
+                "kind": each.kind,
+                "media": each.media,
+                "frame": each.frame,
+                "reference_id": each.one and each.one.id,
+                "id": each.two and each.two.id,
+                "user": each.two and each.two.user,
+                "row": place[each.one.label if each.one else None],
+                "column": place[each.two.label if each.two else None],
+            }
+            for each in self.conflicts
+        ]
 
 
 def _others(shapes: Sequence[Shape], taken: set[int]) -> Iterator[Shape]:
     return (shape for index, shape in enumerate(shapes) if index not in taken)
 
 
-def _measures(tally: Tally) -> dict[str, Any]:
-    names = ("matched", "missing", "extra", "precision", "recall", "f1", "mean_iou")
+_OF_WEEK = ("matched", "extra", "precision", "mean_iou")
+
+
+def _measures(
+    tally: Tally, names: Sequence[str] = ("matched", "missing", "extra", "precision", "recall", "f1", "mean_iou")
+) -> dict[str, Any]:
     return {name: getattr(tally, name) for name in names}
 
 

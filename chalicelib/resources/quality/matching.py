@@ -27,6 +27,7 @@ class Shape:
         box: left, top, right, bottom of its bounds.
         points: corners of a polygon, or ends of a line.
         user: its author.
+        week: the week in which it was made, such as `2026-W07`.
     """
 
     id: int
@@ -35,6 +36,7 @@ class Shape:
     box: tuple[float, float, float, float]
     points: tuple[Point, ...] = ()
     user: int | None = None
+    week: str = ""
 
 
 @dataclass(slots=True)

@@ -60,8 +60,10 @@ class QualityReport(Resource, kw_only=True):
             description=(
                 "For each pair of layers: `reference`, `version`; `overall` with `matched`, `missing`, `extra`, "
                 "`precision`, `recall`, `f1`, `mean_iou`; the same in `classes`, `people` and `media`, worst media "
-                "first; `confusion` with `labels` and `matrix`, whose last row and column mean no partner; `kappa`; "
-                "`conflicts` and `conflict_count`."
+                "first; `weeks`, by the week in which shapes were made: `matched`, `extra`, `precision`, `mean_iou`; "
+                "`confusion` with `labels` and `matrix`, whose last row and column mean no partner; `kappa`; "
+                "`conflicts` with `kind`, `media`, `frame`, `reference_id`, `id`, `user`, and the `row` and `column` "
+                "of `confusion` that counts them; `conflict_count`."
             )
         ),
     ] = None

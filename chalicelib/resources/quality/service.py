@@ -5,6 +5,8 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import date
+from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -45,6 +47,7 @@ class _Row(msgspec.Struct):
     frame: int
     version: int
     created_by: int | None = None
+    created_datetime: str = ""
     x: float | None = None
     y: float | None = None
     width: float | None = None
@@ -183,4 +186,12 @@ def _shape_of(row: _Row, kind: str, attribute: str | None, name: str) -> Shape |
         box = (min(row.x, points[1][0]), min(row.y, points[1][1]), max(row.x, points[1][0]), max(row.y, points[1][1]))
     else:
         box = (row.x, row.y, row.x + (row.width or 0), row.y + (row.height or 0))
-    return Shape(row.id, kind, label, box, points, row.created_by)
+    return Shape(row.id, kind, label, box, points, row.created_by, _week_of(row.created_datetime[:10]))
+
+
+@lru_cache(maxsize=4096)
+def _week_of(day: str) -> str:
+    if not day:
+        return ""
+    year, week, _ = date.fromisoformat(day).isocalendar()
+    return f"{year}-W{week:02}"

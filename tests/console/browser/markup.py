@@ -76,6 +76,9 @@ def fill(stack: Any) -> dict[str, Any]:
     task = api.ask("POST", f"NextTask/{project}", {})["id"]
     first = api.create(f"Comments/{project}", {"text": f"{word()} @admin **{word()}**", "localization_id": kept})
     api.create(f"Comments/{project}", {"text": word(), "parent": first})
+    compared = {"reference": version, "versions": [api.create(f"Versions/{project}", {"name": word()})]}
+    report = api.create(f"QualityReports/{project}", {**compared, "class_attribute": enum["name"]})
+    until(lambda: api.ask("GET", f"QualityReport/{report}")["status"] == "succeeded", "the report is made")
     applet = _records(stack, project)
     return {
         "organization": organization,
@@ -85,6 +88,7 @@ def fill(stack: Any) -> dict[str, Any]:
         "applet": applet,
         "version": version,
         "task": task,
+        "report": report,
     }
 
 

@@ -24,7 +24,16 @@ PROJECT = (
         "/jobs",
     ),
     *("/jobs?show=transcodes", "/review", "/review?tab=annotations", "/statistics", "/statistics?kind=media"),
-    *("/work", "/tasks", "/tasks?way=list", "/tasks?way=people", "/comments?of=all", "/comments"),
+    *(
+        "/work",
+        "/tasks",
+        "/tasks?way=list",
+        "/tasks?way=people",
+        "/comments?of=all",
+        "/comments",
+        "/quality",
+        "/quality/{report}",
+    ),
     *(
         "/manage",
         "/manage/types",

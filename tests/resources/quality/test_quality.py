@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from chalicelib.resources.quality import matching, metrics
+from chalicelib.resources.quality import comparison, matching, metrics
 from chalicelib.resources.quality.matching import Shape
 from tests.resources.media.samples import media_type
 from tests.service import join, new_user
@@ -118,8 +118,25 @@ def test_planted_errors_are_found_exactly(api, project, layers):
     assert result["confusion"] == {"labels": ["cod", "eel"], "matrix": [[8, 1, 1], [0, 0, 0], [1, 0, 0]]}
     kinds = {(each["kind"], each["frame"]) for each in result["conflicts"]}
     assert kinds == {("missing", 0), ("class", 5), ("extra", 20)}
+    matrix = result["confusion"]["matrix"]
+    assert all(matrix[each["row"]][each["column"]] for each in result["conflicts"])
+    assert {(each["row"], each["column"], each["user"]) for each in result["conflicts"]} == {
+        (0, 2, None), (0, 1, api.user.id), (2, 0, api.user.id)
+    }  # fmt: skip
+    (week,) = result["weeks"]
+    assert (week["matched"], week["extra"], week["precision"]) == (9, 1, 0.9)
     assert [each["user"] for each in result["people"]] == [api.user.id]
     assert [each["media"] for each in result["media"]] == [media]
+
+
+def test_a_frequent_difference_leaves_room_for_rare_ones_in_the_list():
+    found = comparison.Comparison(1, 2, most_conflicts=16)
+    for frame in range(50):
+        found.add(7, frame, [box(frame, 0, 0)], [], [])
+    found.add(7, 50, [], [box(50, 0, 0, label="eel")], [])
+    result = found.result()
+    assert [each["frame"] for each in result["conflicts"]] == [0, 1, 50]
+    assert result["conflict_count"] == 51
 
 
 def test_class_aware_pairs_have_one_class(api, project, layers):
