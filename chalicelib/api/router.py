@@ -48,8 +48,10 @@ class Router:
         """The route of a path and the values of its variables, quoted as in the path.
 
         Raises:
-            NotFound: no route has this path.
+            NotFound: no route has this path, or it is one of the REST interface with a slash at its end.
         """
+        if path.startswith("/rest/") and path.endswith("/"):
+            raise NotFound(f"There is no {path} here. Paths of the REST interface end without a slash.")
         node, variables = self._root, {}
         parts = _parts(path)
         for number, part in enumerate(parts):

@@ -31,6 +31,7 @@ MEDIA_TYPES: dict[str, tuple[str, ...]] = {
     "json": ("application/json",),
     "jsonl": ("application/jsonl", "application/x-ndjson", "application/x-jsonlines"),
     "csv": ("text/csv", "text/plain"),
+    "pprint": ("application/json",),
     "svg": ("image/svg+xml",),
     "png": ("image/png",),
     "jpg": ("image/jpeg", "image/jpg"),
@@ -55,6 +56,8 @@ _GZIP_LEVEL = 1  # ISA-L's: a quarter of the time of zlib's own fastest, and 7 %
 _TEXT = re.compile(r"(text/|application/(json|jsonl|javascript|yaml|vnd\.oai\.openapi|[\w.-]+\+json)|image/svg\+xml)")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
+_INDENT = 4
+"""Blanks of each level of `?format=pprint`."""
 _AT_ONCE = 500
 """The number of documents that are joined, or written as CSV, before they are compressed."""
 
@@ -98,6 +101,8 @@ def encode(operation: Operation, result: Any, query: Mapping[str, list[str]], he
         chunks = _array(result.documents)
     else:
         chunks = (msgspec.json.encode(plain(result)),)
+    if format_ == "pprint":
+        chunks = (msgspec.json.format(b"".join(chunks), indent=_INDENT),)
     media_type = MEDIA_TYPES.get(format_, MEDIA_TYPES["json"])[0]
     content_type = f"{media_type}; charset=utf-8" if media_type.startswith("text/") else media_type
     sent = {"Content-Type": content_type, "Cache-Control": "no-store"}

@@ -159,7 +159,7 @@ def _parameter(name: str, member: Schema, *, required: bool) -> Schema:
 
 def _format_parameter(operation: Operation) -> list[Schema]:
     formats = operation.all_formats
-    if len(formats) < 2 or "format" in {field.name for field in msgspec.structs.fields(operation.query)}:  # noqa: PLR2004
+    if not set(formats) - {"json", "pprint"} or "format" in {field.name for field in msgspec.structs.fields(operation.query)}:
         return []
     schema = {"type": "string", "enum": list(formats), "default": formats[0]}
     made = [{"name": "format", "in": "query", "description": "The format of the answer.", "schema": schema}]
@@ -184,7 +184,7 @@ def _responses(operation: Operation, schemas: _Schemas, leads: Links) -> Schema:
         schema = {} if operation.returns is None else _declared(operation.schema_answer or operation.returns, schemas)
         content = {"application/json": {"schema": schema}}
         for format_ in operation.all_formats[1:]:
-            content[MEDIA_TYPES[format_][0]] = {"schema": {"type": "string"}}
+            content.setdefault(MEDIA_TYPES[format_][0], {"schema": {"type": "string"}})
     statuses = ["400", "401", "404", "429", "503"]
     if operation.needs is not Permission.ANYONE or operation.method != "GET":
         statuses.append("403")

@@ -225,11 +225,12 @@ class Operation:
 
     @cached_property
     def all_formats(self) -> tuple[str, ...]:
-        """The formats of its response, the default first: every list also has jsonl and csv."""
+        """The formats of its response, the default first: every list also has jsonl and csv, every GET pprint."""
         if isinstance(self.returns, str):
             return self.formats
         lists = ("jsonl", "csv") if get_origin(self.returns) is list else ()
-        return tuple(dict.fromkeys(("json", *lists, *self.formats)))
+        indented = ("pprint",) if self.method == "GET" and self.returns is not None else ()
+        return tuple(dict.fromkeys(("json", *lists, *self.formats, *indented)))
 
     @property
     def is_read(self) -> bool:

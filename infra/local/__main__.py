@@ -123,3 +123,6 @@ def _say(step: str) -> None:
 
 if __name__ == "__main__":
     main()
+    # all is stored and closed: taking the interpreter apart would take a second, and DuckDB would list what is left
+    sys.stdout.flush()
+    os._exit(0)

@@ -20,6 +20,7 @@ from chalicelib.access import authentication, passwords
 from chalicelib.core.models.accounts import USER, UserSpec
 from chalicelib.errors import LimnError
 from chalicelib.resources.accounts import creation
+from chalicelib.resources.events.operations import WAITING
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from functions import clip, compact, dataset, email, jobs, purge, source, transcode, upkeep, webhook
@@ -100,6 +101,7 @@ class Service:
         yield "closing the ports"
         self._api.shutdown()
         self._api.server_close()
+        WAITING.end_all()
         self._gateway.close()
         if self._jobs is not None:
             yield "ending the steps of jobs; they are begun again at the next start"

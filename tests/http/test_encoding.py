@@ -109,6 +109,11 @@ class TestLines:
         assert answer.body == b'{"a":1}\n{"a":2}\n'
         assert answer.headers["Content-Type"] == "application/jsonl"
 
+    def test_pprint_is_the_same_json_with_four_blanks_a_level(self):
+        answer = answer_of(Documents(documents=[b'{"a":{"b":1}}']), format="pprint")
+        assert answer.body == b'[\n    {\n        "a": {\n            "b": 1\n        }\n    }\n]'
+        assert answer.headers["Content-Type"] == "application/json"
+
     def test_any_list_has_lines(self):
         assert [json.loads(line) for line in answer_of([Thing(id=1)], format="jsonl").body.splitlines()] == [SHOWN]
 
@@ -203,8 +208,9 @@ class TestNegotiation:
         assert negotiate(operation(returns="text/html"), {"format": ["x"]}, {"accept": "a/b"}) == ""
 
     def test_formats_of_declarations(self):
-        assert LIST.all_formats == ("json", "jsonl", "csv")
-        assert operation(returns=Thing).all_formats == ("json",)
+        assert LIST.all_formats == ("json", "jsonl", "csv", "pprint")
+        assert operation(returns=Thing).all_formats == ("json", "pprint")
+        assert operation(returns=Thing, method="POST").all_formats == ("json",)
         assert PICTURE.all_formats == ("png", "jpg", "gif", "mp4")
 
 

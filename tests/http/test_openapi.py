@@ -95,7 +95,7 @@ class TestOperations:
         assert found["dtype"]["schema"] == {"type": "string", "enum": ["box", "line"]}
         assert found["no_cache"]["schema"] == {"type": "boolean", "default": False}
         assert found["keys"]["required"] is True
-        assert found["format"]["schema"]["enum"] == ["json", "jsonl", "csv"]
+        assert found["format"]["schema"]["enum"] == ["json", "jsonl", "csv", "pprint"]
         assert "ToyFilters" not in made["components"]["schemas"]
 
     def test_bodies(self, made):

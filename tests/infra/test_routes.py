@@ -113,6 +113,12 @@ def test_the_local_gateway_answers_as_the_deployed_one():
     assert anyone.get("/console/build/a/b/c/d.js").status == 404
 
 
+def test_a_path_of_the_rest_interface_with_a_slash_at_its_end_is_not_found(api):
+    said = api.get("/rest/Projects/")
+    assert said.status == 404
+    assert "without a slash" in said.message
+
+
 @pytest.mark.parametrize("path", ["/rest//Project/5", "/rest/Project//", "/rest/%50roject/5", "/rest/Project/5/6", "/"])
 def test_a_path_is_matched_part_by_part_as_it_was_sent(path):
     with pytest.raises(NotFound):

@@ -42,6 +42,7 @@ class _Waiting:
     def __init__(self) -> None:
         self._numbers: Counter[int] = Counter()
         self._lock = threading.Lock()
+        self._is_over = threading.Event()
 
     def begin(self, organization: int) -> bool:
         """Count one more; False where too many wait."""
@@ -57,8 +58,16 @@ class _Waiting:
             self._numbers.subtract([organization])
             self._numbers += Counter()  # those that are 0 go
 
+    def pause(self, seconds: float) -> bool:
+        """Wait some seconds; False where the process ends, and nothing is to wait any more."""
+        return not self._is_over.wait(seconds)
 
-_waiting = _Waiting()
+    def end_all(self) -> None:
+        """Have every request that waits answer now, because the process ends."""
+        self._is_over.set()
+
+
+WAITING = _Waiting()
 
 
 class EventQuery(Resource, kw_only=True):
@@ -156,16 +165,17 @@ def list_events(call: Call[Project, EventQuery, None]) -> dict[str, Any]:
         return events_service.read(call.project, after=after, limit=query.limit, kinds=kinds, scope=scope)
 
     page = read(after)
-    if not page.events and not page.behind and query.wait and _waiting.begin(call.organization):
+    if not page.events and not page.behind and query.wait and WAITING.begin(call.organization):
         try:
             while not page.events and (left := end - time.monotonic()) > 0:
-                time.sleep(min(AGAIN_SECONDS, left))
+                if not WAITING.pause(min(AGAIN_SECONDS, left)):
+                    break
                 start = page.next
                 page = read(start)
                 if page.events:
                     page = read(start, _scope_now(call))
         finally:
-            _waiting.end(call.organization)
+            WAITING.end(call.organization)
     return {"events": [event.whole() for event in page.events], "next": page.next, "behind": page.behind}
 
 

@@ -2,7 +2,6 @@
 
 import threading
 import time
-from types import SimpleNamespace
 
 import pytest
 
@@ -236,8 +235,8 @@ class TestListThenFeed:
 
 
 def during_a_wait(monkeypatch, act):
-    """Let a request that waits do something in place of its sleep."""
-    monkeypatch.setattr(events_operations, "time", SimpleNamespace(monotonic=time.monotonic, sleep=act))
+    """Let a request that waits do something in place of its pause."""
+    monkeypatch.setattr(events_operations.WAITING, "pause", lambda seconds: act(seconds) or True)
 
 
 class TestWaiting:
@@ -252,6 +251,14 @@ class TestWaiting:
     def test_it_ends_when_its_time_does(self, here, start):
         page = read(here, after=start, wait=0.2)
         assert page == {"events": [], "next": start, "behind": 0}
+
+    def test_it_ends_when_the_process_does(self, here, start, monkeypatch):
+        over = threading.Event()
+        over.set()
+        monkeypatch.setattr(events_operations.WAITING, "_is_over", over)
+        during = time.monotonic()
+        assert read(here, after=start, wait=20)["events"] == []
+        assert time.monotonic() - during < 20
 
     @pytest.mark.parametrize(("loss", "status"), [("token", 401), ("membership", 404)])
     def test_who_loses_access_while_a_request_waits_gets_nothing(self, here, start, monkeypatch, loss, status):
@@ -271,7 +278,7 @@ class TestWaiting:
     @pytest.mark.parametrize("elsewhere", [False, True])
     def test_too_many_waiting_requests_are_answered_at_once(self, here, start, organization, monkeypatch, elsewhere):
         during_a_wait(monkeypatch, None)
-        waiting = events_operations._waiting
+        waiting = events_operations.WAITING
         own, all_ = events_operations.MOST_OF_ONE, events_operations.MOST_WAITING
         # of one's own organization, or of all others together
         taken = [-number for number in range(1, all_ + 1)] if elsewhere else [organization] * own

@@ -115,6 +115,8 @@ def test_the_script_that_waits_for_media_sees_each(here, run, monkeypatch):
     change.note(here.project, None, Note(type="media.ready", kind="media", id=here.media, media=[here.media]))
     change.run()
     assert run(1) == "a.mp4 is ready\n"
+    here.api.delete(f"Media/{here.media}")
+    assert run(1) == f"media {here.media} is gone\n"
 
 
 @dataclass
