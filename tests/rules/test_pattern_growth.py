@@ -101,6 +101,7 @@ def expressions() -> Iterator[tuple[str, re.Pattern[Any], list[str]]]:
                 yield f"{found.name}.{name}", value, used
 
 
+@pytest.mark.slow
 def test_every_expression_of_the_package_runs_in_linear_time():
     tried, slow = 0, []
     for name, pattern, methods in expressions():
@@ -115,11 +116,14 @@ def test_every_expression_of_the_package_runs_in_linear_time():
     assert not slow
 
 
-@pytest.mark.parametrize(("text", "repeat"), [(r"\s*x", " "), (r"(a|aa)+$", "a"), (r"(\w+,?)*!", "a")])
+@pytest.mark.parametrize(
+    ("text", "repeat"), [pytest.param(r"\s*x", " ", marks=pytest.mark.slow), (r"(a|aa)+$", "a"), (r"(\w+,?)*!", "a")]
+)
 def test_an_expression_that_backtracks_is_noticed(text: str, repeat: str):
     assert grows_faster_than_linear(partial(steps, re.compile(text), ["search"]), repeat, "\n>")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [r"[a-c]{1,255}x", r"^(?:a++)+x", r"^(?>a*)x", r"^a*$", r"(?<!a)a+x"])
 def test_one_that_does_not_is_let_pass(text: str):
     assert not grows_faster_than_linear(partial(steps, re.compile(text), ["search"]), "a", "\n>")
