@@ -159,7 +159,9 @@ def _parameter(name: str, member: Schema, *, required: bool) -> Schema:
 
 def _format_parameter(operation: Operation) -> list[Schema]:
     formats = operation.all_formats
-    if not set(formats) - {"json", "pprint"} or "format" in {field.name for field in msgspec.structs.fields(operation.query)}:
+    if not set(formats) - {"json", "pprint"} or "format" in {
+        field.name for field in msgspec.structs.fields(operation.query)
+    }:
         return []
     schema = {"type": "string", "enum": list(formats), "default": formats[0]}
     made = [{"name": "format", "in": "query", "description": "The format of the answer.", "schema": schema}]

@@ -19,6 +19,8 @@ from chalicelib.query.tree import AttributeTest, Case, Compare, Nothing, SortKey
 from chalicelib.query.values import APART, TEXT, fold, shown, wanted
 
 MOST_LISTED = 10_000
+MOST_CHOICES = 20
+"""The choices of an enum that a message names."""
 FARTHEST_LATITUDE, FARTHEST_LONGITUDE = 90.0, 180.0
 
 
@@ -39,6 +41,8 @@ def compare(
         return _turned(operator, compared, _column_test(column, operator, compared))
     cases, refused = _cases(types, operator, compared)
     if cases:
+        if not (lenient or saved):
+            _check_choice(types, compared)
         return _turned(operator, compared, AttributeTest(compared.name, cases))
     if refused and not saved:
         raise refused
@@ -46,6 +50,22 @@ def compare(
         return _turned(operator, compared, Nothing())
     more = UNDERSCORED[kind] if operator in SEARCHES else ()
     raise unknown(kind, compared.name, place_of(compared), types, more)
+
+
+def _check_choice(types: Iterable[AnyType], compared: Compare) -> None:
+    """Refuse a filter `attribute=` for a value that is no choice of any enum of the name: a misspelt one finds nothing.
+
+    Values that an earlier definition left behind are found by `attribute_contains` and by searches.
+    """
+    if compared.word != "attribute":
+        return
+    found = [attribute for each in types if (attribute := each.attribute(compared.name))]
+    choices = dict.fromkeys(choice for attribute in found for choice in attribute.choices or ())
+    if choices and compared.value not in choices and all(attribute.dtype == "enum" for attribute in found):
+        named = ", ".join(map(shown, list(choices)[:MOST_CHOICES]))
+        more = f" and {len(choices) - MOST_CHOICES} others" if len(choices) > MOST_CHOICES else ""
+        rule = f"{shown(compared.value)} is not a choice; the choices are {named}{more}."
+        raise BadInput(f"attribute of {shown(compared.name)}: {rule}{similar(str(compared.value), choices)}")
 
 
 def place_of(compared: Compare) -> str:

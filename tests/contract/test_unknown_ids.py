@@ -68,7 +68,7 @@ def test_the_item_of_a_list_is_named_with_the_member(world):
     for path, bodies, place in (
         ("Leaves", [leaf, {**leaf, "parent": UNKNOWN}], "[1].parent: No Leaf matches"),
         ("Leaves", [leaf, {**leaf, "attributes": {"nope": 1}}], "[1].attributes: Invalid attribute 'nope'"),
-        ("Medias", [image, {**image, "type": UNKNOWN}], "[1].type: No MediaType matches"),
+        ("Medias", [image, {**image, "type": UNKNOWN}], "[1].type: the project has no media type"),
         ("Medias", [image, {**image, "attributes": {"nope": 1}}], "[1].attributes: Invalid attribute 'nope'"),
         ("Medias", [image, {**image, "section_id": UNKNOWN}], "[1].section_id: project"),
     ):

@@ -20,7 +20,6 @@ EQUALITY = [
     ("b::any other text", "A"),
     ("e::red", "A"),
     ("e::Dark Red", "B"),
-    ("e::dark red", ""),
     ("s::Foo", "A"),
     ("s::foo", ""),
     ("s::Fo", ""),
@@ -88,7 +87,15 @@ ALLOWED = {
     "attribute_distance": "geopos",
     "attribute_null": "bool int float enum string datetime geopos float_array blob",
 }
-FITTING = {"bool": "true", "int": "1", "float": "0.5", "datetime": "2020-01-02", "geopos": "8", "float_array": "0"}
+FITTING = {
+    "bool": "true",
+    "int": "1",
+    "float": "0.5",
+    "datetime": "2020-01-02",
+    "geopos": "8",
+    "float_array": "0",
+    "enum": "red",
+}
 MALFORMED = [
     ("attribute", "n"),
     ("attribute", "n:1"),
@@ -188,6 +195,15 @@ def test_an_operator_is_refused_for_other_dtypes(world: World, word, dtype):
                 assert said.status == 400
                 assert word in said.message
                 assert dtype in said.message
+
+
+@rule("QF", "Equality with a value that is no choice of an enum is 400, and the message names the choices.")
+def test_a_value_that_is_no_choice_is_refused(world: World):
+    for kind in KINDS:
+        said = world.ask(kind, attribute="e::dark red")
+        assert said.status == 400
+        assert '"red", "green", "Dark Red"' in said.message
+        assert world.ask(kind, attribute_contains="e::dark red").status == 200
 
 
 @rule("QF", "An item without `::`, without a name, or with a value that its dtype cannot be, is 400.")

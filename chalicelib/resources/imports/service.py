@@ -26,6 +26,7 @@ from chalicelib.core.records import padded
 from chalicelib.core.resource import now, shared
 from chalicelib.errors import BadInput, Forbidden, NotFound, TooLarge
 from chalicelib.queues import send
+from chalicelib.resources.entities.service import unknown_type
 from chalicelib.resources.imports.mapping import ASSOCIATION_OF
 from chalicelib.resources.imports.messages import CheckImport, RemoveImport
 from chalicelib.resources.imports.schemas import IMPORT, Import, ImportProgress, ImportSpec, StoredImport
@@ -141,7 +142,9 @@ def _check_targets(spec: ImportSpec, definitions: Definitions) -> None:
         else:
             fits = getattr(found, "dtype", "") in _DTYPES[word] if found else False
         if not fits:
-            raise BadInput(f"types.{word}: the project has no such type {number}.")
+            rule = f"type {number} {found.name!r} is for others." if found else None
+            raise BadInput(f"types.{word}: {rule or unknown_type(kind, definitions.project, number)}")
     for name, target in spec.classes.items():
         if target.type is not None and target.type not in definitions.types(Kind.LOCALIZATION):
-            raise BadInput(f"classes.{name}.type: the project has no localization type {target.type}.")
+            rule = unknown_type(Kind.LOCALIZATION, definitions.project, target.type)
+            raise BadInput(f"classes.{name}.{rule}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from chalicelib.access import view_queries
+from chalicelib.core.kinds import Kind
 from chalicelib.core.log.edits import changed, differences
 from chalicelib.core.models.entities import Leaf
 from chalicelib.core.resource import now, shown_members
@@ -25,7 +26,7 @@ from chalicelib.resources.annotations.bulk_edits import find_ids, first_of_one_t
 from chalicelib.resources.annotations.schemas import LeafSpec, LeafSuggestion, LeafUpdate
 from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.resources.entities.bulk import rewrite_attributes
-from chalicelib.resources.entities.service import ATTRIBUTE_CHANGES, Writer, check_change, type_of
+from chalicelib.resources.entities.service import ATTRIBUTE_CHANGES, Writer, check_change, type_of, unknown_type
 from chalicelib.resources.leaves import bulk as leaves_bulk
 from chalicelib.resources.leaves import hierarchy
 from chalicelib.resources.leaves import trees as leaves_trees
@@ -59,7 +60,7 @@ def _create(writer: Writer, specs: Sequence[LeafSpec], *, listed: bool) -> list[
     for index, (spec, number) in enumerate(zip(specs, ids.reserve(LEAF, len(specs)), strict=True)):
         place = f"[{index}]." if listed else ""
         if spec.type not in types:
-            raise BadInput(f"{place}type: the project has no leaf type {spec.type}.")
+            raise BadInput(f"{place}{unknown_type(Kind.LEAF, writer.project, spec.type)}")
         above = above_of[parent_of(spec.parent)]
         try:
             leaf = Leaf(

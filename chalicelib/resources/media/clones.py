@@ -14,7 +14,7 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.log.commits import Change
 from chalicelib.core.log.edits import unseen
 from chalicelib.core.models.accounts import Project
-from chalicelib.core.models.definitions import MEDIA_TYPE, Definitions, MediaType, Section
+from chalicelib.core.models.definitions import Definitions, MediaType, Section
 from chalicelib.core.models.entities import Media
 from chalicelib.core.models.media_files import TAG_ATTRIBUTE, MediaFiles, keys_of
 from chalicelib.core.permissions import Level
@@ -132,8 +132,7 @@ def _type(definitions: Definitions, number: int) -> MediaType:
             raise BadInput("dest_type: the destination has no media types.")
         number = min(types)
     elif number not in types:
-        records.get(MEDIA_TYPE, max(number, 1))
-        raise BadInput(f"dest_type: project {definitions.project} has no media type {number}.")
+        raise media_service.unknown_type(definitions.project, number, "dest_")
     return media_service.type_of(definitions, number)
 
 

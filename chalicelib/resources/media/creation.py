@@ -16,12 +16,12 @@ from chalicelib.core.keys import key_forms
 from chalicelib.core.kinds import Kind
 from chalicelib.core.log.commits import Change
 from chalicelib.core.models.accounts import Project
-from chalicelib.core.models.definitions import MEDIA_TYPE, Definitions, MediaType, Section
+from chalicelib.core.models.definitions import Definitions, MediaType, Section
 from chalicelib.core.models.entities import Media
 from chalicelib.core.models.media_files import TAG_ATTRIBUTE, ImageDefinition, MediaFiles
 from chalicelib.core.resource import now
 from chalicelib.core.values.attribute_values import fill
-from chalicelib.errors import BadInput, LimnError
+from chalicelib.errors import BadInput, LimnError, NotFound
 from chalicelib.queues import send_many
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.entities.service import Writer, author, uuid_text
@@ -150,6 +150,10 @@ def _naming(place: str) -> Iterator[None]:
         if not place or place in refusal.details:
             raise
         raise BadInput(f"{place}.{refusal.message}", refusal.details) from None
+    except NotFound as missing:
+        if not place or missing.key is not None:  # of a key, the dispatcher finds the place
+            raise
+        raise NotFound(f"{place}.{missing.message}") from None
 
 
 def _check_type(definitions: Definitions, spec: MediaSpec, place: str) -> MediaType:
@@ -159,10 +163,8 @@ def _check_type(definitions: Definitions, spec: MediaSpec, place: str) -> MediaT
             raise BadInput("Request body validation error", f"'{name}' is a required property{where}.")
     if spec.type == -1:
         return guess_type(media_service.types_of(definitions), spec.name or "", has_file=bool(spec.url))
-    if spec.type < 1 or spec.type not in definitions.types(Kind.MEDIA):
-        if spec.type >= 1:
-            records.get(MEDIA_TYPE, spec.type)
-        raise BadInput(f"type: project {definitions.project} has no media type {spec.type}.")
+    if spec.type not in definitions.types(Kind.MEDIA):
+        raise media_service.unknown_type(definitions.project, spec.type)
     return media_service.type_of(definitions, spec.type)
 
 

@@ -14,15 +14,15 @@ import msgspec
 from chalicelib.core.keys import key_forms, object_keys
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.accounts import PROJECT, Project
-from chalicelib.core.models.definitions import Definitions, MediaType, Section
+from chalicelib.core.models.definitions import MEDIA_TYPE, Definitions, MediaType, Section
 from chalicelib.core.models.entities import Media
 from chalicelib.core.models.media_files import ROLES, TAG_ATTRIBUTE, MediaFiles, VideoDefinition
 from chalicelib.core.values.attribute_values import merge
 from chalicelib.core.values.revisions import up_to_date
 from chalicelib.core.web import origins
-from chalicelib.errors import BadInput
+from chalicelib.errors import BadInput, LimnError, NotFound
 from chalicelib.resources.buckets import service as buckets_service
-from chalicelib.resources.entities.service import unknown_type
+from chalicelib.resources.entities.service import unknown_type as unknown_type_of
 from chalicelib.resources.media.schemas import tag_text, tagged_names, with_tag
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import owners, presigned
@@ -35,8 +35,14 @@ def type_of(definitions: Definitions, number: int) -> MediaType:
     """The media type with an id. Raises BadInput: the project has no such type."""
     found = definitions.types(Kind.MEDIA).get(number)
     if not isinstance(found, MediaType):
-        raise BadInput(unknown_type(Kind.MEDIA, definitions.project, number))
+        raise BadInput(unknown_type_of(Kind.MEDIA, definitions.project, number))
     return found
+
+
+def unknown_type(project: int, number: int, place: str = "") -> LimnError:
+    """The error for an id that is no media type of the project: 400 for one of another project, else 404."""
+    found = records.maybe(MEDIA_TYPE, number) if number > 0 else None
+    return (BadInput if found or number < 1 else NotFound)(place + unknown_type_of(Kind.MEDIA, project, number))
 
 
 def types_of(definitions: Definitions) -> dict[int, MediaType]:

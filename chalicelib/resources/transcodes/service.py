@@ -27,7 +27,7 @@ from chalicelib.query.parsers.parameters import MediaQuery
 from chalicelib.queues import send
 from chalicelib.resources.email import project_emails
 from chalicelib.resources.entities import object_cleanup
-from chalicelib.resources.entities.service import Writer
+from chalicelib.resources.entities.service import Writer, unknown_type
 from chalicelib.resources.media import creation as media_creation
 from chalicelib.resources.media import service as media_service
 from chalicelib.resources.media.readiness import ready_event
@@ -274,6 +274,8 @@ def _type(definitions: Definitions, number: int, *, has_media: bool) -> int:
         return videos[0] if videos else min(types)
     if number == ANY_TYPE:
         raise no_type_for("video", types.values())
+    if number not in types:
+        raise BadInput(unknown_type(Kind.MEDIA, definitions.project, number))
     if number not in videos:
         raise BadInput(f"type: project {definitions.project} has no media type {number} of videos.")
     return number

@@ -118,7 +118,10 @@ class TestCreateMediaList:
 
     def test_unknown_type_is_404_and_that_of_another_project_400(self, api, project, organization):
         body = {"name": "a.mp4", "md5": ""}
-        assert api.post(f"Medias/{project}", {**body, "type": 9_999_999}).status == 404
+        own = media_type(project)
+        said = api.post(f"Medias/{project}", {**body, "type": 9_999_999})
+        assert said.status == 404
+        assert said.message.startswith(f"type: the project has no media type 9999999; it has {own} ")
         other = api.made("Projects", {"name": "other", "organization": organization})
         assert api.post(f"Medias/{project}", {**body, "type": media_type(other)}).status == 400
 
