@@ -18,6 +18,7 @@ def boxes(api, signed_in):
     """Seven boxes, of which the odd ones have a depth."""
     media_type = api.made(f"MediaTypes/{signed_in}", {"name": "Picture", "dtype": "image"})
     attributes = [{"name": "Depth", "dtype": "float"}, {"name": "Note", "dtype": "string"}]
+    attributes.append({"name": "Empty", "dtype": "int"})
     body = {"name": "Box", "dtype": "box", "media_types": [media_type], "attribute_types": attributes}
     box = api.made(f"LocalizationTypes/{signed_in}", body)
     media = api.made(f"Medias/{signed_in}", [{"type": media_type, "name": "a.png", "md5": ""}])
@@ -97,6 +98,15 @@ def test_a_file_appears_whole_or_not_at_all(limn, boxes, tmp_path, monkeypatch):
     monkeypatch.setattr(queries, "pages", broken)
     assert limn("query", "localizations", "-o", place).status == failures.NO_CONNECTION
     assert list(tmp_path.glob("*out*")) == []
+
+
+def test_an_attribute_without_values_has_its_column(limn, boxes, tmp_path):
+    for place in (tmp_path / "a.parquet", tmp_path / "a.csv"):
+        assert limn("query", "localizations", "--output", place).status == 0
+        read = "read_parquet" if place.suffix == ".parquet" else "read_csv"
+        with duckdb.connect() as engine:
+            found = engine.execute(f"""SELECT count("attributes.Empty"), count(*) FROM {read}('{place}')""").fetchall()
+        assert found == [(0, 7)]
 
 
 def test_parquet_without_a_file_is_a_usage_error(limn, signed_in):

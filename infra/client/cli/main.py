@@ -267,7 +267,10 @@ def query(
                 progress.advance(bar, len(lines))
                 yield lines
 
-        written = queries.write(counted(), output, chosen, sys.stdout.buffer)
+        declared = None
+        if chosen != "jsonl" and fields is None:
+            declared = queries.declared(client, kind, number, asked.get("type"))
+        written = queries.write(counted(), output, chosen, sys.stdout.buffer, declared)
     if output is not None:
         session.output.result({"rows": written, "file": str(output)}, f"{written:,} rows in {output}")
 

@@ -20,6 +20,7 @@ from ..failures import USAGE, Failure
 from ..projects import windows
 
 KINDS = {"media": "media", "localizations": "localization", "states": "state", "leaves": "leaf", "files": "file"}
+_SQL_TYPES = {"bool": "BOOLEAN", "int": "BIGINT", "float": "DOUBLE"}
 FORMATS = ("jsonl", "csv", "parquet")
 PAGE = 5_000
 DOUBLE = '"'
@@ -79,14 +80,38 @@ def format_of(output: Path | None, given: str | None) -> str:
     return chosen
 
 
-def write(found: Iterator[list[bytes]], output: Path | None, format_: str, standard: BinaryIO) -> int:
-    """Write rows to a file, or to standard output; returns how many. A file appears whole or not at all."""
+def declared(client: Client, kind: str, project: int, types: Any = None) -> dict[str, str]:
+    """The attributes of the types of a kind, or of one of them, with their SQL types: columns also without a value."""
+    found: dict[str, str] = {}
+    for each in getattr(client, f"get_{KINDS[kind]}_type_list")(project):
+        if types is None or str(each["id"]) in str(types).split(","):
+            for attribute in each["attribute_types"]:
+                found.setdefault(attribute["name"], _SQL_TYPES.get(attribute["dtype"], "VARCHAR"))
+    return found
+
+
+def write(
+    found: Iterator[list[bytes]],
+    output: Path | None,
+    format_: str,
+    standard: BinaryIO,
+    attributes: Mapping[str, str] | None = None,
+) -> int:
+    """Write rows to a file, or to standard output; returns how many. A file appears whole or not at all.
+
+    Args:
+        found: the rows, page by page.
+        output: the file, or None.
+        format_: one of FORMATS.
+        standard: standard output.
+        attributes: those that have a column whether a row has a value or not, with their SQL types.
+    """
     if output is None and format_ == "jsonl":
         return _write_lines(found, standard)
     with tempfile.TemporaryDirectory() as folder:
         part = Path(folder, "part") if output is None else output.with_name(f".{output.name}.part")
         try:
-            count = _write_file(found, part, format_, Path(folder, "rows.jsonl"))
+            count = _write_file(found, part, format_, Path(folder, "rows.jsonl"), attributes or {})
             if output is not None:
                 part.replace(output)
             else:
@@ -98,11 +123,13 @@ def write(found: Iterator[list[bytes]], output: Path | None, format_: str, stand
     return count
 
 
-def _write_file(found: Iterator[list[bytes]], part: Path, format_: str, spool: Path) -> int:
+def _write_file(
+    found: Iterator[list[bytes]], part: Path, format_: str, spool: Path, attributes: Mapping[str, str]
+) -> int:
     with (part if format_ == "jsonl" else spool).open("wb") as file:
         count = _write_lines(found, file)
     if format_ != "jsonl":
-        _convert(spool, part, format_)
+        _convert(spool, part, format_, attributes)
     return count
 
 
@@ -117,7 +144,7 @@ def _write_lines(found: Iterator[list[bytes]], file: BinaryIO) -> int:
 # --- tables ----------------------------------------------------------------------------------------------------------
 
 
-def _convert(spool: Path, part: Path, format_: str) -> None:
+def _convert(spool: Path, part: Path, format_: str, attributes: Mapping[str, str]) -> None:
     """Write JSON lines as a table."""
     import duckdb
 
@@ -132,7 +159,7 @@ def _convert(spool: Path, part: Path, format_: str) -> None:
                 raise Failure("Nothing matches, and Parquet needs columns; nothing was written.")
             part.write_bytes(b"")
             return
-        columns = _columns(members)
+        columns = _columns(members, attributes)
         names = [_disarmed(name) for name in columns] if format_ == "csv" else _unique(columns)
         cell = _csv_cell if format_ == "csv" else _typed
         chosen = ", ".join(
@@ -149,11 +176,12 @@ def _read_as(shape: Any) -> str:
     return "MAP(VARCHAR, JSON)" if isinstance(shape, dict) else "JSON"
 
 
-def _columns(members: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+def _columns(members: Mapping[str, Any], attributes: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     """By name, in the order of first appearance, the SQL of the JSON value of each column, and its SQL type.
 
     Args:
         members: the structure of the rows as DuckDB tells it: member → JSON type, or a mapping for an object.
+        attributes: those that are declared, with their SQL types; they come after those that have values.
     """
     found: dict[str, tuple[str, str]] = {}
     for name, shape in members.items():
@@ -161,6 +189,8 @@ def _columns(members: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
         if name == "attributes" and isinstance(shape, dict):
             for each, kind in shape.items():
                 found[f"attributes.{each}"] = (f"{place}[{_quoted(each)}]", _type("", kind))
+            for each, kind in attributes.items():
+                found.setdefault(f"attributes.{each}", (f"{place}[{_quoted(each)}]", kind))
         else:
             found[name] = (f"{place}::JSON", _type(name, shape))
     return found
