@@ -134,7 +134,7 @@ def test_wrong_specs_are_refused(world: World, wrong):
 @rule(
     "Localizations",
     "A `frame` at or beyond the media's `num_frames` is 400 once that is above 0, also of a state and in a change; "
-    "x + width and y + height may be above 1.",
+    "an image that has its file has frame 0 alone; x + width and y + height may be above 1.",
     takes="frame x y width height",
     of=[LOCALIZATIONS],
 )
@@ -153,6 +153,14 @@ def test_what_is_beyond_the_media(world: World):
     ):
         assert said.status == 400, said.body
         assert "the media has frames 0 to 249" in said.message
+    image = world.media("still.png")
+    world.made("localization", spec(world, media_id=image, frame=7))
+    file = {"path": "https://media.example.org/i.png", "resolution": [30, 40], "reference_only": 1}
+    assert world.api.post(f"ImageFiles/{image}", file, role="image").status == 201
+    world.made("localization", spec(world, media_id=image, frame=0))
+    refused = world.api.post(world.path("localization"), spec(world, media_id=image, frame=1))
+    assert refused.status == 400
+    assert "frame 0 alone" in refused.message
     longer = world.media("long.mp4", num_frames=300, fps=25.0)
     world.made("state", {**state, "media_ids": [media, longer], "frame": 299})
     assert patch(world, early, frame=9999, x=0.25)["frame"] == 9999, "what is stored may be sent back"

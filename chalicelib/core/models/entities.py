@@ -364,6 +364,13 @@ class Media(Dimensions, kw_only=True):
     incident: int | None = None
     effective_permission: int = 0
 
+    @property
+    def frame_count(self) -> int | None:
+        """How many frames it has: 1 if its only file is an image; None where it is not known yet."""
+        files = self.media_files
+        is_image = files is not None and bool(files.image) and not (files.streaming or files.archival)
+        return 1 if self.num_frames is None and is_image else self.num_frames
+
 
 Entity = Media | Localization | State | Leaf | File
 

@@ -10,7 +10,7 @@ from chalicelib.errors import BadInput
 def is_beyond(frame: int, counts: Collection[int | None]) -> bool:
     """Whether none of some media has a frame, whose number begins at 0.
 
-    A media whose number of frames is None or 0, such as an image or a video that is not transcoded yet, has any.
+    A media whose number of frames is None or 0, such as a video that is not transcoded yet, has any.
     """
     return all(counts) and frame >= max((count or 0 for count in counts), default=frame + 1)
 
@@ -19,4 +19,5 @@ def refuse_beyond(frame: int, counts: Collection[int | None]) -> None:
     """Raises BadInput: `is_beyond`."""
     if is_beyond(frame, counts):
         last = max(count or 0 for count in counts) - 1
-        raise BadInput(f"frame: {frame} does not exist; the media has frames 0 to {last}.")
+        has = f"frames 0 to {last}" if last else "frame 0 alone"
+        raise BadInput(f"frame: {frame} does not exist; the media has {has}.")

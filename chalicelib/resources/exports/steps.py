@@ -252,8 +252,8 @@ def _groups(work: Any, spec: ExportSpec, part: PartPlan) -> Iterator[tuple[Group
 
 
 def _within(group: Group) -> Group:
-    """The group without labels on frames that its video does not have; a version of a dataset keeps them."""
-    if not group.media.is_video or not any(is_beyond(label.frame, [group.media.frames]) for label in group.labels):
+    """The group without labels on frames that its media does not have; a version of a dataset keeps them."""
+    if not any(is_beyond(label.frame, [group.media.frames]) for label in group.labels):
         return group
     labels = [label for label in group.labels if not is_beyond(label.frame, [group.media.frames])]
     return msgspec.structs.replace(group, labels=labels, beyond=len(group.labels) - len(labels))

@@ -84,7 +84,7 @@ def existing_ids(project: int, kind: Kind, numbers: Iterable[int]) -> set[int]:
 
 def frame_counts(project: int, media: Iterable[int]) -> dict[int, int | None]:
     """The numbers of frames of the media that a project has among some ids; None where one is not known."""
-    return {each.id: each.num_frames for each in _of_project(project, Kind.MEDIA, media)}
+    return {each.id: each.frame_count for each in _of_project(project, Kind.MEDIA, media)}
 
 
 def _of_project(project: int, kind: Kind, numbers: Iterable[int]) -> list[Any]:
