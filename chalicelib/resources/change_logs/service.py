@@ -8,12 +8,16 @@ changes that no reader sees.
 Commits that a snapshot has replaced keep the data needed here, their edits and the after-images that no edit names, in
 the archive (`storage/log/archive.py`); a query for one entity reads only its part.
 
+Entities of a deleted type or version have an entry of its commit until their rows are deleted (`unburied`), which then
+have their own.
+
 An entry's id is that of its first part, and has the number of its commit in it: a page begins at the commit of the last
 entry before it, whose parts are merged again.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
@@ -27,6 +31,7 @@ from chalicelib.core.log.commits import Commit, Edit
 from chalicelib.core.log.edits import first_values
 from chalicelib.core.models.entities import STRUCT_OF
 from chalicelib.core.resource import Timestamp
+from chalicelib.resources.change_logs import unburied
 from chalicelib.resources.change_logs.schemas import ChangeLog, describe_change
 from chalicelib.storage.log import archive
 
@@ -61,7 +66,9 @@ def list_changes(project: int, wanted: ChangeLogFilter, scope: Scope) -> Iterato
     visible = _visible(project, scope)
     about = None if wanted.entity is None else {wanted.entity}
     commits = archive.history(project, about, after=max(wanted.after // NUMBERS_A_COMMIT - 1, 0))
-    entries = _entries(commits, wanted, visible)
+    entries = heapq.merge(
+        _entries(commits, wanted, visible), _unburied(project, wanted, visible), key=lambda entry: entry.number
+    )
     for entry in entries if wanted.entity is not None else _merge(entries):
         if entry.number <= wanted.after:
             continue
@@ -92,6 +99,15 @@ def _entries(commits: Iterable[Commit], wanted: ChangeLogFilter, visible: Mappin
                     if hidden:  # values before are those of one entity, and it may be a hidden one
                         edit = Edit(edit.kind, edit.ids, {}, edit.new)  # noqa: PLW2901
                 yield _Entry(number=commit.seq * NUMBERS_A_COMMIT + index, commit=commit, edit=edit)
+
+
+def _unburied(project: int, wanted: ChangeLogFilter, visible: Mapping[Kind, set[int]]) -> Iterator[_Entry]:
+    """The entries of entities whose definition was deleted, and whose rows are not deleted yet."""
+    for commit, edits in unburied.edits(project):
+        alone = msgspec.structs.replace(commit, changes=[], edits=edits)
+        for entry in _entries([alone], wanted, visible):
+            entry.number += NUMBERS_A_COMMIT // 2  # after those of the commit itself
+            yield entry
 
 
 def _is_wanted(edit: Edit, wanted: ChangeLogFilter) -> bool:

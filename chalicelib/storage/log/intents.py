@@ -84,7 +84,11 @@ class Intent:
 
 def new_intent(project: int) -> Intent:
     """A new intent, nothing of which is stored yet: its message is sent first, so that no object is orphaned."""
-    name = uuid.uuid4().hex
+    return intent_of(project, uuid.uuid4().hex)
+
+
+def intent_of(project: int, name: str) -> Intent:
+    """The intent of a project with a name."""
     return Intent(name, str(_key(project, name)))
 
 

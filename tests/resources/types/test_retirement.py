@@ -50,10 +50,21 @@ def test_in_one_commit_nothing_of_it_is_to_be_seen_and_the_rest_stays(world, wor
     assert retired.current(world.project).entries == ()
 
 
+def _deletions(world: World, kind: str, number: int) -> list[dict[str, Any]]:
+    told = world.api.get(f"ChangeLog/{world.project}", entity_id=number, entity_type=kind).json
+    return [each for each in told if {"name": "_deleted", "value": True} in each["description_of_change"]["new"]]
+
+
 @pytest.mark.parametrize("word", CASES)
 def test_the_queue_buries_the_rows_and_the_change_log_says_who(world, word):
     gone, left = split(world, CASES[word])
     world.remove(word, number_of(world, word))
+    at_once = {number: _deletions(world, "localization", number) for number in gone.get("Localizations", ())}
+    assert all(len(found) == 1 and found[0]["user"] == world.api.user.id for found in at_once.values())
+    if at_once:
+        listed = world.api.get(f"ChangeLog/{world.project}", user_id=world.api.user.id).json
+        assert [each["id"] for each in listed] == sorted(each["id"] for each in listed)
+        assert {each["id"] for found in at_once.values() for each in found} <= {each["id"] for each in listed}
     kept = {(plural, number) for plural in gone for number in gone[plural]}
     rows = {plural: owners.get_owners(Kind(SINGULAR[plural].lower()), gone[plural]) for plural in gone}
     assert not any(is_deleted for found in rows.values() for _, is_deleted in found.values())
@@ -64,10 +75,7 @@ def test_the_queue_buries_the_rows_and_the_change_log_says_who(world, word):
         ((_, is_deleted),) = owners.get_owners(Kind(kind), [number]).values()
         assert is_deleted, (plural, number)
         if kind in ("media", "localization"):
-            told = world.api.get(f"ChangeLog/{world.project}", entity_id=number, entity_type=kind).json
-            (entry,) = [
-                each for each in told if {"name": "_deleted", "value": True} in each["description_of_change"]["new"]
-            ]
+            (entry,) = _deletions(world, kind, number)
             assert entry["user"] == me
     for plural, numbers in left.items():
         rows_left = owners.get_owners(Kind(SINGULAR[plural].lower()), numbers)
