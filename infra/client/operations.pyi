@@ -19,34 +19,35 @@ from .types import (AcceptSpec, AccessToken, AccessTokenCreated, AccessTokenSpec
     CreateAuxiliaryFileQuery, CreateImageFileQuery, CreateListResponse, CreateResponse, CreateVideoFileQuery,
     Credentials, Dataset, DatasetCreated, DatasetSpec, DeleteAudioFileQuery, DeleteAuxiliaryFileQuery,
     DeleteImageFileQuery, DeleteVideoFileQuery, Delivery, DeliveryQuery, DownloadInfo, DownloadInfoQuery,
-    DownloadInfoSpec, EmailSpec, EntityIdQuery, EventPage, EventQuery, ExpiredQuery, Export, ExportCreated, ExportSpec,
-    Favorite, FavoriteSpec, FavoriteUpdate, File, FileQuery, FileSpec, FileType, FileTypeSpec, FileTypeUpdate,
-    FileUpdate, FileUrlsQuery, FileUrlsUpdate, FrameQuery, FrameTimes, FrameTimesQuery, FramesQuery, FramesUpdate,
-    GenericFile, GenericFileSpec, GetAudioFileQuery, GetAuxiliaryFileQuery, GetClonedMediaResponse, GetImageFileQuery,
-    GetVideoFileQuery, Group, GroupQuery, GroupSpec, GroupUpdateSpec, Guest, GuestSpec, HealthStatus, HistoryEntry,
-    HistoryQuery, HostedTemplate, HostedTemplateSpec, ImageDefinition, ImageFileQuery, Import, ImportCreated,
-    ImportSpec, Invitation, InvitationCreated, InvitationSpec, InvitationUpdate, Job, JobCluster, JobClusterSpec,
-    JobGroup, JobGroupQuery, JobLog, JobLogQuery, JobQuery, JobSpec, JobUpdate, Leaf, LeafBulkUpdate, LeafIdQuery,
-    LeafQuery, LeafSpec, LeafSuggestion, LeafType, LeafTypeSpec, LeafTypeUpdate, LeafUpdate, Localization,
-    LocalizationBulkDelete, LocalizationBulkUpdate, LocalizationChanged, LocalizationDelete, LocalizationGraphicQuery,
-    LocalizationIdQuery, LocalizationListQuery, LocalizationQuery, LocalizationSpec, LocalizationType,
-    LocalizationTypeSpec, LocalizationTypeUpdate, LocalizationUpdate, MarkQuery, Media, MediaBulkQuery, MediaBulkUpdate,
-    MediaIdQuery, MediaListQuery, MediaNext, MediaPrev, MediaQuery, MediaSpec, MediaStats, MediaType, MediaTypeSpec,
-    MediaTypeUpdate, MediaUpdate, Membership, MembershipSpec, MembershipUpdate, MessageResponse, NextTaskSpec,
-    NotifySpec, OneMediaQuery, Organization, OrganizationSpec, OrganizationUpdate, OrganizationUploadQuery,
-    PasswordResetSpec, PermalinkQuery, PointSampleSpec, PointSamplesCreated, Prediction, PredictionSpec, PresignedQuery,
-    Project, ProjectQuery, ProjectSpec, ProjectUpdate, QualityReport, QualityReportCreated, QualityReportSpec,
-    RedeliverySpec, RestoreResponse, RestoreSpec, RewriteAnswer, RotationSpec, RowProtection, RowProtectionQuery,
-    RowProtectionSpec, RowProtectionUpdateSpec, Rule, RuleSpec, RuleUpdate, SecretRotated, Section, SectionBulkUpdate,
-    SectionQuery, SectionSpec, SectionUpdate, ShareLink, ShareLinkCreated, ShareLinkSpec, ShareLinkUpdate, SignIn,
-    State, StateBulkDelete, StateBulkUpdate, StateChanged, StateDelete, StateGraphicQuery, StateIdQuery,
-    StateMergeUpdate, StateQuery, StateSpec, StateTrimUpdate, StateType, StateTypeSpec, StateTypeUpdate, StateUpdate,
-    StatisticsAnswer, StatisticsQuery, SuggestionQuery, Task, TaskCount, TaskCreated, TaskQuery, TaskSpec, TaskUpdate,
-    TaskWorkflow, TaskWorkflowUpdate, TelemetryQuery, TelemetryUpdate, TemporaryFile, TemporaryFileSpec, Token,
-    TokenQuery, TokenSummary, Transcode, TranscodeSpec, TypeQuery, UpdateAudioFileQuery, UpdateAuxiliaryFileQuery,
+    DownloadInfoSpec, EmailSpec, EmbedSpec, EmbeddingsSpec, EntityIdQuery, EventPage, EventQuery, ExpiredQuery, Export,
+    ExportCreated, ExportSpec, Favorite, FavoriteSpec, FavoriteUpdate, File, FileQuery, FileSpec, FileType,
+    FileTypeSpec, FileTypeUpdate, FileUpdate, FileUrlsQuery, FileUrlsUpdate, FrameQuery, FrameTimes, FrameTimesQuery,
+    FramesQuery, FramesUpdate, GenericFile, GenericFileSpec, GetAudioFileQuery, GetAuxiliaryFileQuery,
+    GetClonedMediaResponse, GetImageFileQuery, GetVideoFileQuery, Group, GroupQuery, GroupSpec, GroupUpdateSpec, Guest,
+    GuestSpec, HealthStatus, HistoryEntry, HistoryQuery, HostedTemplate, HostedTemplateSpec, ImageDefinition,
+    ImageFileQuery, Import, ImportCreated, ImportSpec, Invitation, InvitationCreated, InvitationSpec, InvitationUpdate,
+    Job, JobCluster, JobClusterSpec, JobGroup, JobGroupQuery, JobLog, JobLogQuery, JobQuery, JobSpec, JobUpdate, Leaf,
+    LeafBulkUpdate, LeafIdQuery, LeafQuery, LeafSpec, LeafSuggestion, LeafType, LeafTypeSpec, LeafTypeUpdate,
+    LeafUpdate, Localization, LocalizationBulkDelete, LocalizationBulkUpdate, LocalizationChanged, LocalizationDelete,
+    LocalizationGraphicQuery, LocalizationIdQuery, LocalizationListQuery, LocalizationQuery, LocalizationSpec,
+    LocalizationType, LocalizationTypeSpec, LocalizationTypeUpdate, LocalizationUpdate, MarkQuery, Media,
+    MediaBulkQuery, MediaBulkUpdate, MediaIdQuery, MediaListQuery, MediaNext, MediaPrev, MediaQuery, MediaSpec,
+    MediaStats, MediaType, MediaTypeSpec, MediaTypeUpdate, MediaUpdate, Membership, MembershipSpec, MembershipUpdate,
+    MessageResponse, NextTaskSpec, NotifySpec, OneMediaQuery, Organization, OrganizationSpec, OrganizationUpdate,
+    OrganizationUploadQuery, PasswordResetSpec, PermalinkQuery, PointSampleSpec, PointSamplesCreated, Prediction,
+    PredictionSpec, PresignedQuery, Project, ProjectQuery, ProjectSpec, ProjectUpdate, QualityReport,
+    QualityReportCreated, QualityReportSpec, RedeliverySpec, RestoreResponse, RestoreSpec, RewriteAnswer, RotationSpec,
+    RowProtection, RowProtectionQuery, RowProtectionSpec, RowProtectionUpdateSpec, Rule, RuleSpec, RuleUpdate,
+    SecretRotated, Section, SectionBulkUpdate, SectionQuery, SectionSpec, SectionUpdate, Segmentation, SegmentationSpec,
+    ShareLink, ShareLinkCreated, ShareLinkSpec, ShareLinkUpdate, SignIn, State, StateBulkDelete, StateBulkUpdate,
+    StateChanged, StateDelete, StateGraphicQuery, StateIdQuery, StateMergeUpdate, StateQuery, StateSpec,
+    StateTrimUpdate, StateType, StateTypeSpec, StateTypeUpdate, StateUpdate, StatisticsAnswer, StatisticsQuery,
+    SuggestionQuery, Task, TaskCount, TaskCreated, TaskQuery, TaskSpec, TaskUpdate, TaskWorkflow, TaskWorkflowUpdate,
+    TelemetryQuery, TelemetryUpdate, TemporaryFile, TemporaryFileSpec, Token, TokenQuery, TokenSummary, Tracking,
+    TrackingSpec, Transcode, TranscodeSpec, TypeQuery, UpdateAudioFileQuery, UpdateAuxiliaryFileQuery,
     UpdateImageFileQuery, UpdateVideoFileQuery, UploadCompletionSpec, UploadInfo, UploadInfoQuery, User, UserQuery,
-    UserSpec, UserUpdate, ValuesQuery, Version, VersionQuery, VersionSpec, VersionUpdate, VideoClip, VideoDefinition,
-    VideoFileQuery, Webhook, WebhookCreated, WebhookSpec, WebhookUpdate)
+    UserSpec, UserUpdate, ValuesQuery, Vectors, Version, VersionQuery, VersionSpec, VersionUpdate, VideoClip,
+    VideoDefinition, VideoFileQuery, Webhook, WebhookCreated, WebhookSpec, WebhookUpdate)
 
 class Entry:
     name: str
@@ -424,9 +425,17 @@ class Operations:
     def delete_annotator(self, id: int) -> MessageResponse:
         """Delete an annotator."""
     def predict_boxes(self, id: int, body: PredictionSpec) -> Prediction:
-        """Ask an annotator about one frame of a media; nothing is written."""
+        """Ask a detector about one frame of a media; nothing is written."""
+    def segment_object(self, id: int, body: SegmentationSpec) -> Segmentation:
+        """Ask an interactor for the object that was clicked on; nothing is written."""
+    def track_objects(self, id: int, body: TrackingSpec) -> Tracking:
+        """Ask a tracker to follow boxes from one frame of a media to another; nothing is written."""
+    def compute_embeddings(self, id: int, body: EmbeddingsSpec) -> Vectors:
+        """Ask an embedder for the vectors of localizations on a media; nothing is written."""
     def annotate(self, project: int, body: AnnotateSpec) -> CreateListResponse:
-        """Run an annotator on media in the background and write its boxes into a version."""
+        """Run an annotator on media in the background and write what it finds into a version, by default its `drafts`."""
+    def embed(self, project: int, body: EmbedSpec) -> CreateListResponse:
+        """Compute vectors of the localizations on media in the background, and write them into a float_array."""
     def create_import(self, project: int, body: ImportSpec) -> ImportCreated:
         """Import a dataset from an archive that the caller uploaded."""
     def get_import_list(self, project: int) -> list[Import]:
@@ -892,7 +901,11 @@ class AsyncOperations:
     async def update_annotator(self, id: int, body: AnnotatorUpdate) -> MessageResponse: ...
     async def delete_annotator(self, id: int) -> MessageResponse: ...
     async def predict_boxes(self, id: int, body: PredictionSpec) -> Prediction: ...
+    async def segment_object(self, id: int, body: SegmentationSpec) -> Segmentation: ...
+    async def track_objects(self, id: int, body: TrackingSpec) -> Tracking: ...
+    async def compute_embeddings(self, id: int, body: EmbeddingsSpec) -> Vectors: ...
     async def annotate(self, project: int, body: AnnotateSpec) -> CreateListResponse: ...
+    async def embed(self, project: int, body: EmbedSpec) -> CreateListResponse: ...
     async def create_import(self, project: int, body: ImportSpec) -> ImportCreated: ...
     async def get_import_list(self, project: int) -> list[Import]: ...
     async def get_import(self, uid: str) -> Import: ...

@@ -112,12 +112,13 @@ class AlgorithmUpdateSpec(TypedDict, total=False):
     level: Literal["Can Edit", "Can Execute", "Can Transfer", "Full Control", "View Only"] | None
 class AnnotateSpec(TypedDict, total=False):
     annotator: Required[int]
-    version: Required[int]
+    version: int | None
     media_ids: list[int] | None
     media_query: str | None
     every: int
     start: int
     stop: int | None
+    localization_ids: list[int] | None
     success_email_spec: EmailSpec | None
     failure_email_spec: EmailSpec | None
 class AnnotationDeleted(TypedDict, total=False):
@@ -134,6 +135,13 @@ class Annotator(TypedDict, total=False):
     type: Required[int]
     label_attribute: str | None
     confidence_attribute: str | None
+    kind: Literal["detector", "embedder", "interactor", "tracker"]
+    prompts: list[str] | None
+    track_type: int | None
+    model_version: str | None
+    model_attribute: str | None
+    embedding_attribute: str | None
+    drafts: int | None
     effective_permission: int
 class AnnotatorSpec(TypedDict, total=False):
     name: Required[str]
@@ -144,6 +152,13 @@ class AnnotatorSpec(TypedDict, total=False):
     type: Required[int]
     label_attribute: str | None
     confidence_attribute: str | None
+    kind: Literal["detector", "embedder", "interactor", "tracker"] | None
+    prompts: list[Literal["box", "points"]] | None
+    track_type: int | None
+    model_version: str | None
+    model_attribute: str | None
+    embedding_attribute: str | None
+    drafts: int | None
 class AnnotatorUpdate(TypedDict, total=False):
     name: str | None
     url: str | None
@@ -153,6 +168,13 @@ class AnnotatorUpdate(TypedDict, total=False):
     type: int | None
     label_attribute: str | None
     confidence_attribute: str | None
+    kind: Literal["detector", "embedder", "interactor", "tracker"] | None
+    prompts: list[Literal["box", "points"]] | None
+    track_type: int | None
+    model_version: str | None
+    model_attribute: str | None
+    embedding_attribute: str | None
+    drafts: int | None
 class Announcement(TypedDict, total=False):
     id: Required[int]
     subject: str
@@ -561,6 +583,17 @@ class EmailSpec(TypedDict, total=False):
     subject: Required[str]
     text: Required[str]
     attachments: list[EmailAttachmentSpec] | None
+class EmbedSpec(TypedDict, total=False):
+    annotator: Required[int]
+    version: int | None
+    media_ids: list[int] | None
+    media_query: str | None
+    anew: bool
+    success_email_spec: EmailSpec | None
+    failure_email_spec: EmailSpec | None
+class EmbeddingsSpec(TypedDict):
+    annotator: int
+    localization_ids: list[int]
 class EncodeConfig(TypedDict, total=False):
     vcodec: Literal["copy", "h264", "hevc"]
     crf: int
@@ -1542,9 +1575,14 @@ class PointSamplesCreated(TypedDict):
     message: str
     id: list[int]
     frames: int
-class Prediction(TypedDict):
-    boxes: list[Box]
-    localizations: list[dict[str, Any]]
+class Prediction(TypedDict, total=False):
+    boxes: Required[list[Box | None]]
+    localizations: Required[list[dict[str, Any]]]
+    states: list[dict[str, Any]]
+    tracks: list[str | None]
+    version: int | None
+    model: str | None
+    left_out: int
 class PredictionSpec(TypedDict, total=False):
     annotator: Required[int]
     frame: int
@@ -1587,6 +1625,10 @@ class ProjectUpdate(TypedDict, total=False):
     backup_bucket: int | None
     elemental_id: str | None
     thumb: str | None
+class Prompt(TypedDict, total=False):
+    x: Required[float]
+    y: Required[float]
+    positive: bool
 class QualityReport(TypedDict, total=False):
     uid: Required[str]
     id: Required[str]
@@ -1789,6 +1831,17 @@ class SectionUpdate(TypedDict, total=False):
     media_bools: list[dict[str, Any]] | None
     annotation_bools: list[dict[str, Any]] | None
     master_section: int | None
+class Segmentation(TypedDict, total=False):
+    localization: dict[str, Any] | None
+    confidence: float | None
+    model: str | None
+    was_sent: bool
+class SegmentationSpec(TypedDict, total=False):
+    annotator: Required[int]
+    frame: int
+    points: list[Prompt]
+    box: Sides | None
+    form: Literal["mask", "polygon"] | None
 class ShareLink(TypedDict, total=False):
     id: Required[int]
     project: Required[int]
@@ -1818,6 +1871,11 @@ class ShareLinkUpdate(TypedDict, total=False):
     passphrase: str | None
     expires_datetime: str | None
     most_openings: int | None
+class Sides(TypedDict):
+    x: float
+    y: float
+    width: float
+    height: float
 class SignIn(TypedDict):
     username: str
     password: str
@@ -2115,6 +2173,20 @@ class TokenSummary(TypedDict, total=False):
     used_on: str | None
     expires_datetime: str | None
     is_present: Required[bool]
+class TrackedFrame(TypedDict):
+    frame: int
+    boxes: list[Box | None]
+class Tracking(TypedDict, total=False):
+    frames: Required[list[TrackedFrame]]
+    states: Required[list[Any]]
+    next: int | None
+    model: str | None
+class TrackingSpec(TypedDict, total=False):
+    annotator: Required[int]
+    frame: int
+    stop: Required[int]
+    boxes: Required[list[Sides | None]]
+    states: list[Any] | None
 class Transcode(TypedDict):
     spec: dict[str, Any]
     job: Job
@@ -2183,6 +2255,9 @@ class UserUpdate(TypedDict, total=False):
     clear_profile_keys: list[str] | None
     elemental_id: str | None
     is_active: bool | None
+class Vectors(TypedDict, total=False):
+    vectors: Required[list[list[float]]]
+    model: str | None
 class Version(TypedDict, total=False):
     id: Required[int]
     project: Required[int]
