@@ -6,7 +6,9 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-Change = Annotated[int | None, Meta(description="The number of the change that a deletion made, which Restore takes.")]
+Change = Annotated[
+    int | None, Meta(description="The number of the change that a deletion or bulk change made, for Restore.")
+]
 
 
 class MessageResponse(Struct, kw_only=True, omit_defaults=True):

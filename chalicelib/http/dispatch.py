@@ -88,7 +88,7 @@ def _served(operation: Operation, request: Request, read: Read) -> HttpAnswer:
         else:
             result = _nothing_changed(operation, call.unchanged)
         result = effective_permission.add_masks(call.scope, result)
-        if operation.method == "DELETE" and read.written and "change" in getattr(result, "__struct_fields__", ()):
+        if operation.is_reversible and read.written and "change" in getattr(result, "__struct_fields__", ()):
             result = msgspec.structs.replace(result, change=read.written)
         return within_limit(encode(operation, result, request.query, request.headers))
     except NotFound as missing:

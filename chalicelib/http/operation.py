@@ -182,6 +182,7 @@ class Operation:
         scoped: whether a credential with limits, such as that of a job, may call it; by default where it needs a level,
             which the credential caps, or only reads.
         makes: the name of what the ids of the answer identify ("Job"), where the id of the operation does not say it.
+        reversible: whether Restore undoes it, so that its answer has the number of its change; every DELETE's has.
         function: the Lambda function that serves it: `api`, or `media`, which has FFmpeg and no DuckDB (decision 195).
     """
 
@@ -205,6 +206,7 @@ class Operation:
     scoped: bool | None = None
     lends_writing: bool = False
     makes: str = ""
+    reversible: bool = False
     function: Literal["api", "media"] = "api"
     formats: tuple[str, ...] = ()
     """The values of `?format=` beside json: ("jsonl", "csv") for entity lists, picture formats for pictures."""
@@ -231,6 +233,11 @@ class Operation:
         lists = ("jsonl", "csv") if get_origin(self.returns) is list else ()
         indented = ("pprint",) if self.method == "GET" and self.returns is not None else ()
         return tuple(dict.fromkeys(("json", *lists, *self.formats, *indented)))
+
+    @property
+    def is_reversible(self) -> bool:
+        """Whether its answer has the number of its change, where it made one."""
+        return self.reversible or self.method == "DELETE"
 
     @property
     def is_read(self) -> bool:

@@ -249,6 +249,7 @@ def annotation_operations(resource: AnnotationResource) -> Operations:
         details="With `count`, nothing is changed unless that many match.",
         query=counted,
         body=resource.bulk_update,
+        reversible=True,
     )(resource.update_many)
     made.delete(
         many,

@@ -13,10 +13,10 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import given
 from chalicelib.core.responses import CreateListResponse
 from chalicelib.core.web import http_headers
-from chalicelib.http.addresses import PROJECT, entity
+from chalicelib.http.addresses import PROJECT, entity, record_of_project
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery, Operations
-from chalicelib.resources.annotators import frames
+from chalicelib.resources.annotators import drafts, frames
 from chalicelib.resources.annotators import service as annotators_service
 from chalicelib.resources.annotators.schemas import (
     ANNOTATOR,
@@ -24,6 +24,8 @@ from chalicelib.resources.annotators.schemas import (
     Annotator,
     AnnotatorSpec,
     AnnotatorUpdate,
+    DraftsReviewed,
+    DraftsSpec,
     EmbeddingsSpec,
     EmbedSpec,
     Prediction,
@@ -34,6 +36,7 @@ from chalicelib.resources.annotators.schemas import (
     TrackingSpec,
     Vectors,
 )
+from chalicelib.resources.entities.service import Writer
 from chalicelib.resources.jobs.operations import JobsStarted, launch_response
 from chalicelib.storage import sealing
 from chalicelib.storage.dynamodb import ids, records
@@ -167,3 +170,20 @@ def embed(call: Call[Project, NoQuery, EmbedSpec]) -> JobsStarted:
     Each 20 media are a job. Vectors are written by UpdateAttributeValues, whose changes Restore undoes.
     """
     return launch_response(annotators_service.embed(call.target, call.scope, call.body))
+
+
+@OPERATIONS.post(
+    "/rest/Drafts/{id}",
+    "ReviewDrafts",
+    needs=Permission.EDIT,
+    addresses=record_of_project(ANNOTATOR),
+    status=200,
+    reversible=True,
+)
+def review(call: Call[Annotator, NoQuery, DraftsSpec]) -> DraftsReviewed:
+    """Accept drafts of an annotator, which move to another version, or reject them, which deletes them.
+
+    A track is one draft: its state is selected, and its localizations go with it. It is one bulk change, which Restore
+    undoes by `change`.
+    """
+    return drafts.review(Writer.of(call), call.target, call.body)

@@ -11,6 +11,7 @@ from chalicelib.core.models.integrations import Parameter, Url
 from chalicelib.core.models.jobs import EmailSpec
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import Id, Name, Resource
+from chalicelib.core.responses import Change
 
 Convention = Literal["limn", "label-studio", "nuclio"]
 Kind = Literal["detector", "interactor", "tracker", "embedder"]
@@ -258,6 +259,37 @@ class EmbedSpec(Resource, kw_only=True):
     anew: Annotated[bool, Meta(description="Whether those that have a vector get another one.")] = False
     success_email_spec: EmailSpec | None = None
     failure_email_spec: EmailSpec | None = None
+
+
+class DraftsSpec(Resource, kw_only=True):
+    """A decision on drafts, and which: its members combine by and."""
+
+    names: ClassVar = {"version": "version", "ids": "localization", "state_ids": "state", "media_ids": "media"}
+
+    decision: Annotated[Literal["accept", "reject"], Meta(description="`accept` moves drafts, `reject` deletes them.")]
+    version: Annotated[Id | None, Meta(description="Id of the version that accepted drafts move to.")] = None
+    ids: Annotated[list[Id], Meta(max_length=100_000, description="These localizations.")] | None = None
+    state_ids: Annotated[list[Id], Meta(max_length=100_000, description="These states.")] | None = None
+    media_ids: Annotated[list[Id], Meta(max_length=100_000, description="Those on these media.")] | None = None
+    frames: Annotated[
+        Annotated[list[Annotated[int, Meta(ge=0)]], Meta(min_length=2, max_length=2)] | None,
+        Meta(description="Those on frames from the first to the last given."),
+    ] = None
+    labels: Annotated[
+        Annotated[list[str], Meta(min_length=1, max_length=100)] | None, Meta(description="Those of these classes.")
+    ] = None
+    least: Annotated[float | None, Meta(description="Those with at least this confidence.")] = None
+    most: Annotated[float | None, Meta(description="Those with at most this confidence.")] = None
+    is_all: Annotated[bool, Meta(description="All drafts of the annotator, where nothing else selects.")] = False
+
+
+class DraftsReviewed(Resource, kw_only=True):
+    """What was decided on."""
+
+    message: str
+    localizations: Annotated[int, Meta(description="How many localizations.")]
+    states: Annotated[int, Meta(description="How many states.")]
+    change: Change = None
 
 
 ANNOTATOR = RecordKind(name="annotator", struct=Annotator, parent=("project", "project"))

@@ -9,6 +9,7 @@ import msgspec
 
 from chalicelib.core.kinds import Kind
 from chalicelib.core.log.commits import Edit
+from chalicelib.core.log.edits import differences
 from chalicelib.core.values.attribute_values import converter
 from chalicelib.core.values.revisions import up_to_date
 from chalicelib.resources.bulk.changes import BulkChange
@@ -67,6 +68,16 @@ class EditAttributes(RewriteRows):
     def rewrite(self, row: Any) -> Any:
         """The row with its new values."""
         return self._rewrite(row)
+
+    def edits(self, done: list[RowChange]) -> list[Edit]:
+        """One entry with all members that changed in any of the rows, so that the old values of each are kept."""
+        old: dict[str, object] = {}
+        new: dict[str, object] = {}
+        for step in done:
+            if step.before:
+                was, now = differences(step.before.entity, step.after)
+                old, new = {**was, **old}, {**new, **now}
+        return [Edit(self.change.kind, [step.after.id for step in done], old, new)]
 
 
 class Delete(Handler):

@@ -16,6 +16,7 @@ from chalicelib.resources.bulk.service import Handler, Handlers
 from chalicelib.resources.entities.bulk import RewriteRows
 from chalicelib.resources.entities.service import plan_latest_flags, rows_of
 from chalicelib.resources.leaves.bulk import RebuildPaths
+from chalicelib.resources.restores import values as restores_values
 from chalicelib.resources.restores.kept import restorable
 from chalicelib.resources.restores.leaves import RestoreLeaves
 from chalicelib.storage.dynamodb import entities, records, steps
@@ -112,5 +113,6 @@ HANDLERS: Handlers = {
     ("restore", Kind.MEDIA): RestoreMedia,
     ("restore", Kind.LOCALIZATION): RestoreAnnotations,
     ("restore", Kind.STATE): RestoreAnnotations,
+    **restores_values.HANDLERS,
 }
 """The verbs of this slice, and that of leaves whose paths change with a restored one."""

@@ -1,4 +1,4 @@
-"""Undoing deletions by their numbers."""
+"""Undoing changes by their numbers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_CHANGES = 100
 
 
 class RestoreSpec(Resource, kw_only=True):
-    """Which deletions to undo."""
+    """Which changes to undo."""
 
     changes: Annotated[
         list[Annotated[int, Meta(ge=1)]],
@@ -38,18 +38,28 @@ class RestoreResponse(Resource, kw_only=True):
 
     message: Annotated[str, Meta(description="What the operation did.")]
     restored: Annotated[dict[str, int], Meta(description="The number of entities of each kind, and of sections.")]
+    skipped: Annotated[
+        int, Meta(description="How many annotations stay as they are, because they were changed since.")
+    ] = 0
 
 
-@OPERATIONS.post("/rest/Restore/{project}", "Restore", needs=Permission.EDIT, addresses=WITHIN_PROJECT, status=200)
+@OPERATIONS.post(
+    "/rest/Restore/{project}",
+    "Restore",
+    needs=Permission.EDIT,
+    addresses=WITHIN_PROJECT,
+    status=200,
+)
 def restore(call: Call[Project, NoQuery, RestoreSpec]) -> RestoreResponse:
-    """Undo the deletion of media, localizations, states, leaves and sections.
+    """Undo deletions of media, localizations, states, leaves and sections, and bulk changes of annotations.
 
     A media comes back with the annotations that were deleted with it, a leaf with those below it (which needs Full
     Control), a section with its media. Deleted entities are kept for 30 days: 410 where they were purged, or where
     their type or version was deleted. 409 where a change deleted nothing that is still deleted, or where what it
-    deleted was replaced since. All of the changes are checked before the first is undone; each part is a commit of its
-    own, of at most 97 entities.
+    deleted was replaced since. A change of attributes or of the version of annotations gives them what they had before,
+    but for those that were changed since. All of the changes are checked before the first is undone; each part is a
+    commit of its own, of at most 97 entities.
     """
-    restored = restores_service.restore(Writer.of(call), call.body.changes)
-    count = sum(restored.values())
-    return RestoreResponse(message=f"Restored {count} of what was deleted.", restored=restored)
+    restored, skipped = restores_service.restore(Writer.of(call), call.body.changes)
+    message = f"Restored {sum(restored.values())} of what was changed or deleted."
+    return RestoreResponse(message=message, restored=restored, skipped=skipped)

@@ -1,4 +1,7 @@
-"""Undo deletions by the numbers of their commits: of localizations, states, media, leaves and sections.
+"""Undo changes by the numbers of their commits.
+
+Deletions of localizations, states, media, leaves and sections; and changes of the attributes and the layer of
+annotations (`values.py`).
 
 Deleted rows are kept for `settings.deleted_retention`; then the upkeep purges them with their files. A deleted media
 comes back with the annotations that its deletion deleted, a leaf with the leaves below it, a section with the media
@@ -7,7 +10,7 @@ that it contained. What was restored already, or changed since, stays as it is.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -27,9 +30,11 @@ from chalicelib.core.resource import timestamp
 from chalicelib.core.time import deadline
 from chalicelib.errors import Conflict, Forbidden, Gone, NotFound
 from chalicelib.resources.bulk import service as bulk_service
+from chalicelib.resources.bulk.changes import BulkChange
 from chalicelib.resources.entities.service import LEVEL_TO_CHANGE, Writer, rows_of
 from chalicelib.resources.restores import bulk as restores_bulk
 from chalicelib.resources.restores import leaves as restores_leaves
+from chalicelib.resources.restores import values as restores_values
 from chalicelib.resources.restores.bulk import is_tombstone
 from chalicelib.resources.restores.kept import is_kept
 from chalicelib.settings import settings
@@ -50,27 +55,30 @@ class _Plan:
         sections: deleted sections, and the ids of their media.
         marks: by element and mark, the id of the row that comes back as it.
         parts: by bulk change, its commits as far as they were read, without the documents.
+        changed: by number, the commits that changed values.
     """
 
     ids: defaultdict[Kind, set[int]] = field(default_factory=lambda: defaultdict(set))
     sections: dict[int, tuple[Section, list[int]]] = field(default_factory=dict)
     marks: dict[tuple[Kind, Identity, int], int] = field(default_factory=dict)
     parts: dict[Operation, list[Commit]] = field(default_factory=dict)
+    changed: dict[int, Commit] = field(default_factory=dict)
 
 
-def restore(writer: Writer, numbers: Sequence[int]) -> dict[str, int]:
-    """Undo the deletions of some commits.
+def restore(writer: Writer, numbers: Sequence[int]) -> tuple[dict[str, int], int]:
+    """Undo the deletions, and the changes of values, of some commits.
 
     Args:
         writer: who undoes them.
         numbers: the numbers of the commits.
 
     Returns:
-        how many entities of each kind came back, and `section` for sections.
+        how many entities of each kind came back, and `section` for sections; how many stay as they are, because they
+        were changed since.
 
     Raises:
         NotFound: there is no such commit.
-        Conflict: a commit deleted nothing that is still deleted and can come back, or what was deleted was replaced.
+        Conflict: a commit did nothing that can be undone, or what it did was changed since.
         Gone: the retention is over, or a definition was deleted.
         Forbidden: the caller's level is too low.
     """
@@ -78,6 +86,7 @@ def restore(writer: Writer, numbers: Sequence[int]) -> dict[str, int]:
     for number in dict.fromkeys(numbers):
         deadline.check()
         _add(plan, writer, number)
+    undone, skipped = _undo_values(plan, writer)
     order = {kind: sorted(plan.ids[kind]) for kind in RESTORABLE}
     order[Kind.LEAF], moved = restores_leaves.in_order(writer.project, plan.ids[Kind.LEAF])
     for section, _ in plan.sections.values():
@@ -96,10 +105,28 @@ def restore(writer: Writer, numbers: Sequence[int]) -> dict[str, int]:
         for section, media in plan.sections.values()
     ]
     changes += [writer.bulk_change(kind, "restore", numbers) for kind, numbers in order.items()]
-    changes.append(writer.bulk_change(Kind.LEAF, "rebuild_paths", moved))
+    changes += [writer.bulk_change(Kind.LEAF, "rebuild_paths", moved), *undone]
     bulk_service.run(*changes, handlers=restores_bulk.HANDLERS, scope=writer.scope)
-    found = {str(kind): len(plan.ids[kind]) for kind in RESTORABLE if plan.ids[kind]}
-    return found | ({"section": len(plan.sections)} if plan.sections else {})
+    found = Counter({str(kind): len(plan.ids[kind]) for kind in RESTORABLE if plan.ids[kind]})
+    for change in undone:
+        found[str(change.kind)] += len(change.numbers)
+    return found | ({"section": len(plan.sections)} if plan.sections else {}), skipped
+
+
+def _undo_values(plan: _Plan, writer: Writer) -> tuple[list[BulkChange], int]:
+    """What gives annotations the values that they had before, and how many stay. Raises as `restore`."""
+    values = restores_values.values_of(plan.changed[number] for number in sorted(plan.changed))
+    for kind in (Kind.LOCALIZATION, Kind.STATE):
+        numbers = {number for of, number in values if of is kind}
+        if hidden := numbers - writer.scope.at(Level.VIEW).visible_ids(writer.project, kind, numbers):
+            for number in hidden:
+                del values[kind, number]
+        if numbers - hidden:
+            _check_levels(writer, kind, numbers - hidden)
+    changes, skipped = restores_values.plan(writer, values, records.definitions(writer.project))
+    if plan.changed and not changes:
+        raise Conflict(f"changes: nothing that {max(plan.changed)} changed is still as it left it.")
+    return changes, skipped
 
 
 def _add(plan: _Plan, writer: Writer, number: int) -> None:
@@ -109,12 +136,10 @@ def _add(plan: _Plan, writer: Writer, number: int) -> None:
         raise NotFound.of("Change", number)
     deleted = _deleted_ids(commit) if commit else {}
     sections = dict(_sections(commit)) if commit else {}
+    if commit and not deleted and not sections and _add_values(plan, commit):
+        return
     if commit:
-        _add_parts(plan, commit, deleted)
-    if commit and deleted.get(Kind.MEDIA):
-        _add_annotations(plan, commit, deleted)
-    if commit and deleted.get(Kind.LEAF):
-        _add_subtrees(plan, commit, deleted[Kind.LEAF])
+        _add_dependents(plan, commit, deleted)
     for kind in list(deleted):
         deleted[kind] &= writer.scope.at(Level.VIEW).visible_ids(writer.project, kind, deleted[kind])
     sections = {each: section for each, section in sections.items() if _level(writer, each) > Level.NONE}
@@ -128,6 +153,22 @@ def _add(plan: _Plan, writer: Writer, number: int) -> None:
     _add_rows(plan, writer, deleted)
     if sum(map(len, plan.ids.values())) + len(plan.sections) == before:
         raise Conflict(f"changes: nothing that {number} deleted is still deleted, or it was replaced since.")
+
+
+def _add_dependents(plan: _Plan, commit: Commit, deleted: dict[Kind, set[int]]) -> None:
+    """Add what the same request deleted before, with what a commit deleted."""
+    _add_parts(plan, commit, deleted)
+    if deleted.get(Kind.MEDIA):
+        _add_annotations(plan, commit, deleted)
+    if deleted.get(Kind.LEAF):
+        _add_subtrees(plan, commit, deleted[Kind.LEAF])
+
+
+def _add_values(plan: _Plan, commit: Commit) -> bool:
+    """Add the commits of a bulk change that changed values of annotations; whether there are any."""
+    found = {each.seq: each for each in (*_parts(plan, commit), commit) if restores_values.values_of([each])}
+    plan.changed |= found
+    return bool(found)
 
 
 def _deleted_ids(commit: Commit) -> dict[Kind, set[int]]:
@@ -153,9 +194,13 @@ def _parts(plan: _Plan, commit: Commit) -> list[Commit]:
 
 def _add_parts(plan: _Plan, commit: Commit, deleted: dict[Kind, set[int]]) -> None:
     """Add the media or annotations that earlier commits of the same bulk change deleted."""
-    for kind in [kind for kind in deleted if kind is Kind.MEDIA or kind.is_annotation]:
-        for part in _parts(plan, commit):
-            deleted[kind] |= _deleted_ids(part).get(kind, set())
+    kinds = [kind for kind in deleted if kind is Kind.MEDIA or kind.is_annotation]
+    if kinds and Kind.MEDIA not in kinds:
+        kinds = [Kind.LOCALIZATION, Kind.STATE]  # a draft of a track goes with its localizations
+    for part in _parts(plan, commit) if kinds else ():
+        for kind, numbers in _deleted_ids(part).items():
+            if kind in kinds:
+                deleted.setdefault(kind, set()).update(numbers)
 
 
 def _add_annotations(plan: _Plan, commit: Commit, deleted: dict[Kind, set[int]]) -> None:

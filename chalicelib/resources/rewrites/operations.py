@@ -42,6 +42,7 @@ def move_frames(call: Call[Project, FramesQuery, FramesUpdate]) -> RewriteAnswer
 @OPERATIONS.patch(
     "/rest/AttributeValues/{project}",
     "UpdateAttributeValues",
+    reversible=True,
     needs=Permission.EDIT,
     addresses=WITHIN_PROJECT,
     details=f"The first column is `id`, others are named like attributes; an empty cell changes nothing. {_RULE}",

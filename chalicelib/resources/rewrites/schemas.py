@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from chalicelib.core.resource import Resource
+from chalicelib.core.responses import Change
 from chalicelib.query.parsers.entities import EntityIdQuery, EntityQuery
 from chalicelib.query.parsers.parameters import MediaQuery
 
@@ -101,3 +102,4 @@ class RewriteAnswer(Resource, kw_only=True, omit_defaults=False):
     changed: Annotated[int, Meta(description="How many of them change.")]
     refused: Annotated[int, Meta(description="How many cannot be changed like that; with any, nothing is changed.")]
     refusals: Annotated[list[Refusal], Meta(description="The first hundred of them.")]
+    change: Change = None
