@@ -69,6 +69,8 @@ class NotFound(LimnError):
     status = 404
     key: object = None
     """The key of the object, where `of` made the error."""
+    is_hidden: bool = False
+    """Whether the object exists and the caller may not know it."""
 
     @classmethod
     def of(cls, what: str, key: object) -> NotFound:

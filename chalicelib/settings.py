@@ -35,6 +35,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     credentials_table: str
     entities_table: str
     log_table: str
+    audit_table: str
     counters_table: str
     idempotency_table: str
     media_bucket: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 VARIABLES = {
+    "LIMN_AUDIT_TABLE": "limn-local-audit",
     "LIMN_CLIP_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/123456789012/limn-local-clip",
     "LIMN_COUNTERS_TABLE": "limn-local-counters",
     "LIMN_CREDENTIALS_TABLE": "limn-local-credentials",

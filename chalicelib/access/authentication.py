@@ -94,6 +94,14 @@ class Caller:
         return cls(id=0, network_address=network_address)
 
 
+class WrongNetwork(Forbidden):
+    """The credential may not be used from the network of the request."""
+
+    def __init__(self, caller: Caller) -> None:
+        super().__init__("The token may not be used from this network address.")
+        self.caller = caller
+
+
 def caller_of(headers: Mapping[str, str], network_address: str = "") -> Caller:
     """The caller of a request, by its headers with lower-case names: Authorization, or else the cookie of a browser.
 
@@ -131,15 +139,16 @@ def authenticate(authorization: str | None, network_address: str = "") -> Caller
     found = _find(token)
     if found is None:
         raise Unauthenticated("Invalid token.")
-    if not found.comes_from(network_address):
-        raise Forbidden("The token may not be used from this network address.")
-    return Caller(
+    caller = Caller(
         id=found.user,
         username=found.username,
         is_staff=found.is_staff,
         credential=found,
         network_address=network_address,
     )
+    if not found.comes_from(network_address):
+        raise WrongNetwork(caller)
+    return caller
 
 
 def _find(token: str) -> Credential | None:

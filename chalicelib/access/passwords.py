@@ -21,6 +21,7 @@ from chalicelib.core.models.accounts import TOKEN, UNLOCK, UNLOCK_HOURS, USER, U
 from chalicelib.core.models.credentials import Credential, hash_of, key_of, new_token, session_key
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, NotFound
+from chalicelib.storage.audit.concern import concern, name_of
 from chalicelib.storage.dynamodb import attempts, credentials, record_rows, records
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction
@@ -106,6 +107,8 @@ def _verify(username: str, password: str, on_lock: Callable[[User], None] | None
     number = _count_attempt(user.id) if way is None else _count_unlock(way)
     good = is_match(user.password_hash, password)
     if number is None or not good or not user.is_active:
+        if number is not None:
+            concern(affiliated=user.id, kind="refusal", target=f"user {user.id}")
         if on_lock and way is None and number == ALLOWED_FAILURES and user.is_active:
             on_lock(user)
         raise BadInput(REFUSED)
@@ -163,6 +166,8 @@ def issue_token(user: User, *, refresh: bool, name: str = "") -> str:
             raise BadInput(REFUSED)
         kept = [] if refresh else current.tokens[-(TOKENS_A_USER - 1) :]
         return msgspec.structs.replace(current, tokens=[*kept, hash_of(token)])
+
+    concern(affiliated=user.id, user=user.id, username=user.username, credential=name_of(made))
 
     def exchange(change: Transaction, before: User, after: User) -> None:
         # the user as it is now: to leave the staff ends the rights of tokens that are made at the same time, too

@@ -19,6 +19,7 @@ from typing import Any
 
 import msgspec
 
+from chalicelib.core.log.audit import AuditKind
 from chalicelib.core.log.commits import Note
 from chalicelib.core.permissions import Permission
 from chalicelib.core.records import RecordKind
@@ -52,6 +53,7 @@ class RecordResource:
         guarded: whether `changed` checks a body against other records of the project, which must not change meanwhile.
         taken: the error for a change that claims another record's unique value.
         removed: deletes the record; by default without checks.
+        audits: what entries of its changes in the audit log are about.
         deletion_names: whether the answer of a deletion has the id beside its message.
         noted: the event of a change or deletion (no record after it), for the feed of the record's project.
     """
@@ -74,6 +76,7 @@ class RecordResource:
     taken: Callable[[], LimnError] | None = None
     removed: Callable[[Call[Any, Any, Any]], None] | None = None
     noted: Callable[[Any, Any], Note] | None = None
+    audits: AuditKind | None = None
     deletion_names: bool = False
     creation_says: str = "{word} created successfully!"
     deletion_says: str = "{word} {id} deleted successfully!"
@@ -159,7 +162,7 @@ def record_operations(resource: RecordResource) -> Operations:
     many, one = f"/rest/{resource.plural}/{{{where}}}", f"/rest/{word}/{{id}}"
     struct, noun = kind.struct, kind.title.lower()
     a_noun = with_article(noun)
-    made = Operations(tag=resource.tag, addresses=resource.one or record(kind))
+    made = Operations(tag=resource.tag, addresses=resource.one or record(kind), audits=resource.audits)
     made.get(
         many,
         f"Get{word}List",

@@ -16,7 +16,14 @@ from typing import Any
 import msgspec
 
 from chalicelib.access import effective_permission, references, view_queries
-from chalicelib.access.authentication import Caller, authorization_of, caller_of, membership_key, read_ahead
+from chalicelib.access.authentication import (
+    Caller,
+    WrongNetwork,
+    authorization_of,
+    caller_of,
+    membership_key,
+    read_ahead,
+)
 from chalicelib.access.scope import Scope
 from chalicelib.core.log.commits_read import Read, commits_read
 from chalicelib.core.permissions import Level, Permission, Verdict, decide, name_of_level
@@ -26,7 +33,9 @@ from chalicelib.http import idempotency, read_back
 from chalicelib.http.decoding import decode_body, decode_path, decode_query, name_member
 from chalicelib.http.encoding import SAFE_IN_BROWSERS, HttpAnswer, encode, encode_refusal, fitting, negotiate
 from chalicelib.http.operation import Call, Found, Operation
+from chalicelib.http.reports import auditing
 from chalicelib.query.parsers.parameters import ListQuery
+from chalicelib.storage.audit import chain
 from chalicelib.storage.dynamodb import ahead
 from chalicelib.storage.objects import objects, presigned
 
@@ -61,6 +70,7 @@ def dispatch(operation: Operation, request: Request) -> HttpAnswer:
         ahead.reading(),
         view_queries.looking_ahead(),
         presigned.lifetimes(),
+        chain.drafting(chain.Draft()),
         commits_read() as read,
     ):
         try:
@@ -83,22 +93,34 @@ def _served(operation: Operation, request: Request, read: Read) -> HttpAnswer:
     try:
         call = admit(operation, request)
         body = call.body
+        auditing.begin(operation, call)
         if call.unchanged is None or body.answers_unchanged:
             result = operation.handler(call)
         else:
             result = _nothing_changed(operation, call.unchanged)
+        auditing.finish()
         result = effective_permission.add_masks(call.scope, result)
         if operation.is_reversible and read.written and "change" in getattr(result, "__struct_fields__", ()):
             result = msgspec.structs.replace(result, change=read.written)
         return within_limit(encode(operation, result, request.query, request.headers))
-    except NotFound as missing:
-        return encode_refusal(operation, name_member(missing, body), request.headers)
     except LimnError as error:
-        return encode_refusal(operation, error, request.headers)
+        shown = name_member(error, body) if isinstance(error, NotFound) else error
+        return encode_refusal(operation, _audited(operation, request, error) or shown, request.headers)
     except Exception:
         log.exception("%s failed", operation.id, extra={"request": request.id, "operation": operation.id})
         wrong = LimnError("Something went wrong on our side.", f"request {request.id}")
         return encode_refusal(operation, wrong, request.headers)
+
+
+def _audited(operation: Operation, request: Request, error: LimnError) -> LimnError | None:
+    """Write the entry of a refusal in the audit log; the error where it cannot be written."""
+    try:
+        auditing.refuse(operation, decode_path(operation, request.variables), error)
+    except NotFound:
+        return None
+    except LimnError as failure:
+        return failure
+    return None
 
 
 def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
@@ -108,7 +130,7 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
         LimnError: the caller lacks the permission, or the request breaks a rule.
     """
     _read_ahead(operation, request)
-    caller = caller_of(request.headers, request.network_address)
+    caller = _caller(operation, request)
     if caller.signed_in:
         ahead.expect(lambda project: [membership_key(caller.id, project)])
     if not caller.signed_in and operation.needs is not Permission.ANYONE:
@@ -155,17 +177,31 @@ def _allowed(operation: Operation, scope: Scope, path: dict[str, Any], body: Any
     level = Level.NONE
     if operation.addresses is not None:
         found = _addressed(operation, path, body)
+        auditing.address(operation, path, found)
         level = operation.addresses.level(scope, found)
     caller = scope.caller
     match decide(operation.needs, signed_in=caller.signed_in, is_staff=caller.is_staff, level=level):
         case Verdict.UNKNOWN:
-            raise _not_there(operation, path)
+            hidden = _not_there(operation, path)
+            hidden.is_hidden = True
+            raise hidden
         case Verdict.NOT_SIGNED_IN:
             raise Unauthenticated
         case Verdict.FORBIDDEN:
             raise refusal(operation.needs, level)
         case Verdict.ALLOWED:
             return found, level
+
+
+def _caller(operation: Operation, request: Request) -> Caller:
+    """The caller, of whom the audit log is told."""
+    try:
+        caller = caller_of(request.headers, request.network_address)
+    except WrongNetwork as wrong:
+        auditing.identify(operation, wrong.caller)
+        raise
+    auditing.identify(operation, caller)
+    return caller
 
 
 def _shown(operation: Operation, call: Call[Any, Any, Any]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from typing import Any, Generic, Literal, TypeVar, get_args, get_origin, get_typ
 
 from chalicelib.access.authentication import Caller
 from chalicelib.access.scope import Scope
+from chalicelib.core.log.audit import AuditKind
 from chalicelib.core.models.credentials import Credential
 from chalicelib.core.permissions import Level, Permission
 from chalicelib.core.resource import Resource
@@ -146,6 +147,8 @@ GUESTS = frozenset(
     }
 )  # fmt: skip
 """The operations that guests of share links may call: reads whose scope leaves out what the link does not show."""
+NOT_AUDITED = frozenset({"Localizations", "States", "Comments", "Personal", "Temporary files", "Pages"})
+"""Groups whose deletions are not in the audit log: annotations are in the change log, which is kept as long."""
 GROUPS: set[str] = set()
 """The groups of operations: the tags of all that were declared."""
 Handler = Callable[[Call[Any, Any, Any]], Any]
@@ -181,6 +184,7 @@ class Operation:
         lends_writing: whether its answer lets the caller write, as presigned URLs of uploads do.
         scoped: whether a credential with limits, such as that of a job, may call it; by default where it needs a level,
             which the credential caps, or only reads.
+        audits: what its entries in the audit log are about; see `audited`.
         makes: the name of what the ids of the answer identify ("Job"), where the id of the operation does not say it.
         reversible: whether Restore undoes it, so that its answer has the number of its change; every DELETE's has.
         function: the Lambda function that serves it: `api`, or `media`, which has FFmpeg and no DuckDB (decision 195).
@@ -205,6 +209,7 @@ class Operation:
     legacy: bool = False
     scoped: bool | None = None
     lends_writing: bool = False
+    audits: AuditKind | None = None
     makes: str = ""
     reversible: bool = False
     function: Literal["api", "media"] = "api"
@@ -257,6 +262,15 @@ class Operation:
         if self.scoped is not None:
             return self.scoped
         return self.needs.level > Level.NONE or self.is_read or credential.is_whole
+
+    @cached_property
+    def audited(self) -> AuditKind | None:
+        """What its entries in the audit log are about; None where it has none: it reads, or changes annotations."""
+        if self.is_read:
+            return None
+        if self.audits is None and self.method == "DELETE" and self.tag not in NOT_AUDITED:
+            return "deletion"
+        return self.audits
 
     @property
     def success(self) -> int:

@@ -1,6 +1,6 @@
 """Storage layer: the only package that imports pynamodb, S3 and DuckDB.
 
-    tables        the five DynamoDB tables, their keys, one connection for all
+    tables        the DynamoDB tables, their keys, one connection for all
     ids           integers, reserved in blocks from one counter row per kind
     transactions  atomic writes of several rows, including the commit to the project's log
     records       users, organizations, projects, types … : small collections, read by key or by parent

@@ -23,7 +23,7 @@ LONGEST_LIST = 2
 """Items of a list that an example shows."""
 LONGEST_TEXT = 160
 """Characters of a text that an example shows."""
-HIDDEN = {"token", "upload_id", "lookup"}
+HIDDEN = {"token", "upload_id", "lookup", "hash", "previous", "credential"}
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
 _URL = re.compile(r"https?://[\w.:-]+(?P<path>/[^\s\"?]*)(?P<query>\?[^\s\"]*)?")

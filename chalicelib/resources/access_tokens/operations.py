@@ -19,7 +19,7 @@ from chalicelib.resources.access_tokens.schemas import (
 )
 from chalicelib.storage.dynamodb import records
 
-OPERATIONS = Operations(tag="Accounts", needs=Permission.SIGNED_IN, scoped=False)
+OPERATIONS = Operations(tag="Accounts", needs=Permission.SIGNED_IN, scoped=False, audits="token")
 _ONE = plain(lambda path: records.maybe(ACCESS_TOKEN, path["id"]), id=int)
 
 

@@ -25,6 +25,7 @@ from chalicelib.resources.access_tokens.schemas import (
     AccessTokenSpec,
     AccessTokenUpdate,
 )
+from chalicelib.storage.audit.concern import concern
 from chalicelib.storage.dynamodb import credentials, ids, records
 from chalicelib.storage.dynamodb.transactions import Transaction
 
@@ -54,6 +55,7 @@ def create(caller: Caller, spec: AccessTokenSpec, groups: Collection[str]) -> tu
         days = min(DEFAULT_DAYS, _most_days(caller, members.get("projects")))
         members["expires_datetime"] = timestamp(datetime.now(UTC) + timedelta(days=days))
     made = msgspec.structs.replace(made, **members)
+    concern(target=f"access token {made.id}")
     records.create(ACCESS_TOKEN, made, also=lambda change: _put(change, caller, made, None))
     return made, token
 

@@ -14,9 +14,10 @@ from chalicelib.http.addresses import ORGANIZATION_ADDRESS, record_of_organizati
 from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.accounts import registration
 from chalicelib.resources.accounts.invitations import INVITATION, Invitation, InvitationSpec, InvitationUpdate
+from chalicelib.storage.audit.concern import concern
 from chalicelib.storage.dynamodb import records
 
-OPERATIONS = Operations(tag="Organizations")
+OPERATIONS = Operations(tag="Organizations", audits="membership")
 ONE = record_of_organization(INVITATION)
 
 
@@ -100,6 +101,7 @@ def delete_invitation(call: Call[Invitation, NoQuery, None]) -> MessageResponse:
 def accept_invitation(call: Call[None, NoQuery, AcceptSpec]) -> MessageResponse:
     """Accept an invitation to the caller's address, with the token of its link."""
     invitation = registration.by_token(call.body.registration_token, call.caller)
+    concern(organization=invitation.organization)
     user = records.get(USER, call.caller.id)
     if user.email.casefold() != invitation.email.casefold():
         raise Forbidden("The invitation is for another address.")

@@ -105,7 +105,12 @@ def get_user(call: Call[User, PresignedQuery, None]) -> User:
 
 
 @OPERATIONS.patch(
-    "/rest/User/{id}", "UpdateUser", needs=Permission.ANYONE, addresses=plain(_maybe_user, id=int), scoped=False
+    "/rest/User/{id}",
+    "UpdateUser",
+    needs=Permission.ANYONE,
+    addresses=plain(_maybe_user, id=int),
+    scoped=False,
+    audits="account",
 )
 def update_user(call: Call[User, PresignedQuery, UserUpdate]) -> MessageResponse:
     """Change a user.

@@ -18,7 +18,7 @@ from chalicelib.http.operation import Answer, Call, NoQuery, Operations
 from chalicelib.resources.email import notifications
 from chalicelib.storage.dynamodb import records
 
-OPERATIONS = Operations(tag="Accounts")
+OPERATIONS = Operations(tag="Accounts", audits="sign-in")
 BROWSER = "browser"
 """The name of tokens that are made for browsers; signing out ends them."""
 

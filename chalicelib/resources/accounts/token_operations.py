@@ -17,19 +17,19 @@ from chalicelib.core.responses import MessageResponse
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.email import notifications
+from chalicelib.storage.audit.concern import ID_DIGITS
 from chalicelib.storage.dynamodb import credentials, records
 
 OPERATIONS = Operations(tag="Accounts")
-_ID_DIGITS = 16
 
 
 class TokenQuery(Resource, kw_only=True):
     """Which token."""
 
-    id: Annotated[str, Meta(pattern=f"^[0-9a-f]{{{_ID_DIGITS}}}$", description="Its id in the list of tokens.")]
+    id: Annotated[str, Meta(pattern=f"^[0-9a-f]{{{ID_DIGITS}}}$", description="Its id in the list of tokens.")]
 
 
-@OPERATIONS.post("/rest/Token", "CreateObtainAuthToken", needs=Permission.ANYONE)
+@OPERATIONS.post("/rest/Token", "CreateObtainAuthToken", needs=Permission.ANYONE, audits="sign-in")
 def obtain_token(call: Call[None, NoQuery, Credentials]) -> Token:
     """Exchange a user name and password for an API token.
 
@@ -56,7 +56,7 @@ def list_tokens(call: Call[None, NoQuery, None]) -> list[TokenSummary]:
     found = credentials.many(session_key(each) for each in hashes)
     return [
         TokenSummary(
-            id=each[:_ID_DIGITS],
+            id=each[:ID_DIGITS],
             name=held[0].name,
             created_datetime=held[0].created_datetime,
             used_on=held[1].used,
@@ -68,7 +68,7 @@ def list_tokens(call: Call[None, NoQuery, None]) -> list[TokenSummary]:
     ]
 
 
-@OPERATIONS.delete("/rest/Token", "DeleteToken", needs=Permission.SIGNED_IN, scoped=False)
+@OPERATIONS.delete("/rest/Token", "DeleteToken", needs=Permission.SIGNED_IN, scoped=False, audits="token")
 def revoke_token(call: Call[None, TokenQuery, None]) -> MessageResponse:
     """Revoke one of the caller's API tokens.
 

@@ -68,6 +68,7 @@ OPERATIONS = tuple(
             word="BucketSource",
             kind=BUCKET_SOURCE,
             tag=TAG,
+            audits="policy",
             read=Permission.FULL,
             write=Permission.FULL,
             spec=BucketSourceSpec,

@@ -65,6 +65,7 @@ OPERATIONS = record_operations(
     RecordResource(
         kind=BUCKET,
         tag="Organizations",
+        audits="policy",
         read=Permission.ADMIN,
         write=Permission.ADMIN,
         spec=BucketSpec,

@@ -10,6 +10,7 @@ from chalicelib.http.addresses import WITHIN_PROJECT, own_record_of_project
 from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.exports import service as exports_service
 from chalicelib.resources.exports.schemas import Export, ExportCreated, ExportSpec
+from chalicelib.storage.audit.concern import concern
 
 OPERATIONS = Operations(tag="Datasets")
 
@@ -17,7 +18,9 @@ OPERATIONS = Operations(tag="Datasets")
 ONE = own_record_of_project(EXPORT, "uid")
 
 
-@OPERATIONS.post("/rest/Exports/{project}", "CreateExport", needs=Permission.VIEW, addresses=WITHIN_PROJECT)
+@OPERATIONS.post(
+    "/rest/Exports/{project}", "CreateExport", needs=Permission.VIEW, addresses=WITHIN_PROJECT, audits="export"
+)
 def create_export(call: Call[Project, NoQuery, ExportSpec]) -> ExportCreated:
     """Export media and annotations as an archive: COCO, YOLO, Pascal VOC, MOT, CVAT, tables and others.
 
@@ -37,7 +40,10 @@ def list_exports(call: Call[Project, NoQuery, None]) -> list[Export]:
 @OPERATIONS.get("/rest/Export/{uid}", "GetExport", needs=Permission.VIEW, addresses=ONE)
 def get_export(call: Call[StoredExport, NoQuery, None]) -> Export:
     """One export of the caller: its progress, size, expiry and, once it is there, a link to the archive."""
-    return exports_service.as_response(call.target, linked=True)
+    export = exports_service.as_response(call.target, linked=True)
+    if export.url:
+        concern(project=call.project, kind="download", target=f"export {export.uid}")
+    return export
 
 
 @OPERATIONS.delete("/rest/Export/{uid}", "DeleteExport", needs=Permission.VIEW, addresses=ONE)

@@ -75,6 +75,7 @@ OPERATIONS = record_operations(
     RecordResource(
         kind=JOB_CLUSTER,
         tag="Organizations",
+        audits="policy",
         read=Permission.ADMIN,
         write=Permission.ADMIN,
         spec=JobClusterSpec,

@@ -42,6 +42,7 @@ OPERATIONS = record_operations(
     RecordResource(
         kind=AFFILIATION,
         tag="Organizations",
+        audits="membership",
         read=Permission.MEMBER,
         write=Permission.ADMIN,
         spec=AffiliationSpec,

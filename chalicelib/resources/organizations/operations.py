@@ -31,9 +31,10 @@ from chalicelib.resources.uploads import thumbs
 from chalicelib.resources.uploads.operations import DAY, MOST_PARTS, WEEK, UploadInfo
 from chalicelib.settings import settings
 from chalicelib.storage import outbound
+from chalicelib.storage.audit.concern import concern
 from chalicelib.storage.dynamodb import ids, records
 
-OPERATIONS = Operations(tag="Organizations")
+OPERATIONS = Operations(tag="Organizations", audits="policy")
 
 
 class OrganizationUploadQuery(Resource, kw_only=True):
@@ -72,6 +73,7 @@ def create_organization(call: Call[None, NoQuery, OrganizationSpec]) -> CreateRe
     admin = Affiliation(
         id=ids.reserve(AFFILIATION.name)[0], organization=organization.id, user=call.caller.id, permission="Admin"
     )
+    concern(organization=organization.id)
     records.create(
         ORGANIZATION, organization, taken=_name_taken(), also=lambda change: records.add(change, AFFILIATION, admin)
     )
@@ -106,7 +108,11 @@ def update_organization(call: Call[Organization, NoQuery, OrganizationUpdate]) -
 
 
 @OPERATIONS.delete(
-    "/rest/Organization/{id}", "DeleteOrganization", needs=Permission.ADMIN, addresses=ORGANIZATION_BY_ID
+    "/rest/Organization/{id}",
+    "DeleteOrganization",
+    needs=Permission.ADMIN,
+    addresses=ORGANIZATION_BY_ID,
+    audits="deletion",
 )
 def delete_organization(call: Call[Organization, NoQuery, None]) -> MessageResponse:
     """Delete an organization that owns no projects any more, with all that belongs to it."""

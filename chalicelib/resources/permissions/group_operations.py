@@ -51,6 +51,7 @@ OPERATIONS = record_operations(
     RecordResource(
         kind=GROUP,
         tag="Organizations",
+        audits="membership",
         read=Permission.MEMBER,
         write=Permission.ADMIN,
         query=GroupQuery,

@@ -20,7 +20,7 @@ from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.permissions import service as permissions_service
 from chalicelib.storage.dynamodb import records
 
-OPERATIONS = Operations(tag="Row protections")
+OPERATIONS = Operations(tag="Row protections", audits="membership")
 
 
 def _maybe(path: dict[str, Any]) -> RowProtection | None:
@@ -96,6 +96,7 @@ def _own(call: Call[RowProtection | None, Any, Any]) -> RowProtection:
 
 
 def _remove(row: RowProtection) -> None:
+    permissions_service.note_place(permissions_service.place_of(row))
     try:
         records.remove(ROW_PROTECTION, row.id)
     except NotFound:

@@ -38,6 +38,7 @@ from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import given, now
 from chalicelib.errors import BadInput, Forbidden, NotFound
 from chalicelib.settings import settings
+from chalicelib.storage.audit.concern import concern
 from chalicelib.storage.dynamodb import entities, ids, records
 
 
@@ -75,6 +76,7 @@ def create(spec: RowProtectionSpec, caller: Caller) -> RowProtection:
     name = _only(members, TARGETS, "protected object")
     subject = _only(members, SUBJECTS, "subject")
     place = find(name, members[name])
+    note_place(place)
     _check_acl(caller, place)
     _check_subject(caller, place, subject, members[subject])
     row = RowProtection(
@@ -118,7 +120,7 @@ def list_protections(query: RowProtectionQuery, caller: Caller) -> list[RowProte
         for row in records.list_children(ROW_PROTECTION, scope):
             if all(getattr(row, name) == value for name, value in wanted.items()):
                 if row.target not in decides:
-                    decides[row.target] = has_acl(caller, _place_of(row))
+                    decides[row.target] = has_acl(caller, place_of(row))
                 if decides[row.target]:
                     found[row.id] = row
     return [found[number] for number in sorted(found)]
@@ -126,9 +128,18 @@ def list_protections(query: RowProtectionQuery, caller: Caller) -> list[RowProte
 
 def check_acl(caller: Caller, row: RowProtection) -> None:
     """Raise NotFound if the caller may not see the target, Forbidden if the caller lacks its ACL bit."""
-    place = _place_of(row)
+    place = place_of(row)
+    note_place(place)
     if not has_acl(caller, place):
         raise (Forbidden() if _level(caller, place) else NotFound.of("RowProtection", row.id))
+
+
+def note_place(place: ProtectedTarget) -> None:
+    """Tell the audit log whose permissions a request changes."""
+    if place.scope == project_scope(place.owner):
+        concern(project=place.owner)
+    else:
+        concern(organization=place.owner)
 
 
 def has_acl(caller: Caller, place: ProtectedTarget) -> bool:
@@ -166,7 +177,7 @@ def _check_acl(caller: Caller, place: ProtectedTarget) -> None:
         raise (Forbidden() if _level(caller, place) else NotFound.of(place.name.capitalize(), place.number))
 
 
-def _place_of(row: RowProtection) -> ProtectedTarget:
+def place_of(row: RowProtection) -> ProtectedTarget:
     """The place of a row's target; a deleted target counts as its project or organization."""
     name, number = row.target
     try:

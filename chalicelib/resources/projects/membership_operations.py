@@ -67,6 +67,7 @@ OPERATIONS = record_operations(
     RecordResource(
         kind=MEMBERSHIP,
         tag="Memberships",
+        audits="membership",
         read=Permission.VIEW,
         write=Permission.FULL,
         spec=MembershipSpec,

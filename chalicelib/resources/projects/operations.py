@@ -22,9 +22,10 @@ from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.projects import counts as projects_counts
 from chalicelib.resources.projects import service as projects_service
 from chalicelib.resources.uploads import thumbs
+from chalicelib.storage.audit.concern import concern
 from chalicelib.storage.dynamodb import records
 
-OPERATIONS = Operations(tag="Projects")
+OPERATIONS = Operations(tag="Projects", audits="policy")
 
 
 class ProjectQuery(Resource, kw_only=True):
@@ -75,6 +76,7 @@ def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateRespons
     level = authentication.organization_level(call.caller, call.body.organization)
     if level < Level.FULL:
         raise Forbidden
+    concern(organization=call.body.organization)
     _check_buckets(call.body, call.caller, call.body.organization)
     if call.body.thumb is not None:
         raise BadInput("thumb: a new project has no uploads yet; set its picture by a PATCH.")
@@ -122,7 +124,9 @@ def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChange
     return ProjectChanged(message=f"Project {changed.id} updated successfully!", object=seen)
 
 
-@OPERATIONS.delete("/rest/Project/{id}", "DeleteProject", needs=Permission.FULL, addresses=PROJECT_BY_ID)
+@OPERATIONS.delete(
+    "/rest/Project/{id}", "DeleteProject", needs=Permission.FULL, addresses=PROJECT_BY_ID, audits="deletion"
+)
 def delete_project(call: Call[Project, NoQuery, None]) -> MessageResponse:
     """Delete a project with all its media and annotations; for its creator."""
     if call.target.created_by != call.caller.id:

@@ -16,7 +16,9 @@ from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.share_links import service as share_links_service
 from chalicelib.storage.dynamodb import records
 
-OPERATIONS = Operations(tag="Share links", needs=Permission.FULL, addresses=record_of_project(SHARE_LINK))
+OPERATIONS = Operations(
+    tag="Share links", needs=Permission.FULL, addresses=record_of_project(SHARE_LINK), audits="share"
+)
 
 
 class ShareLinkCreated(Resource, kw_only=True):

@@ -20,6 +20,7 @@ from chalicelib.core.resource import given, now
 from chalicelib.core.text.dates import read_date
 from chalicelib.errors import BadInput, Forbidden, NotFound
 from chalicelib.settings import settings
+from chalicelib.storage.audit.concern import concern
 from chalicelib.storage.dynamodb import attempts, credentials, entities, ids, records
 from chalicelib.storage.dynamodb.transactions import Transaction
 
@@ -56,6 +57,7 @@ def create(project: Project, caller: Caller, spec: ShareLinkSpec) -> tuple[Share
         token_hash=hash_of(token),
     )
     made = msgspec.structs.replace(made, **_members_of(spec))
+    concern(target=f"share link {made.id}")
     return records.create(SHARE_LINK, made), f"{settings().public_url}/#/shared/{token}"
 
 
@@ -79,6 +81,7 @@ def open_link(token: str, passphrase: str | None, caller: Caller) -> tuple[Share
     link = records.get_claimed(SHARE_LINK, "token", hash_of(token))
     if link is None:
         raise _no_longer_valid()
+    concern(project=link.project, target=f"share link {link.id}")
     _check_usable(link)
     _check_passphrase(link, passphrase)
     guest = new_token("guest", link.id)
@@ -116,6 +119,7 @@ def _check_passphrase(link: ShareLink, passphrase: str | None) -> None:
     began, key = time.monotonic(), f"share link|{link.id}"
     number = attempts.count(key, TRIALS, TRIAL_SECONDS, extend=True)
     if number is None or not passwords.is_match(link.passphrase_hash, passphrase):
+        concern(kind="refusal")
         time.sleep(max(0.0, began + passwords.REFUSAL_SECONDS - time.monotonic()))
         raise Forbidden("passphrase: it is wrong, or was tried too often in the last ten minutes.")
     attempts.clear(key)

@@ -120,7 +120,13 @@ def complete_upload(call: Call[Project, NoQuery, UploadCompletionSpec]) -> Messa
     return MessageResponse(message=f"Upload of {body.key} completed successfully!")
 
 
-@OPERATIONS.post("/rest/DownloadInfo/{project}", "GetDownloadInfo", needs=Permission.TRANSFER, addresses=WITHIN_PROJECT)
+@OPERATIONS.post(
+    "/rest/DownloadInfo/{project}",
+    "GetDownloadInfo",
+    needs=Permission.TRANSFER,
+    addresses=WITHIN_PROJECT,
+    audits="download",
+)
 def get_download_info(call: Call[Project, DownloadInfoQuery, DownloadInfoSpec]) -> list[DownloadInfo]:
     """Where objects of a project may be downloaded: a presigned URL for each key.
 

@@ -27,7 +27,7 @@ from chalicelib.resources.webhooks.schemas import (
 from chalicelib.storage.dynamodb import records
 
 TAG = "Webhooks"
-OPERATIONS = Operations(tag=TAG, addresses=record_of_either(WEBHOOK), needs=Permission.FULL)
+OPERATIONS = Operations(tag=TAG, addresses=record_of_either(WEBHOOK), needs=Permission.FULL, audits="policy")
 _SENDS = (
     "Each event is one POST of JSON, signed as Standard Webhooks 1.0 says, at least once and in order of the project's "
     "commits. What does not answer 2xx within 15 seconds is tried again for three days."

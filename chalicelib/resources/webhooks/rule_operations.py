@@ -27,6 +27,7 @@ OPERATIONS = record_operations(
     RecordResource(
         kind=RULE,
         tag=TAG,
+        audits="policy",
         read=Permission.VIEW,
         write=Permission.FULL,
         spec=RuleSpec,

@@ -148,7 +148,7 @@ class Row(Model):
 
     @classmethod
     def select(
-        cls, partition: float | str, condition: str = "", *bounds: float | str, most: int | None = None
+        cls, partition: float | str, condition: str = "", *bounds: Any, most: int | None = None, backwards: bool = False
     ) -> Iterator[Self]:
         """The rows of a partition in the order of their sort keys, page by page, by consistent queries.
 
@@ -157,6 +157,7 @@ class Row(Model):
             condition: of the sort key, as `#r > :0` or `begins_with(#r, :0)`; empty for all rows.
             bounds: the values of `:0`, `:1` in it.
             most: the largest number of rows.
+            backwards: whether the last row comes first.
 
         Raises:
             Unavailable: DynamoDB does not answer.
@@ -173,6 +174,7 @@ class Row(Model):
             "ExpressionAttributeNames": {**names, "#r": range_name} if condition else names,
             "ExpressionAttributeValues": values,
             "ConsistentRead": True,
+            "ScanIndexForward": not backwards,
         }
         while most is None or most > 0:
             if most is not None:

@@ -16,7 +16,7 @@ from .. import configuration, failures, uploads
 from ..client import Client
 from ..configuration import Profile
 from ..failures import Failure
-from . import dataset_commands, queries
+from . import audit_commands, dataset_commands, queries
 from .output import Output
 from .sessions import ProjectOption, Session, wait
 
@@ -33,6 +33,7 @@ app.add_typer(jobs, name="jobs")
 app.command("export")(dataset_commands.export)
 app.command("import")(dataset_commands.import_)
 app.command("events")(dataset_commands.events)
+app.command("audit")(audit_commands.audit)
 
 OPEN = ("Pending", "Running")
 _USAGE_ERROR: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")

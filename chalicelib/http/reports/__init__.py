@@ -1,0 +1,1 @@
+"""What is told of requests: their entries in the audit log."""

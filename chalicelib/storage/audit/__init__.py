@@ -1,0 +1,1 @@
+"""The audit logs of organizations."""

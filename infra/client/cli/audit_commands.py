@@ -1,0 +1,75 @@
+"""The audit log of an organization: fetched as JSON lines, and its chain verified."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..client import Client
+from ..failures import Failure
+from .sessions import Session
+
+PAGE = 5_000
+_FIRST = "0" * 64
+
+
+def audit(
+    context: typer.Context,
+    organization: Annotated[int, typer.Argument(min=1, help="Id of the organization.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the entries here, as JSON lines.")
+    ] = None,
+    head: Annotated[
+        str | None, typer.Option(help="NUMBER:HASH of an earlier run, which the log must still contain.")
+    ] = None,
+) -> None:
+    """Read the audit log of an organization and verify that no entry was changed, removed or moved.
+
+    Keep the number and hash that it prints: with `--head` the next run also finds entries that were cut off at the end.
+    """
+    session: Session = context.obj
+    lines: list[bytes] = []
+    fault, last, found = check(_fetch(session.client(), organization, lines), head)
+    if output is not None:
+        output.write_bytes(b"".join(line + b"\n" for line in lines))
+    if fault:
+        raise Failure(f"The audit log of organization {organization} is damaged. {fault}")
+    if head is not None and not found:
+        raise Failure(f"The audit log of organization {organization} is damaged. It does not contain {head}.")
+    document = {"organization": organization, "entries": len(lines), "head": last}
+    session.output.result(document, f"{len(lines)} entries, none changed or missing. Head: {last}")
+
+
+def check(entries: Iterable[dict[str, Any]], head: str | None = None) -> tuple[str, str, bool]:
+    """The first fault of a chain (empty without one), its last `NUMBER:HASH`, and whether it contains `head`."""
+    before: dict[str, Any] | None = None
+    found = False
+    for entry in entries:
+        number = entry["number"]
+        known = {name: value for name, value in entry.items() if value is not None and name != "hash"}
+        text = json.dumps(known, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        if sha256(text.encode()).hexdigest() != entry["hash"]:
+            return f"Entry {number} was changed.", "", False
+        if before is not None and number != before["number"] + 1:
+            return f"Entry {before['number'] + 1} is missing.", "", False
+        if entry["previous"] != (before["hash"] if before else entry["previous"] if number > 1 else _FIRST):
+            return f"Entry {number} does not follow entry {number - 1}.", "", False
+        before = entry
+        found = found or f"{number}:{entry['hash']}" == head
+    return "", f"{before['number']}:{before['hash']}" if before else "", found
+
+
+def _fetch(client: Client, organization: int, lines: list[bytes]) -> Iterator[dict[str, Any]]:
+    after = 0
+    while page := client.lines(f"AuditLog/{organization}", query={"after": after, "stop": PAGE}):
+        lines += page
+        entries = [json.loads(line) for line in page]
+        yield from entries
+        after = entries[-1]["number"]
+        if len(page) < PAGE:
+            return
