@@ -124,7 +124,7 @@ class History:
     def run(self):
         """What is wrong with it."""
         with (
-            mock.patch.object(Transaction, "_write", lambda change, row: self._stop_and_write(change, row)),  # noqa: PLW0108 a bound method would not get the change
+            mock.patch.object(Transaction, "_write", lambda change, *rows: self._stop_and_write(change, *rows)),  # noqa: PLW0108 a bound method would not get the change
             mock.patch.object(entities, "get_stored", self._read_row),
             mock.patch.object(log, "take_ticket", self._take_ticket),
         ):
@@ -169,9 +169,9 @@ class History:
             if position < acknowledged:
                 self.told.append(f"{acknowledged} was acknowledged, and {position} was the last that was read")
 
-    def _stop_and_write(self, change, row):
+    def _stop_and_write(self, change, row, entries):
         self._turns.pause()
-        self._write(change, row)
+        self._write(change, row, entries)
 
     def _read_row(self, *given):
         if self._early:
