@@ -12,17 +12,17 @@ from .types import (AcceptSpec, AccessToken, AccessTokenCreated, AccessTokenSpec
     AffiliationSpec, AffiliationUpdate, Algorithm, AlgorithmManifest, AlgorithmManifestSpec, AlgorithmSpec,
     AlgorithmUpdateSpec, AnnotateSpec, AnnotationDeleted, AnnotationTypeQuery, Annotator, AnnotatorSpec,
     AnnotatorUpdate, Announcement, Applet, AppletSpec, AttributeTypeDelete, AttributeTypeSpec, AttributeTypeUpdate,
-    AudioDefinition, AudioFileQuery, AuxiliaryFileDefinition, AuxiliaryFileQuery, Bookmark, BookmarkQuery, BookmarkSpec,
-    BookmarkUpdate, Bucket, BucketSource, BucketSourceSpec, BucketSourceUpdate, BucketSpec, BucketUpdate, ChangeLog,
-    ChangeLogQuery, ClipQuery, CloneMediaSpec, Comment, CommentQuery, CommentSpec, CommentUpdate, Comparison,
-    ComparisonQuery, CountedLeafQuery, CountedLocalizationQuery, CountedStateQuery, CreateAudioFileQuery,
-    CreateAuxiliaryFileQuery, CreateImageFileQuery, CreateListResponse, CreateResponse, CreateVideoFileQuery,
-    Credentials, Dataset, DatasetCreated, DatasetSpec, DeleteAudioFileQuery, DeleteAuxiliaryFileQuery,
-    DeleteImageFileQuery, DeleteVideoFileQuery, Delivery, DeliveryQuery, DownloadInfo, DownloadInfoQuery,
-    DownloadInfoSpec, EmailSpec, EmbedSpec, EmbeddingsSpec, EntityIdQuery, EventPage, EventQuery, ExpiredQuery, Export,
-    ExportCreated, ExportSpec, Favorite, FavoriteSpec, FavoriteUpdate, File, FileQuery, FileSpec, FileType,
-    FileTypeSpec, FileTypeUpdate, FileUpdate, FileUrlsQuery, FileUrlsUpdate, FrameQuery, FrameTimes, FrameTimesQuery,
-    FramesQuery, FramesUpdate, GenericFile, GenericFileSpec, GetAudioFileQuery, GetAuxiliaryFileQuery,
+    AudioDefinition, AudioFileQuery, AuditEntry, AuditLogQuery, AuxiliaryFileDefinition, AuxiliaryFileQuery, Bookmark,
+    BookmarkQuery, BookmarkSpec, BookmarkUpdate, Bucket, BucketSource, BucketSourceSpec, BucketSourceUpdate, BucketSpec,
+    BucketUpdate, ChangeLog, ChangeLogQuery, ClipQuery, CloneMediaSpec, Comment, CommentQuery, CommentSpec,
+    CommentUpdate, Comparison, ComparisonQuery, CountedLeafQuery, CountedLocalizationQuery, CountedStateQuery,
+    CreateAudioFileQuery, CreateAuxiliaryFileQuery, CreateImageFileQuery, CreateListResponse, CreateResponse,
+    CreateVideoFileQuery, Credentials, Dataset, DatasetCreated, DatasetSpec, DeleteAudioFileQuery,
+    DeleteAuxiliaryFileQuery, DeleteImageFileQuery, DeleteVideoFileQuery, Delivery, DeliveryQuery, DownloadInfo,
+    DownloadInfoQuery, DownloadInfoSpec, EmailSpec, EmbedSpec, EmbeddingsSpec, EntityIdQuery, EventPage, EventQuery,
+    ExpiredQuery, Export, ExportCreated, ExportSpec, Favorite, FavoriteSpec, FavoriteUpdate, File, FileQuery, FileSpec,
+    FileType, FileTypeSpec, FileTypeUpdate, FileUpdate, FileUrlsQuery, FileUrlsUpdate, FrameQuery, FrameTimes,
+    FrameTimesQuery, FramesQuery, FramesUpdate, GenericFile, GenericFileSpec, GetAudioFileQuery, GetAuxiliaryFileQuery,
     GetClonedMediaResponse, GetImageFileQuery, GetVideoFileQuery, Group, GroupQuery, GroupSpec, GroupUpdateSpec, Guest,
     GuestSpec, HealthStatus, HistoryEntry, HistoryQuery, HostedTemplate, HostedTemplateSpec, ImageDefinition,
     ImageFileQuery, Import, ImportCreated, ImportSpec, Invitation, InvitationCreated, InvitationSpec, InvitationUpdate,
@@ -102,6 +102,8 @@ class Operations:
         """Change an affiliation: the members given, and no others."""
     def delete_affiliation(self, id: int) -> MessageResponse:
         """Delete an affiliation."""
+    def get_audit_log(self, organization: int, **query: Unpack[AuditLogQuery]) -> list[AuditEntry]:
+        """Who did what of consequence: sign-ins, refusals, tokens, members, exports, downloads, shares, deletions, policy."""
     def get_invitation_list(self, organization: int) -> list[Invitation]:
         """The invitations of an organization, oldest first."""
     def create_invitation(self, organization: int, body: InvitationSpec) -> InvitationCreated:
@@ -739,6 +741,7 @@ class AsyncOperations:
     async def get_affiliation(self, id: int) -> Affiliation: ...
     async def update_affiliation(self, id: int, body: AffiliationUpdate) -> MessageResponse: ...
     async def delete_affiliation(self, id: int) -> MessageResponse: ...
+    async def get_audit_log(self, organization: int, **query: Unpack[AuditLogQuery]) -> list[AuditEntry]: ...
     async def get_invitation_list(self, organization: int) -> list[Invitation]: ...
     async def create_invitation(self, organization: int, body: InvitationSpec) -> InvitationCreated: ...
     async def get_invitation(self, id: int) -> Invitation: ...

@@ -269,6 +269,23 @@ class AudioDefinition(TypedDict, total=False):
     codec_mime: str | None
     codec_description: str | None
     bucket_id: int | None
+class AuditEntry(TypedDict, total=False):
+    number: Required[int]
+    created_datetime: Required[str]
+    kind: Required[Literal["account", "checkpoint", "deletion", "download", "export", "membership", "policy", "refusal", "share", "sign-in", "token"]]
+    operation: Required[str]
+    status: Required[int]
+    user: int | None
+    username: str | None
+    credential: str | None
+    network_address: str | None
+    project: int | None
+    target: str | None
+    members: list[str] | None
+    values: dict[str, Any] | None
+    repeats: int | None
+    previous: Required[str]
+    hash: str
 class AutocompleteService(TypedDict, total=False):
     serviceUrl: str | None
     match_any: bool
@@ -2353,6 +2370,17 @@ class AnnotationTypeQuery(TypedDict, total=False):
     type: int
 class AudioFileQuery(TypedDict, total=False):
     role: Literal["audio"]
+class AuditLogQuery(TypedDict, total=False):
+    kind: Literal["account", "checkpoint", "deletion", "download", "export", "membership", "policy", "refusal", "share", "sign-in", "token"]
+    user_id: int
+    project: int
+    operation: str
+    network_address: str
+    since: str
+    before: str
+    sort_by: Literal["-number", "number"]
+    after: int
+    stop: int
 class AuxiliaryFileQuery(TypedDict, total=False):
     role: Literal["attachment"]
 class BookmarkQuery(TypedDict, total=False):

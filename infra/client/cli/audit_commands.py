@@ -66,10 +66,9 @@ def check(entries: Iterable[dict[str, Any]], head: str | None = None) -> tuple[s
 
 def _fetch(client: Client, organization: int, lines: list[bytes]) -> Iterator[dict[str, Any]]:
     after = 0
-    while page := client.lines(f"AuditLog/{organization}", query={"after": after, "stop": PAGE}):
-        lines += page
-        entries = [json.loads(line) for line in page]
-        yield from entries
-        after = entries[-1]["number"]
+    while page := client.get(f"AuditLog/{organization}", after=after, stop=PAGE).json():
+        lines += [json.dumps(entry, ensure_ascii=False).encode() for entry in page]
+        yield from page
+        after = page[-1]["number"]
         if len(page) < PAGE:
             return
