@@ -3,6 +3,8 @@
     python -m infra.deploy up prod EmailSender=limn@example.org AlarmEmail=ops@example.org
     python -m infra.deploy check prod …           the same words as `up`: what would stop it, before anything is built
     python -m infra.deploy smoke https://… 1      the main job, in a project of organization 1; a token in LIMN_TOKEN
+    python -m infra.deploy releases prod          what was deployed, newest first, and which is live
+    python -m infra.deploy rollback prod          the release before, at once: aliases point to its versions
     python -m infra.deploy down prod              the functions and the API; tables, buckets and the key stay
     python -m infra.deploy down prod --data       everything, after its name was typed
 
@@ -21,19 +23,23 @@ import re
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from infra.operating.parameters import Failed, check
+from infra.operating.releases import Releases, told
 from infra.package import BUILD, write_template
 from infra.stack.merging import redeployed
-from infra.templates import STATEFUL, defaults, load, of_type
+from infra.templates import defaults
 
 KEEP = "limn-deployments"
 KEPT_DAYS = 180
 """Days after which an unchanged file is sent again; the bucket removes files after twice as many."""
 CAPABILITIES = ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]
 WAIT = {"Delay": 5, "MaxAttempts": 360}
+KEPT_KINDS = ("AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::KMS::Key", "AWS::SQS::Queue")
+"""What `down --data` deletes by itself: CloudFormation retains it."""
 NEVER_MADE = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED")
 """States of a stack that CloudFormation only deletes: its first deployment failed, or its deletion."""
 
@@ -50,6 +56,7 @@ class Deployment:
         account = session.client("sts").get_caller_identity()["Account"]
         self._bucket = f"{KEEP}-{account}-{session.region_name}"
         self.kept, self.running = f"limn-{stage}-stateful", f"limn-{stage}"
+        self.releases = Releases(session, self._bucket, stage)
 
     def up(self, build: Path, given: dict[str, str]) -> dict[str, str]:
         """Create or update both stacks; the outputs of what runs.
@@ -73,14 +80,28 @@ class Deployment:
         templates["app"] = self._redeployed(templates["app"], given)
         for stack, name in ((self.kept, "stateful"), (self.running, "app")):
             self._apply(stack, self._template(name, templates[name], build), templates[name]["Parameters"], given)
+        self.releases.record(self.functions())
         return self._outputs(self.running)
+
+    def roll_back(self, to: str | None = None) -> str:
+        """Make an earlier release live; its name. Raises Failed: there is none, or a deployment is at work."""
+        status = self.status(self.running)
+        if status.endswith("_IN_PROGRESS"):
+            raise Failed(f"{self.running}: a deployment is at work ({status}). It rolls itself back where alarms ring.")
+        return self.releases.roll_back(self.functions(), to).name
+
+    def functions(self) -> list[str]:
+        """The names of the functions of what runs; none where it is gone."""
+        return self._physical(self.running, ("AWS::Lambda::Function",))["AWS::Lambda::Function"]
 
     def down(self, *, data: bool) -> None:
         """Delete what runs, and with `data` all that is kept: tables, buckets with all versions, queues, the key."""
         self._delete(self.running)
+        with suppress(self._s3.exceptions.NoSuchBucket):
+            self.releases.forget()
         if not data:
             return
-        names = self._physical()
+        names = self._physical(self.kept, KEPT_KINDS)
         tables, queues, keys, logs = map(self._session.client, ("dynamodb", "sqs", "kms", "logs"))
         for table in names["AWS::DynamoDB::Table"]:
             tables.update_table(TableName=table, DeletionProtectionEnabled=False)
@@ -251,20 +272,16 @@ class Deployment:
             f"{each['LogicalResourceId']}: {each.get('ResourceStatusReason', '')}" for each in failed[-3:]
         ) or ("see its events")
 
-    def _physical(self) -> dict[str, list[str]]:
-        """The names of what the stateful stack made, by their type; empty where it is gone."""
-        kinds = ("AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::KMS::Key", "AWS::SQS::Queue")
-        if self._described(self.kept) is None:
-            return {kind: [] for kind in kinds}
-        pages = self._clouds.get_paginator("list_stack_resources").paginate(StackName=self.kept)
-        ids = {
-            each["LogicalResourceId"]: each["PhysicalResourceId"]
-            for page in pages
-            for each in page["StackResourceSummaries"]
-            if each.get("PhysicalResourceId")
-        }
-        template = load(STATEFUL)
-        return {kind: [ids[name] for name in of_type(template, kind) if name in ids] for kind in kinds}
+    def _physical(self, stack: str, kinds: Sequence[str]) -> dict[str, list[str]]:
+        """The names of what a stack made, by their type; empty where it is gone."""
+        found: dict[str, list[str]] = {kind: [] for kind in kinds}
+        if self._described(stack) is None:
+            return found
+        for page in self._clouds.get_paginator("list_stack_resources").paginate(StackName=stack):
+            for each in page["StackResourceSummaries"]:
+                if each["ResourceType"] in found and each.get("PhysicalResourceId"):
+                    found[each["ResourceType"]].append(each["PhysicalResourceId"])
+        return found
 
     def _empty(self, bucket: str) -> None:
         for page in self._s3.get_paginator("list_object_versions").paginate(Bucket=bucket):
@@ -298,6 +315,10 @@ def main(words: Sequence[str] | None = None) -> int:
     try_it = commands.add_parser("smoke", help="do the main job in a project that is deleted at the end")
     try_it.add_argument("url", help="the output EndpointURL of `up`")
     try_it.add_argument("organization", type=int, help="the organization that the project is made in")
+    commands.add_parser("releases", help="list what can be returned to, newest first").add_argument("stage")
+    back = commands.add_parser("rollback", help="make an earlier release live, at once")
+    back.add_argument("stage")
+    back.add_argument("--to", metavar="RELEASE", help="as `releases` names it; the one before otherwise")
     down = commands.add_parser("down", help="delete a stage; what it keeps stays")
     down.add_argument("stage")
     down.add_argument("--data", action="store_true", help="and all that it keeps")
@@ -316,7 +337,11 @@ def main(words: Sequence[str] | None = None) -> int:
         if given.command == "check":
             return preflight.main(given.stage, session, dict(_parameter(word) for word in given.parameters))
         deployment = Deployment(given.stage, session)
-        if given.command == "up":
+        if given.command == "releases":
+            told(deployment.releases.newest_first(), deployment.releases.current(deployment.functions()))
+        elif given.command == "rollback":
+            print(f"{deployment.roll_back(given.to)} is live.")
+        elif given.command == "up":
             values = dict(_parameter(word) for word in given.parameters)
             for name, value in deployment.up(BUILD, values).items():
                 print(f"{name:16} {value}")

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
+from chalicelib import __version__
 from chalicelib.api.router import resource_of
 from infra.stack import dashboard
 from infra.templates import ALARMS, FUNCTIONS, load, of_type
 
 HANDLERS = {"api": "APIHandler", "media": "MediaHandler"}
 """Their names in the template; Chalice gives the first."""
+ALIAS = "live"
+"""The alias of each function that gateway, queues and schedules call; `infra.deploy rollback` points it elsewhere."""
+CANARY_ALARMS = ("ApiErrorsAlarm", "MediaErrorsAlarm", "ApiServerErrorsAlarm")
+"""What ends the shift of requests to a new version."""
+_CALLERS = frozenset(
+    {
+        *("AWS::Serverless::Api", "AWS::Events::Rule", "AWS::Scheduler::Schedule"),
+        *("AWS::Lambda::Permission", "AWS::Lambda::EventSourceMapping"),
+    }
+)
 
 
 def merged(chalice_template: dict[str, Any]) -> dict[str, Any]:
@@ -27,6 +40,7 @@ def merged(chalice_template: dict[str, Any]) -> dict[str, Any]:
     ]
     template["Resources"]["Dashboard"] = dashboard.resource(functions)
     _trace(template)
+    _publish(template)
     body = template["Resources"]["RestAPI"]["Properties"].get("DefinitionBody", {})
     _allow_origin(body.get("paths", {}))
     if paths := body.get("paths", {}):
@@ -49,16 +63,64 @@ def _trace(template: dict[str, Any]) -> None:
         roles[function["Role"]["Fn::GetAtt"][0]]["Policies"].append(policy)
 
 
-def redeployed(template: dict[str, Any], values: Mapping[str, str]) -> dict[str, Any]:
-    """The template with a new deployment of the API's stage where a parameter of its definition changed.
+def _publish(template: dict[str, Any]) -> None:
+    """Have each change of a function be a version, and all that calls it call the alias `live` (decision 206).
 
-    A deployment of API Gateway is a copy of the definition. SAM makes a new one where the definition's text changed,
-    which has the parameter's name, not its value.
+    Behind the gateway a new version takes a part of the requests first, and none where an alarm rings.
+    """
+    functions = of_type(template, "AWS::Serverless::Function")
+    for name, function in functions.items():
+        function |= {"AutoPublishAlias": ALIAS, "AutoPublishAliasAllProperties": True}
+        if name in HANDLERS.values():
+            alarms = [{"Ref": alarm} for alarm in CANARY_ALARMS]
+            function["DeploymentPreference"] = {"Type": {"Ref": "Canary"}, "Alarms": alarms}
+    for resource in template["Resources"].values():
+        if resource["Type"] == "AWS::Lambda::EventInvokeConfig":
+            # its property is a name, which does not tell CloudFormation to make the alias first
+            resource["DependsOn"] = alias_of(resource["Properties"]["FunctionName"]["Ref"])
+            resource["Properties"]["Qualifier"] = ALIAS
+        elif resource["Type"] in _CALLERS:
+            resource["Properties"] = _by_alias(resource["Properties"], functions)
+
+
+def alias_of(function: str) -> str:
+    """The name that SAM gives the alias of a function in the template."""
+    return f"{function}Alias{ALIAS}"
+
+
+def _by_alias(part: Any, functions: Mapping[str, Any]) -> Any:
+    """A part of the template, with the aliases of functions in place of the functions."""
+    if isinstance(part, list):
+        return [_by_alias(inner, functions) for inner in part]
+    if not isinstance(part, dict):
+        return part
+    match part:
+        case {"Ref": str(name)} | {"Fn::GetAtt": [str(name), "Arn"]} if name in functions:
+            return {"Ref": alias_of(name)}
+        case {"Fn::Sub": str(text)}:
+            return {
+                "Fn::Sub": re.sub(r"\$\{(\w+)\.Arn\}(?=/invocations)", lambda found: f"${{{alias_of(found[1])}}}", text)
+            }
+    return {key: _by_alias(inner, functions) for key, inner in part.items()}
+
+
+def redeployed(template: dict[str, Any], values: Mapping[str, str]) -> dict[str, Any]:
+    """The template with a new deployment of the API's stage, and new versions of functions, where parameters changed.
+
+    A deployment of API Gateway is a copy of the definition, a version of a function one of its settings. SAM makes new
+    ones where the text of the template changed, which has the names of parameters, not their values.
+
+    Args:
+        template: that of API and functions; stays as it is.
+        values: the value of each parameter.
     """
     made = copy.deepcopy(template)
     definition = made["Resources"]["RestAPI"]["Properties"]["DefinitionBody"]
-    digest = hashlib.sha256(values["CorsOrigin"].encode()).hexdigest()
-    definition["info"]["version"] = f"{definition['info'].get('version', '1.0')}-{digest[:12]}"
+    origin = hashlib.sha256(values["CorsOrigin"].encode()).hexdigest()
+    definition["info"]["version"] = f"{definition['info'].get('version', '1.0')}-{origin[:12]}"
+    settings = hashlib.sha256(json.dumps(sorted(values.items())).encode()).hexdigest()
+    for function in of_type(made, "AWS::Serverless::Function").values():
+        function["Description"] = f"Limn {__version__}, parameters {settings[:12]}"
     return made
 
 

@@ -4,25 +4,51 @@ from __future__ import annotations
 
 from typing import Any
 
+from infra.stack.merging import ALIAS
+
 BY_API = frozenset({"AWS::ApiGateway::Deployment", "AWS::ApiGateway::Stage"})
 """What moto cannot make of an API without methods; it reads no Swagger 2, in which Chalice writes them."""
+
+
+BY_RELEASE = frozenset(
+    {
+        *("AWS::Lambda::Version", "AWS::Lambda::Alias"),
+        *("AWS::CodeDeploy::Application", "AWS::CodeDeploy::DeploymentGroup"),
+    }
+)
+"""What releases a function: moto's CloudFormation makes no aliases."""
 
 
 def reduced(expanded: dict[str, Any], api_name: str) -> dict[str, Any]:
     """The template without what moto cannot make.
 
-    It has no conditions within a list, and runs functions of event source mappings in Docker.
+    It has no conditions within a list, runs functions of event source mappings in Docker, and what calls an alias
+    calls its function.
     """
     made = {**expanded, "Resources": {}}
-    for name, each in expanded["Resources"].items():
-        if each["Type"] in BY_API:
+    for name, each in _without_aliases(expanded["Resources"]).items():
+        if each["Type"] in BY_API | BY_RELEASE:
             continue
         made["Resources"][name] = each
         if each["Type"] == "AWS::Lambda::EventSourceMapping":
             each["Properties"]["Enabled"] = False
-        elif each["Type"] == "AWS::IAM::Role":
+        elif each["Type"] == "AWS::Lambda::EventInvokeConfig":
+            del each["DependsOn"]
+            each["Properties"]["Qualifier"] = "$LATEST"
+        elif each["Type"] == "AWS::IAM::Role" and "Policies" in each["Properties"]:
             each["Properties"]["Policies"] = [
                 policy for policy in each["Properties"]["Policies"] if "Fn::If" not in policy
             ]
     made["Resources"]["RestAPI"]["Properties"] = {"Name": api_name}
     return made
+
+
+def _without_aliases(part: Any) -> Any:
+    """A part of the template, in which references to aliases are references to their functions."""
+    if isinstance(part, list):
+        return [_without_aliases(each) for each in part]
+    if not isinstance(part, dict):
+        return part
+    if str(part.get("Ref", "")).endswith(f"Alias{ALIAS}"):
+        return {"Fn::GetAtt": [part["Ref"].removesuffix(f"Alias{ALIAS}"), "Arn"]}
+    return {name: _without_aliases(each) for name, each in part.items()}

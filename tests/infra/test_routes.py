@@ -70,8 +70,8 @@ def test_operations_that_decode_media_go_to_the_function_with_ffmpeg(paths):
         if "x-amazon-apigateway-any-method" in methods
     }
     decoding = {route for route, function in functions().items() if function == "media"}
-    assert {route for route, uri in serving.items() if "/${MediaHandler.Arn}/" in uri} == decoding
-    assert all("/${APIHandler.Arn}/" in uri for route, uri in serving.items() if route not in decoding)
+    assert {route for route, uri in serving.items() if "/${MediaHandlerAliaslive}/" in uri} == decoding
+    assert all("/${APIHandlerAliaslive}/" in uri for route, uri in serving.items() if route not in decoding)
     assert {"/rest/GetFrame/{p1}", "/rest/GetClip/{p1}", "/rest/Prediction/{p1}"} <= decoding
 
 

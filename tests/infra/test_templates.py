@@ -92,7 +92,7 @@ class TestBatch:
         assert (pattern["source"], pattern["detail-type"]) == (["aws.batch"], ["Batch Job State Change"])
         assert pattern["detail"]["jobQueue"] == [{"Fn::ImportValue": {"Fn::Sub": "limn-${Stage}-JobQueue"}}]
         assert {"SUCCEEDED", "FAILED"} <= set(pattern["detail"]["status"])
-        assert [target["Arn"] for target in rule["Targets"]] == [{"Fn::GetAtt": ["Jobs", "Arn"]}]
+        assert [target["Arn"] for target in rule["Targets"]] == [{"Ref": "JobsAliaslive"}]
         allowed = of_type(WORK, "AWS::Lambda::Permission")["JobsEventsPermission"]
         assert allowed["SourceArn"] == {"Fn::GetAtt": ["JobsEvents", "Arn"]}
         for name in ("JobsEvents", "JobsEventsPermission"):
@@ -204,7 +204,7 @@ def test_a_message_stays_invisible_for_six_times_its_function(name):
 @pytest.mark.parametrize("name", QUEUE_FUNCTIONS)
 def test_a_function_takes_messages_of_its_own_queue_one_failure_at_a_time(name):
     mapping = of_type(WORK, "AWS::Lambda::EventSourceMapping")[f"{name}Messages"]
-    assert mapping["FunctionName"] == {"Ref": name}
+    assert mapping["FunctionName"] == {"Ref": f"{name}Aliaslive"}
     assert mapping["EventSourceArn"]["Fn::Sub"].endswith(queues()[f"{name}Queue"]["QueueName"]["Fn::Sub"])
     assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
     assert mapping["ScalingConfig"]["MaximumConcurrency"]
@@ -215,7 +215,7 @@ def test_a_function_takes_messages_of_its_own_queue_one_failure_at_a_time(name):
 def test_a_scheduled_function_is_called_by_its_rule_alone_and_watched(name):
     rule = of_type(WORK, "AWS::Events::Rule")[f"{name}Schedule"]
     assert rule["ScheduleExpression"].startswith("rate(")
-    assert [target["Arn"] for target in rule["Targets"]] == [{"Fn::GetAtt": [name, "Arn"]}]
+    assert [target["Arn"] for target in rule["Targets"]] == [{"Ref": f"{name}Aliaslive"}]
     allowed = of_type(WORK, "AWS::Lambda::Permission")[f"{name}Permission"]
     assert allowed["SourceArn"] == {"Fn::GetAtt": [f"{name}Schedule", "Arn"]}
     alarm = of_type(WORK, "AWS::CloudWatch::Alarm")[f"{name}ErrorsAlarm"]

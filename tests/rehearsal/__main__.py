@@ -76,10 +76,15 @@ def _rehearse(build: Path, client: Path, server: Server, began: float, built: fl
     deployment.down(data=False)
     deployment.up(build, given)
     _ask_again(build, client, server, token)
-    _say("deploying the next version, then the one before")
-    for value in ("60", "50"):
-        deployment.up(build, {"RequestsPerSecond": value})
-        _ask_again(build, client, server, token)
+    _say("deploying the next version, then pointing back to the one before")
+    live = deployment.releases.current(deployment.functions())
+    deployment.up(build, {"RequestsPerSecond": "60"})
+    _ask_again(build, client, server, token)
+    after = deployment.releases.current(deployment.functions())
+    assert set(live.items()).isdisjoint(after.items()), "a version stayed live through a deployment"
+    deployment.roll_back()
+    assert deployment.releases.current(deployment.functions()) == live
+    _ask_again(build, client, server, token)
     _say("destroying with all data")
     deployment.down(data=True)
     assert not boto3.client("dynamodb").list_tables()["TableNames"]

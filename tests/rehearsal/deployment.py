@@ -25,6 +25,7 @@ from infra.deploy import CAPABILITIES, Deployment
 from infra.local.deploy import supported
 from infra.local.http.gateway import event_of
 from infra.stack.app_template import expanded
+from infra.stack.merging import ALIAS
 from infra.templates import STATEFUL, load
 from tests.infra.moto_templates import reduced
 from tests.rehearsal.containers import Container
@@ -37,6 +38,7 @@ LACKING = {
     "resources and stages of the gateway": "requests are routed here by the definition; `tests/infra/test_routes.py`",
     "conditions within lists (the policy of traces)": "`tests/infra/test_templates.py`, cfn-lint",
     "outputs and exports of stacks that change sets make": "created directly; `tests/infra/test_deploy_command.py`",
+    "versions and aliases of functions in stacks": "made here by Lambda's own calls; `tests/infra/test_releases.py`",
     "event source mappings": "queues are polled here, by the mappings of the template",
     "IAM": "`tests/infra/test_roles.py` holds each call against the function's role",
 }
@@ -90,6 +92,18 @@ class Rehearsed(Deployment):
         change = self._clouds.update_stack if self.status(stack) else self._clouds.create_stack
         self._say(f"{stack}: {'updating' if self.status(stack) else 'creating'}")
         change(StackName=stack, TemplateURL=url, Parameters=values, Capabilities=CAPABILITIES)
+        if stack == self.running:
+            self._publish()
+
+    def _publish(self) -> None:
+        """Publish a version of each function, and point its alias to it."""
+        functions = self._session.client("lambda")
+        for name in self.functions():
+            version = functions.publish_version(FunctionName=name)["Version"]
+            try:
+                functions.update_alias(FunctionName=name, Name=ALIAS, FunctionVersion=version)
+            except functions.exceptions.ResourceNotFoundException:
+                functions.create_alias(FunctionName=name, Name=ALIAS, FunctionVersion=version)
 
 
 class Stage:
