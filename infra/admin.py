@@ -7,6 +7,9 @@
     python -m infra.admin deactivate ada         ends all tokens too; `activate` opens the account again
     python -m infra.admin dead-letters           what each queue has given up; `redrive clip` has it tried again
     python -m infra.admin staff ada              makes a user one of the staff; `no-staff` undoes it
+    python -m infra.admin --stage prod health    what does not answer, waits, was given up or rings
+    python -m infra.admin --stage prod usage     requests, GB-seconds, bytes of this month; `--month 2026-10`
+    python -m infra.admin --stage prod cost      what AWS charged for it, by service
     python -m infra.admin compact 14             folds the log of a project into a snapshot now (docs/snapshots.md)
     python -m infra.admin rebuild 14             makes a project's snapshot anew from the tables alone
 
@@ -23,6 +26,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
@@ -30,7 +34,6 @@ from urllib.request import Request, urlopen
 
 from chalicelib import __version__
 from chalicelib.queues.sending import QUEUES
-from infra.operating import redriving
 
 _LONGEST = 900
 """Seconds that a command may take on the local stack: a rebuild reads all of a project."""
@@ -40,6 +43,9 @@ PASSWORD = "LIMN_ADMIN_PASSWORD"  # noqa: S105 the name of a variable
 def main(words: Sequence[str] | None = None) -> int:
     """Do what the command line says; the exit code."""
     given = parser().parse_args(words)
+    if given.command in ("usage", "cost") and not given.stage:
+        print(f"`{given.command}` asks AWS, so it needs --stage.", file=sys.stderr)
+        return 1
     if given.command == "create-superuser":
         given.password = os.environ.get(PASSWORD) or getpass.getpass("Password: ")
     try:
@@ -90,6 +96,10 @@ def parser() -> argparse.ArgumentParser:
         ("no-staff", "make a user none of the staff"),
     ):
         commands.add_parser(command, help=about).add_argument("username")
+    commands.add_parser("health", help="what does not answer, waits, was given up or rings")
+    for command, about in (("usage", "what was used in a month"), ("cost", "what AWS charged for a month")):
+        of_month = commands.add_parser(command, help=f"{about}; of a stage on AWS")
+        of_month.add_argument("--month", default=f"{datetime.now(UTC):%Y-%m}", help="such as 2026-11; the present one")
     for command, about in (
         ("compact", "fold the log of a project into a snapshot now"),
         ("rebuild", "make the snapshot of a project anew from the tables alone, after a disaster"),
@@ -145,11 +155,30 @@ def perform(given: dict[str, Any]) -> str:  # noqa: PLR0911 one for each command
             case "compact" | "rebuild" as command:
                 return _snapshot(command, int(given["project"]))
             case other:
-                return redriving.perform(str(other), str(given.get("queue") or ""))
+                return _operate(str(other), given)
     except LimnError as error:
         raise Refused(error.message) from error
     except (KeyError, ValueError, TypeError) as error:
         raise Refused(f"Something is missing or malformed: {error}.") from error
+
+
+def _operate(command: str, given: dict[str, Any]) -> str:
+    """Look after the stage: what AWS reports of it, and what its queues have given up."""
+    from chalicelib.settings import settings
+    from infra.operating import redriving, reports
+
+    stage = str(given.get("stage") or settings().stage)
+    match command:
+        case "health":
+            report, well = reports.health(stage)
+            if not well:
+                raise Refused(report)
+            return report
+        case "usage":
+            return reports.usage(stage, str(given["month"]))
+        case "cost":
+            return reports.cost(stage, str(given["month"]))
+    return redriving.perform(command, str(given.get("queue") or ""))
 
 
 def _snapshot(command: str, number: int) -> str:

@@ -31,12 +31,18 @@ def told() -> list[str]:
     client = boto3.client("sqs")
     lines = []
     for name in QUEUES:
-        dead = _dead(name)
-        attributes = client.get_queue_attributes(QueueUrl=dead, AttributeNames=["ApproximateNumberOfMessages"])
-        count = int(attributes["Attributes"]["ApproximateNumberOfMessages"])
-        first = client.receive_message(QueueUrl=dead, VisibilityTimeout=0).get("Messages", []) if count else []
+        count = dead_letters(name)
+        first = client.receive_message(QueueUrl=_dead(name), VisibilityTimeout=0).get("Messages", []) if count else []
         lines.append(f"{name:<10} {count:>6}  {first[0]['Body'][:100] if first else ''}".rstrip())
     return lines
+
+
+def dead_letters(name: str) -> int:
+    """How many messages a queue gave up, as SQS estimates it."""
+    attributes = boto3.client("sqs").get_queue_attributes(
+        QueueUrl=_dead(name), AttributeNames=["ApproximateNumberOfMessages"]
+    )
+    return int(attributes["Attributes"]["ApproximateNumberOfMessages"])
 
 
 def redrive(name: str) -> str:
