@@ -29,9 +29,13 @@ SENDER = "limn@localhost"
 """Who the local stack's mail is from; the default of `chalicelib/settings.py`."""
 
 _UNKNOWN_TO_MOTO = (
+    "AWS::Backup::BackupPlan",
+    "AWS::Backup::BackupSelection",
+    "AWS::Backup::BackupVault",
     "AWS::CloudFront::Distribution",
     "AWS::CloudFront::Function",
     "AWS::CloudFront::OriginAccessControl",
+    "AWS::IAM::Role",  # of the backup alone; moto knows it, and the local stack has no IAM
     "AWS::S3::BucketPolicy",
     "AWS::SES::EmailIdentity",
     "AWS::SQS::QueuePolicy",
