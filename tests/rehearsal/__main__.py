@@ -143,7 +143,9 @@ def run(*words: str) -> None:
 
 def _contents(folder: Path) -> dict[str, float]:
     own = [each for each in folder.iterdir() if each.suffix not in (".log", ".tmp")]
-    return {str(path): path.stat().st_mtime for each in own for path in each.rglob("*") if path.is_file()}
+    files = [path for each in own for path in each.rglob("*") if path.is_file()]
+    # machines with certificate authorities of their own add them to every bundle that they find
+    return {str(path): path.stat().st_mtime for path in files if path.name != "cacert.pem"}
 
 
 def _say(what: str) -> None:
