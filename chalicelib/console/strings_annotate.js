@@ -215,7 +215,15 @@ export const annotate = {
   keysLead: "Click a key to choose another one. The choice is kept in this browser.",
   submitTask: "Hand in or accept the task, and get the next",
   rejectTask: "Reject the task",
-  keyGroups: { play: "Play", draw: "Draw", edit: "Change", tracks: "Tracks", view: "View", review: "Review" },
+  keyGroups: {
+    play: "Play",
+    draw: "Draw",
+    edit: "Change",
+    tracks: "Tracks",
+    assist: "Assistance",
+    view: "View",
+    review: "Review",
+  },
 };
 
 export const review = {

@@ -10,6 +10,7 @@ they hold on a busy machine, seconds do not.
 from __future__ import annotations
 
 import dataclasses
+import math
 import random
 import statistics
 import sys
@@ -27,6 +28,7 @@ from tests import chromium
 from tests.console.browser.projects import new_project
 from tests.console.browser.stack import run
 from tests.console.browser.waits import until
+from tests.video import textures
 from tests.video.clips import KINDS, make
 
 FRAMES = 1200
@@ -37,6 +39,7 @@ CROWDED = 600
 """The frame on which the crowd is."""
 SECONDS = 6
 """How long it plays."""
+FOLLOWED = 101
 STEPS = 40
 SEEKS = """async (frames) => {
   const stage = document.querySelector('.stage');
@@ -64,6 +67,12 @@ COUNT_FRAMES = """() => {
 }"""
 
 
+def swim(frame: int) -> textures.Place:
+    """Where the texture is that is followed."""
+    turn = 2 * math.pi * frame / FOLLOWED
+    return textures.Place(640 + 300 * math.sin(turn), 360 + 160 * math.cos(turn), 120, 90)
+
+
 class Video:
     """A project with one video."""
 
@@ -74,13 +83,24 @@ class Video:
         types = f"LocalizationTypes/{self.project}"
         self.box = api.create(types, {"name": "Box", "dtype": "box", "media_types": [video]})
         kind = dataclasses.replace(KINDS[0], name="long", count=FRAMES, fps=Fraction(FPS), size=(640, 360))
-        url = api.upload(self.project, make(kind, folder).read_bytes())
-        names = {"gid": str(uuid.uuid4()), "uid": str(uuid.uuid1()), "name": "long.mp4", "md5": ""}
+        track = {"name": "Track", "association": "Localization", "media_types": [video]}
+        api.create(f"StateTypes/{self.project}", track)
+        self.media = self.add(video, make(kind, folder))
+        texture = textures.Texture(1, swim)
+        moving = textures.make(folder / "moving.mp4", [texture], FOLLOWED, (1280, 720))
+        self.moving = self.add(video, moving)
+
+    def add(self, video: int, clip: Path) -> int:
+        """The id of a clip's media, once it is transcoded."""
+        api = self.api
+        url = api.upload(self.project, clip.read_bytes())
+        names = {"gid": str(uuid.uuid4()), "uid": str(uuid.uuid1()), "name": clip.name, "md5": ""}
         said = api.ask("POST", f"Transcodes/{self.project}", {"type": video, "url": url, **names})
         until(
             lambda: api.ask("GET", f"Transcode/{said['id']}")["job"]["status"] == "succeeded", "the video is transcoded"
         )
-        self.media = said["media_id"]
+        media: int = said["media_id"]
+        return media
 
     def draw(self, frames: list[int]) -> None:
         """Boxes in rows and columns, one for each frame given."""
@@ -179,6 +199,25 @@ def play(video: Video, page: Page) -> float:
     return int(page.evaluate("window.seen")) / (SECONDS * FPS)
 
 
+def follow(video: Video, page: Page) -> float:
+    """Seconds from the key to the path of one box through 100 frames of 720 lines."""
+    at = swim(0)
+    x, y = (at.x - at.width / 2) / 1280, (at.y - at.height / 2) / 720
+    spec = {"type": video.box, "media_id": video.moving, "frame": 0, "x": x, "y": y}
+    video.api.create(f"Localizations/{video.project}", [{**spec, "width": at.width / 1280, "height": at.height / 720}])
+    page.goto("about:blank")
+    page.goto(f"/#/projects/{video.project}/media/{video.moving}?frame=0")
+    page.wait_for_selector('[data-saving="saved"]')
+    page.get_by_label("Quality").select_option("720")
+    page.locator(".stage").focus()
+    page.keyboard.press("n")
+    page.wait_for_timeout(2000)
+    began = time.monotonic()
+    page.keyboard.press("w")
+    page.wait_for_selector('.proposal[data-stop="end"]')
+    return time.monotonic() - began
+
+
 def first_annotations(video: Video, page: Page) -> float:
     """Seconds from the address to the annotations of its frame."""
     page.goto("about:blank")
@@ -205,6 +244,7 @@ def main() -> None:
             sys.stdout.flush()
 
         say("step, no boxes (processor ms)", f"{steps(video, page, meter):.1f}", "10")
+        say("follow one box for 100 frames of 720p (s)", f"{follow(video, page):.2f}", "2")
         video.draw([n % FRAMES for n in range(BOXES)])
         say("annotations of the present frame (s)", f"{first_annotations(video, page):.2f}", "1")
         say("step, 100,000 boxes in the video (processor ms)", f"{steps(video, page, meter):.1f}", "14")

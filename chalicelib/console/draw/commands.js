@@ -5,6 +5,7 @@ import { annotate as words } from "../strings_annotate.js";
 import { comments as commentWords } from "../strings_team.js";
 import { playCommands } from "./commands_play.js";
 import { keysFor } from "../ui/key_map.js";
+import { assistCommands } from "./commands_assist.js";
 import { trackCommands } from "./commands_tracks.js";
 import { MOST_VALUES } from "./labels.js";
 
@@ -175,6 +176,7 @@ export function commandsOf(session, ui) {
       run: () => session.select(session.rowsOn(here()).map(([key]) => key)),
     },
     ...trackCommands(session),
+    ...assistCommands(session),
     { id: "zoomIn", group: "view", label: words.zoomIn, keys: ["+", "="], run: () => session.stage?.zoomBy(1.5) },
     { id: "zoomOut", group: "view", label: words.zoomOut, keys: ["-"], run: () => session.stage?.zoomBy(1 / 1.5) },
     { id: "zoomReset", group: "view", label: words.zoomReset, keys: ["z"], run: () => session.stage?.zoomBy(0) },
@@ -279,13 +281,14 @@ function toggleFullscreen() {
 }
 
 function enter(/** @type {import("./session.js").Session} */ session) {
+  if (session.follow.accept()) return;
   if (session.isMoving.peek()) session.isMoving.value = false;
   else if (session.stage?.points.length) session.stage.finish();
   else session.hand.create();
 }
 
 function escape(/** @type {import("./session.js").Session} */ session) {
-  if (session.stage?.cancel()) return;
+  if (session.stage?.cancel() || session.follow.discard()) return;
   if (session.isMoving.peek()) session.isMoving.value = false;
   else if (session.tool.peek() || session.trackSet.armed.peek()) session.take(null);
   else session.select([]);

@@ -2,7 +2,7 @@
 
 /**
  * @typedef {"box" | "line" | "dot" | "poly"} Kind
- * @typedef {{x?: number, y?: number, width?: number, height?: number, u?: number, v?: number, points?: number[][]}} Shape
+ * @typedef {{x?: number, y?: number, width?: number, height?: number, angle?: number, u?: number, v?: number, points?: number[][]}} Shape `angle`: degrees clockwise by which a box is turned about its middle
  * @typedef {{x: number, y: number}} Point
  * @typedef {Point & {name: string}} Handle
  * @typedef {{width: number, height: number}} Size of the picture on the screen, in pixels
@@ -54,6 +54,7 @@ export function boundsOf(kind, shape) {
 export function handlesOf(kind, shape) {
   const points = pointsOf(kind, shape);
   if (kind !== "box") return points.map((point, index) => ({ ...point, name: String(index) }));
+  if (shape.angle) return [];
   const [nw, ne, se, sw] = points;
   const middle = (/** @type {Point} */ a, /** @type {Point} */ b, /** @type {string} */ name) => ({
     x: (a.x + b.x) / 2,
@@ -91,7 +92,19 @@ export function moved(kind, shape, dx, dy) {
   const { x, y, width, height } = boundsOf(kind, shape);
   const [by, down] = [clamp(dx, -x, 1 - x - width), clamp(dy, -y, 1 - y - height)];
   const points = pointsOf(kind, shape).map((point) => ({ x: point.x + by, y: point.y + down }));
-  return fromPoints(kind, kind === "box" ? [points[0], points[2]] : points);
+  const made = fromPoints(kind, kind === "box" ? [points[0], points[2]] : points);
+  return shape.angle === undefined ? made : { ...made, angle: shape.angle };
+}
+
+/** The corners of a box on the screen, turned by its angle: a turn is one of pixels. @param {Point[]} corners in pixels @param {number | undefined} angle degrees @returns {Point[]} */
+export function turned(corners, angle) {
+  if (!angle) return corners;
+  const [c, s] = [Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)];
+  const middle = { x: (corners[0].x + corners[2].x) / 2, y: (corners[0].y + corners[2].y) / 2 };
+  return corners.map(({ x, y }) => ({
+    x: middle.x + c * (x - middle.x) - s * (y - middle.y),
+    y: middle.y + s * (x - middle.x) + c * (y - middle.y),
+  }));
 }
 
 /** A shape with one handle at another place. @param {Kind} kind @param {Shape} shape @param {string} handle @param {Point} to @returns {Shape} */
@@ -113,6 +126,16 @@ export function reshaped(kind, shape, handle, to) {
 /** A shape larger or smaller by its lower right end. @param {Kind} kind @param {Shape} shape @param {number} dx @param {number} dy */
 export function resized(kind, shape, dx, dy) {
   if (kind === "dot") return shape;
+  if (shape.angle)
+    return {
+      ...shape,
+      ...fromPoints(
+        "box",
+        pointsOf("box", { ...shape, width: n(shape.width) + dx, height: n(shape.height) + dy }).filter(
+          (_, at) => at % 2 === 0,
+        ),
+      ),
+    };
   const handles = handlesOf(kind, shape);
   const handle = kind === "box" ? handles[2] : handles[handles.length - 1];
   return reshaped(kind, shape, handle.name, { x: handle.x + dx, y: handle.y + dy });
@@ -170,7 +193,8 @@ function distance(
  * @param {Kind} kind @param {Shape} shape @param {Point} point @param {Size} size @param {number} [reach]
  */
 export function isHit(kind, shape, point, size, reach = 6) {
-  const points = pointsOf(kind, shape);
+  const pixels = pointsOf(kind, shape).map(({ x, y }) => ({ x: x * size.width, y: y * size.height }));
+  const points = turned(pixels, shape.angle).map(({ x, y }) => ({ x: x / size.width, y: y / size.height }));
   if (kind === "dot" || points.length < 2)
     return points.length > 0 && distance(point, points[0], points[0], size) <= reach * 1.5;
   if (kind === "line") return distance(point, points[0], points[1], size) <= reach;

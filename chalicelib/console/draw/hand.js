@@ -203,14 +203,15 @@ export class Hand {
       this.session.say(words.trackOfOneType);
       return;
     }
-    const edit = tracks.newTrack(
-      type.id,
-      this.session.layer.peek(),
-      shapes.map(([key]) => key),
-      this.#defaults(type),
-    );
+    const edit = this.newTrack(shapes.map(([key]) => key));
     this.session.doc.change(words.steps.track, [edit]);
     this.session.trackSet.armed.value = edit[0];
+  }
+
+  /** A track of the first type of tracks. @param {string[]} keys of its localizations @returns {Edit} */
+  newTrack(keys) {
+    const [type] = this.session.trackTypes;
+    return tracks.newTrack(type.id, this.session.layer.peek(), keys, this.#defaults(type));
   }
 
   /** A state of the present frame or of the whole media. @param {any} type */

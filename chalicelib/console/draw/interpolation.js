@@ -18,10 +18,14 @@ export function blend(kind, first, second) {
       points: one.map(([x, y], at) => [mix(x, two[at][0], share), mix(y, two[at][1], share)]),
     });
   }
-  return (share) =>
-    Object.fromEntries(
+  const from = first.angle ?? 0;
+  const turn = (((((second.angle ?? 0) - from + 180) % 360) + 360) % 360) - 180;
+  return (share) => ({
+    ...Object.fromEntries(
       MEMBERS[kind].map((name) => [name, mix(Number(first[name] ?? 0), Number(second[name] ?? 0), share)]),
-    );
+    ),
+    ...(first.angle === undefined ? {} : { angle: from + turn * share }),
+  });
 }
 
 /** Two polygons with as many corners each, in the order in which the corners correspond. */

@@ -122,11 +122,11 @@ function OnFrame({ session }) {
 /** What is special about a row: its decision, that it is not saved, refused, locked. @param {{session: import("./session.js").Session, at: string, row: import("./document.js").Row}} props */
 function Marks({ session, at, row }) {
   const decision = row.attributes.Review;
-  return html`${at.startsWith("~") && html`<span class="chip" title=${words.computedShape}>┄</span>`}${decision === "Accepted" && html`<span class="chip good"><${Icon} name="check" /><span class="visually-hidden">${decision}</span></span>`}
+  return html`${/^[~?]/.test(at) && html`<span class="chip" title=${words.computedShape}>┄</span>`}${decision === "Accepted" && html`<span class="chip good"><${Icon} name="check" /><span class="visually-hidden">${decision}</span></span>`}
     ${decision === "Rejected" && html`<span class="chip bad"><${Icon} name="close" /><span class="visually-hidden">${decision}</span></span>`}
     ${session.sync.refused.has(at) && html`<span class="chip bad" title=${session.sync.refused.get(at)?.message}>!</span>`}
     ${session.doc.unsaved.has(at) && html`<span class="unsaved" title=${words.mine}><span class="visually-hidden">${words.mine}</span></span>`}
-    ${!session.isEditable(row, at) && session.mayEdit && html`<${Icon} name="lock" />`}`;
+    ${!session.isEditable(row, at) && session.mayEdit && !at.startsWith("?") && html`<${Icon} name="lock" />`}`;
 }
 
 /** @param {Set<string>} selected @param {string} key */

@@ -1,6 +1,6 @@
 // Draws shapes over the picture. A thousand boxes are a few paths: shapes of one color and one look are stroked together.
 
-import { boundsOf, handlesOf, pointsOf } from "./geometry.js";
+import { boundsOf, handlesOf, pointsOf, turned } from "./geometry.js";
 
 /**
  * @typedef {{left: number, top: number, width: number, height: number}} Rect of the picture, in CSS pixels
@@ -96,14 +96,15 @@ function trace(
   /** @type {Path2D} */ path,
   /** @type {Path2D} */ dots,
 ) {
-  const points = pointsOf(item.kind, item.shape).map((point) => place(point, rect));
+  const placed = pointsOf(item.kind, item.shape).map((point) => place(point, rect));
+  const points = turned(placed, item.shape.angle);
   if (!points.length) return;
-  if (item.kind === "box") {
+  if (item.kind === "box" && !item.shape.angle) {
     path.rect(points[0].x, points[0].y, points[2].x - points[0].x, points[2].y - points[0].y);
     return;
   }
   const radius = item.kind === "dot" ? (item.look === "selected" ? 6 : 5) : 3;
-  if (item.kind !== "poly")
+  if (item.kind !== "poly" && item.kind !== "box")
     for (const { x, y } of points) {
       dots.moveTo(x + radius, y);
       dots.arc(x, y, radius, 0, Math.PI * 2);
@@ -111,7 +112,7 @@ function trace(
   if (item.kind === "dot") return;
   path.moveTo(points[0].x, points[0].y);
   for (const { x, y } of points.slice(1)) path.lineTo(x, y);
-  if (item.kind === "poly") path.closePath();
+  if (item.kind === "poly" || item.kind === "box") path.closePath();
 }
 
 export function drawHandles(

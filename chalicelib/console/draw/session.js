@@ -11,6 +11,7 @@ import { CommentSet } from "./comments.js";
 import { AnnotationDocument } from "./document.js";
 import { Display, style } from "./display.js";
 import { Feed } from "./feed.js";
+import { Follow } from "./follow.js";
 import { hasPlace } from "./geometry.js";
 import { Hand } from "./hand.js";
 import { Keeper } from "./keep.js";
@@ -19,6 +20,9 @@ import { Sync } from "./sync.js";
 import { TrackSet } from "./track_set.js";
 
 /** @typedef {import("./document.js").Row} Row */
+
+/** Whether a key is that of something proposed, which is in no layer yet. @param {string} key */
+const isDraft = (key) => key.startsWith("?");
 
 const FRAME_PAUSE_MS = 150;
 const FILES_PAUSE_MS = 10_000;
@@ -86,6 +90,7 @@ export class Session {
     this.feed = new Feed(this.sync);
     this.hand = new Hand(this);
     this.trackSet = new TrackSet(this);
+    this.follow = new Follow(this);
     this.labels = new Labels(this);
     this.display = new Display(this);
     this.comments = new CommentSet(this, open.id);
@@ -151,6 +156,7 @@ export class Session {
 
   stop() {
     this.isStopped = true;
+    this.follow.discard();
     this.feed.stop();
     this.comments.stop();
     this.sound?.close();
@@ -168,6 +174,7 @@ export class Session {
       .on(frame)
       .filter(([key, row]) => this.shownLayers.peek().has(row.version) && this.trackSet.isShown(key, row))
       .concat(this.trackSet.computedOn(frame))
+      .concat(this.follow.on(frame))
       .filter(([key, row]) => this.typeOf(row)?.visible !== false && this.display.shows(key, row));
     const above = new Set(rows.filter(([, row]) => row.version === active).map(([, row]) => row.elemental));
     return rows
@@ -190,6 +197,7 @@ export class Session {
   /** Whether the person may change a row: it lies in the active layer, or shows through it, and is not locked. @param {Row} row @param {string} key */
   isEditable = (row, key) =>
     this.mayEdit &&
+    !isDraft(key) &&
     (row.version === this.layer.peek() || Boolean(this.#activeLayer()?.bases?.includes(row.version))) &&
     !this.trackSet.isLocked(key);
 

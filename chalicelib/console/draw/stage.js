@@ -162,7 +162,7 @@ export class Stage {
       shape: this.draft.get(key) ?? row.shape ?? {},
       color: this.hooks.colorOf(key, row),
       label: this.hooks.labelOf(key, row),
-      look: look ?? (this.hooks.isEditable(row, key) ? "plain" : "faint"),
+      look: look ?? (this.hooks.isEditable(row, key) || this.hooks.isComputed(key) ? "plain" : "faint"),
       isComputed: this.hooks.isComputed(key),
     };
   }

@@ -113,6 +113,8 @@ export class FragmentSource {
     this.isClosed = true;
     if (this.decoder && this.decoder.state !== "closed") this.decoder.close();
     this.pictures.clear();
+    for (const { reject } of this.waiting.values()) reject(new DOMException("the file was closed", "AbortError"));
+    this.waiting.clear();
   }
 
   /** How many pictures fit into memory. */

@@ -15,6 +15,7 @@ import { commandsOf, keysOf } from "../draw/commands.js";
 import { Conflicts } from "../draw/conflicts.js";
 import { Panel } from "../draw/panel.js";
 import { style } from "../draw/display.js";
+import { Proposal } from "../draw/proposal.js";
 import { labelAttribute } from "../draw/labels.js";
 import { isReviewable } from "../draw/review.js";
 import { Session } from "../draw/session.js";
@@ -183,7 +184,7 @@ function Workplace({ media, params, query }) {
       <div class=${classes("stage", session.tool.value && "draws")} aria-label=${media.name} ref=${root} tabindex="0" role="application">
         <canvas class="picture" ref=${picture} width="16" height="9" /><canvas class="looked" ref=${looked} hidden /><canvas class="shapes" ref=${overlay} /><canvas class="shapes" ref=${hands} /><audio ref=${speaker} preload="auto" />
         ${session.failure.value && html`<p class="note bad stage-note" role="alert">${explain(session.failure.value)}</p>`}
-        <${Hint} session=${session} /><${Spoken} session=${session} />
+        <${Hint} session=${session} /><${Proposal} session=${session} run=${run} /><${Spoken} session=${session} />
       </div>
       <${Timeline} session=${session} /><${Transport} session=${session} field=${field} onLink=${address} />
     </div>
@@ -202,7 +203,7 @@ const stageOf = (session, root, pictures, overlay, hands) =>
     colorOf: (key, row) => session.colorOf(key, row),
     labelOf: (_key, row) => session.labelOf(row),
     isEditable: session.isEditable,
-    isComputed: (key) => key.startsWith("~"),
+    isComputed: (key) => key.startsWith("~") || key.startsWith("?"),
     selected: () => session.selected.peek(),
     select: (keys) => session.select(keys),
     tool: () => {

@@ -1,0 +1,19 @@
+// The commands that let the browser or a model work.
+
+import { assist as words } from "../strings_assist.js";
+
+/** @param {import("./session.js").Session} session @returns {import("./commands.js").Command[]} */
+export function assistCommands(session) {
+  const { follow } = session;
+  const video = (
+    /** @type {string} */ id,
+    /** @type {string} */ key,
+    /** @type {string} */ label,
+    /** @type {() => any} */ run,
+  ) => /** @type {import("./commands.js").Command} */ ({ id, group: "assist", label, keys: [key], run, isVideo: true });
+  return [
+    video("follow", "w", words.followForward, () => follow.start("forward")),
+    video("followBack", "W", words.followBack, () => follow.start("back")),
+    video("followToKeyframe", "Alt+w", words.followToKeyframe, () => follow.start("keyframe")),
+  ];
+}
