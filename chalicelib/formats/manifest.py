@@ -29,12 +29,19 @@ def line(values: Iterable[Any]) -> bytes:
 
 
 def cell(value: Any) -> Any:
-    """A value as it stands in CSV."""
+    """A value as it stands in CSV; None and numbers are left to the writer."""
+    if isinstance(value, str):
+        return csv_cells.disarm(value)
+    return as_text(value) if isinstance(value, bool | list | tuple | dict) else value
+
+
+def as_text(value: Any) -> str:
+    """A value as it stands in text that no spreadsheet opens: the same, but for what would run as a formula."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list | tuple | dict):
         return msgspec.json.encode(value).decode()
-    return csv_cells.disarm(value) if isinstance(value, str) else value
+    return str(value)
 
 
 LAYOUT: Layout = (line(COLUMNS), Section("media"))

@@ -279,8 +279,8 @@ GUARDS: dict[str, Guard] = {
     "formulas in exports": Guard(
         "cells of exports that a spreadsheet would run",
         "chalicelib/formats/manifest.py",
-        "csv_cells.disarm(value) if isinstance(value, str) else value",
-        "value",
+        "return csv_cells.disarm(value)",
+        "return value",
         "tests/formats/test_writers.py",
         "test_texts_that_a_spreadsheet_would_run_are_disarmed_in_exports_and_read_back",
     ),

@@ -18,6 +18,7 @@ from chalicelib.formats import manifest
 from chalicelib.formats.model import box_of, in_pixels, picture_name
 from chalicelib.formats.registry import WRITERS
 from chalicelib.formats.writers import table, voc
+from chalicelib.resources.exports.rows import class_text
 from tests.formats.worlds import CLASSES, dataset, groups, write
 
 PARTS = st.lists(groups(), max_size=1).map(lambda found: [[group] for part in found for group in part])
@@ -257,3 +258,8 @@ def test_texts_that_a_spreadsheet_would_run_are_disarmed_in_exports_and_read_bac
     assert written[0] not in "=+@\t\uff1d"
     assert not written.startswith("-1+")
     assert csv_cells.restore(written) == text
+
+
+@pytest.mark.parametrize("text", ["=1", "'=1", "-1+1", "@x"])
+def test_text_that_no_spreadsheet_opens_is_written_as_it_is(text):
+    assert class_text(text) == voc.text(text).replace("&apos;", "'") == manifest.as_text(text) == text

@@ -222,8 +222,8 @@ class ParquetWriter:
         """Add a row."""
         values = members(row)
         for name, value in row.attributes.items():
-            is_text = name in self._texts and not isinstance(value, str)
-            values[f"{PREFIX}{name}"] = manifest.cell(value) if is_text else value
+            is_text = name in self._texts and value is not None
+            values[f"{PREFIX}{name}"] = manifest.as_text(value) if is_text else value
         self._file.write(_encode(values) + b"\n")
         self._count += 1
 

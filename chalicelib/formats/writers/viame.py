@@ -147,8 +147,7 @@ def _attributes(word: str, attributes: Mapping[str, Any]) -> Iterator[str]:
     for name, value in attributes.items():
         if value is not None and value != "":
             # A value may begin with what spreadsheets run: only the whole cell is one, and it begins with a bracket.
-            text = value if isinstance(value, str) else manifest.cell(value)
-            yield f"({word}) {_name(name)} {text}"
+            yield f"({word}) {_name(name)} {manifest.as_text(value)}"
 
 
 def _name(name: str) -> str:

@@ -105,7 +105,7 @@ def _document(media: Media, name: str, objects: list[str]) -> str:
 
 def text(value: object) -> str:
     """A value as XML text: characters that XML 1.0 has no way to write become `?`."""
-    written = str(manifest.cell(value))
+    written = manifest.as_text(value)
     return escape("".join(each if _is_xml(each) else "?" for each in written), {'"': "&quot;"})
 
 

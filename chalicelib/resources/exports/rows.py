@@ -19,7 +19,7 @@ from chalicelib.core.models.definitions import SECTION, Definitions
 from chalicelib.core.models.entities import Media as MediaEntity
 from chalicelib.core.models.media_files import TAG_ATTRIBUTE
 from chalicelib.formats.interpolation import interpolate
-from chalicelib.formats.manifest import cell
+from chalicelib.formats.manifest import as_text
 from chalicelib.formats.model import Attributes, Group, Label, Media, Split, State, shape_of
 from chalicelib.formats.refined import refined_of
 from chalicelib.query.operators import Op
@@ -292,7 +292,7 @@ class Reader:
 
 def class_text(value: Any) -> str:
     """A class as text."""
-    return str(cell(value))
+    return as_text(value)
 
 
 def order_classes(names: Iterable[str], first: Sequence[str]) -> tuple[str, ...]:
