@@ -36,6 +36,11 @@ def other_file(folder, name):
     return {"path": f"{folder}/{name}.txt", "name": "t"}
 
 
+def uid_of(world, digit):
+    """A UUID that only this world gives to anything."""
+    return f"{world.things['project']:08x}-0000-1000-8000-{str(digit) * 12}"
+
+
 def overrides(world):  # one line per operation
     things, folder = world.things, world.things["folder"]
     named = {"also": {"name": "another name"}}
@@ -46,9 +51,11 @@ def overrides(world):  # one line per operation
     attribute = {"entity_type": "LocalizationType", "current_name": "Kind"}
     changed = {"attributes": {"Kind": "x"}}
     transcode = {"type": things["media_type"], "name": "t.mp4", "md5": "", "url": things["picture"]}
-    transcode |= {"uid": "33333333-3333-1333-8333-333333333333", "gid": "44444444-4444-1444-8444-444444444444"}
+    transcode |= {"uid": uid_of(world, 3), "gid": uid_of(world, 4)}
     localization_type = {"variables": {"id": things["localization_type"]}}
-    account = {"username": "ada", "first_name": "Ada", "last_name": "L", "email": "ada@example.org"}
+    # names and uids that are unique across projects are those of no other world of the process
+    own = f"of{things['project']}"
+    account = {"username": f"ada{own}", "first_name": "Ada", "last_name": "L", "email": f"ada{own}@example.org"}
     annotator = {"type": things["localization_type"], "algorithm": records.get(ALGORITHM, things["algorithm"]).name}
     rule = {"name": "r", "types": ["limn.media.ready"], "algorithm": annotator["algorithm"]}
     of_second = {"query": {"media_id": things["second_media"]}}
@@ -139,8 +146,8 @@ def overrides(world):  # one line per operation
         "DeleteTranscode": {"variables": {"uid": things["transcode"]}},
         "SaveAlgorithmManifest": {"body": {"name": "n.yaml", "upload_url": things["manifest"]}},
         **{f"{verb}Annotator": {"also": annotator} for verb in ("Create", "Update")},
-        "RegisterAlgorithm": {"also": {**manifest, "user": things["user"]}},
-        "UpdateAlgorithm": {"also": {"name": "another name", **manifest}},
+        "RegisterAlgorithm": {"also": {"name": f"new {own}", **manifest, "user": things["user"]}},
+        "UpdateAlgorithm": {"also": {"name": f"another {own}", **manifest}},
         "SaveGenericFile": {"body": {"name": "q.html", "upload_url": things["page"]}},
         "RegisterApplet": {"also": page},
         "UpdateApplet": {"also": {"name": "another name", **page}},

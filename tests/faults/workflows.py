@@ -33,6 +33,7 @@ from tests.faults.workflow_calls import (
     image_file,
     other_file,
     overrides,
+    uid_of,
     video_file,
 )
 from tests.resources.algorithms.test_algorithms import MANIFEST
@@ -181,9 +182,9 @@ def _build_more(world):
     things["registration_token"] = invited.message.rpartition("registration_token=")[2]
     spec = {"permission": 1, "project": project, "user": things["user"]}
     things["row_protection"] = owner.made("RowProtections", spec)
-    spec = {"type": things["media_type"], "uid": "11111111-1111-1111-8111-111111111111", "name": "t.mp4", "md5": ""}
-    spec |= {"gid": "22222222-2222-1222-8222-222222222222", "url": things["picture"]}
-    owner.post(f"Transcodes/{project}", spec)
+    spec = {"type": things["media_type"], "uid": uid_of(world, 1), "name": "t.mp4", "md5": ""}
+    spec |= {"gid": uid_of(world, 2), "url": things["picture"]}
+    assert owner.post(f"Transcodes/{project}", spec).status == 201
     things["transcode"] = spec["uid"]
     _build_changes(world)
 
