@@ -34,7 +34,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from chalicelib.errors import BadInput, Forbidden, LimnError, NotFound, TooLarge
 from chalicelib.queues import Message, Unreadable, client, decode
-from chalicelib.queues.base import tag_of
+from chalicelib.queues.base import tag_of, within
 from chalicelib.settings import Settings, settings
 
 if TYPE_CHECKING:
@@ -223,7 +223,8 @@ class _Attempt:
             raise
         tag = tag_of(type(message))
         try:
-            self._handle(message)
+            with within(message):
+                self._handle(message)
         except Retry as wish:
             _count("MessagesDelayed", tag)
             self._say("info", "not yet", kind=tag, error=str(wish), after=wish.after)
@@ -276,6 +277,8 @@ class _Attempt:
             run, data_keyword_argument="key", persistence_store=_store(), config=config, key_prefix=KEY_PREFIX
         )
         key = message.idempotency_key()
+        if message.generation:
+            key = f"{key}#{message.generation}"
         state = _state(key, config) if self.delivery.is_last else ""
         if self.delivery.is_burial and state not in (DONE, RUNNING):
             raise Died

@@ -5,7 +5,7 @@
     python -m infra.admin announce "We are down on Sunday from 8 to 9 UTC." --subject Maintenance --days 3
     python -m infra.admin unlock ada
     python -m infra.admin deactivate ada         ends all tokens too; `activate` opens the account again
-    python -m infra.admin dead-letters           what each queue has given up; `redrive clip` has it tried again
+    python -m infra.admin dead-letters           what each queue has given up; `redrive all` has it tried again
     python -m infra.admin staff ada              makes a user one of the staff; `no-staff` undoes it
     python -m infra.admin --stage prod health    what does not answer, waits, was given up or rings
     python -m infra.admin --stage prod usage     requests, GB-seconds, bytes of this month; `--month 2026-10`
@@ -87,7 +87,7 @@ def parser() -> argparse.ArgumentParser:
     announce.add_argument("--user", dest="username", help="only this one")
     commands.add_parser("dead-letters", help="how many messages were given up, and the first of each queue")
     redrive = commands.add_parser("redrive", help="put what a queue has given up back into it")
-    redrive.add_argument("queue", choices=QUEUES)
+    redrive.add_argument("queue", choices=[*QUEUES, redriving.EVERY])
     for command, about in (
         ("unlock", "let a user sign in who entered too many wrong passwords"),
         ("deactivate", "close an account and end its tokens"),

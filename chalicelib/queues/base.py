@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any, Union
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
+from chalicelib.core.context import holding
 from chalicelib.errors import TooLarge
 
 MAX_MESSAGE_BYTES = 256 * 1024
@@ -30,12 +34,23 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
     messages.
     """
 
+    generation: str | UnsetType = UNSET
+    """What had given-up work done anew: work that was done in another generation is not done in this one."""
+
     def idempotency_key(self) -> str:
         """The identity of the work: the tag and all fields, unless the kind has an id of its own.
 
         The same work sent again within a day of its completion is skipped; to repeat it, a field must differ.
         """
         return f"{tag_of(type(self))}#{hashlib.sha256(_ENCODER.encode(self)).hexdigest()}"
+
+
+_GENERATION: ContextVar[str | None] = ContextVar("generation", default=None)
+
+
+def within(message: Message) -> AbstractContextManager[None]:
+    """Around the handling of a message: those that it sends are of its generation."""
+    return holding(_GENERATION, None if isinstance(message.generation, UnsetType) else message.generation)
 
 
 _ENCODER = msgspec.json.Encoder(order="sorted")
@@ -48,6 +63,8 @@ def tag_of(kind: type[Message]) -> str:
 
 def encode(message: Message) -> str:
     """The body for a queue. Raises TooLarge: it has more than `LARGEST` bytes."""
+    if message.generation is UNSET and (generation := _GENERATION.get()) is not None:
+        message = msgspec.structs.replace(message, generation=generation)
     body = _ENCODER.encode(message)
     if len(body) > MAX_MESSAGE_BYTES:
         raise TooLarge(

@@ -1,7 +1,9 @@
 """Dead letters: what the queues have given up, and the way back once the reason is mended.
 
-A message is sent to its queue before it is deleted here: who dies in between leaves it twice, and handlers are safe to
-run again. `python -m infra.admin dead-letters` and `redrive`.
+Work that was marked as failed when its message was given up begins anew: its record is opened, and the first message of
+the work is sent in a new generation, which is that of the dead letter (`chalicelib.queues.base.Message`). A message is
+sent before it is deleted here: who dies in between leaves it twice, and handlers are safe to run again.
+`python -m infra.admin dead-letters` and `redrive`.
 """
 
 from __future__ import annotations
@@ -13,12 +15,16 @@ import boto3
 from chalicelib.queues.sending import DEAD, QUEUES
 from chalicelib.settings import settings
 
+EVERY = "all"
+"""The word for all queues."""
 VISIBLE = 60
 """Seconds in which a message that was received here must have been sent on."""
 
 
 def perform(command: str, queue: str) -> str:
     """Do one of the commands; what there is to say. Raises ValueError: it is not one of them."""
+    if command == "redrive" and queue == EVERY:
+        return "\n".join(redrive(each) for each in QUEUES)
     if command == "redrive" and queue in QUEUES:
         return redrive(queue)
     if command == "dead-letters":
@@ -47,11 +53,14 @@ def dead_letters(name: str) -> int:
 
 def redrive(name: str) -> str:
     """Put all dead letters of a queue back into it; how many there were, as a sentence."""
+    from infra.operating.reopening import anew
+
     client, dead = boto3.client("sqs"), _dead(name)
     count = 0
     while messages := _received(client, dead):
         for message in messages:
-            client.send_message(QueueUrl=_alive(name), MessageBody=message["Body"])
+            queue, body = anew(name, message["Body"], message["MessageId"])
+            client.send_message(QueueUrl=_alive(queue), MessageBody=body)
             client.delete_message(QueueUrl=dead, ReceiptHandle=message["ReceiptHandle"])
             count += 1
     return f"{count} messages of {name} are tried again."

@@ -125,6 +125,14 @@ GUARDS: dict[str, Guard] = {
         "tests/functions/test_worker.py",
         "test_a_message_whose_last_run_dies_is_recorded_by_a_delivery_without_a_run",
     ),
+    "redriven work": Guard(
+        "redriven messages of work that stays failed",
+        "infra/operating/reopening.py",
+        "            exports_steps.reopen(message.uid, what)\n",
+        "",
+        "tests/infra/test_redriving.py",
+        "test_an_export_that_was_given_up_is_done_anew",
+    ),
     "work that was given up": Guard(
         "a green health check beside dead letters",
         "chalicelib/resources/health/operations.py",

@@ -5,9 +5,16 @@ from __future__ import annotations
 import boto3
 import pytest
 
+from chalicelib.queues import decode, encode
+from chalicelib.queues.base import within
+from chalicelib.resources.exports import joining
+from chalicelib.resources.transcodes import steps as transcodes_steps
+from chalicelib.resources.transcodes.messages import EncodePiece, PlanTranscode
 from chalicelib.settings import settings
 from infra import admin
 from infra.operating import redriving
+from infra.operating.reopening import anew
+from tests.resources.transcodes.test_transcodes import media_type, transcode, video
 
 
 @pytest.fixture
@@ -21,6 +28,28 @@ def letters():
     yield bodies
     for url in (dead, settings().clip_queue_url):
         client.purge_queue(QueueUrl=url)
+
+
+@pytest.fixture
+def given_up(api, monkeypatch):
+    """Runs die at their last delivery, and what they were about is a dead letter."""
+
+    def give_up(queue, dying):
+        """Deliver what waits, where a run that reaches a function of the service dies each time."""
+        url = getattr(settings(), f"{queue}_queue_url")
+
+        def die(*_args, **_more):
+            raise SystemError("killed")
+
+        with monkeypatch.context() as patch:
+            patch.setattr("functions.worker._Attempt._pause", lambda _: 0)
+            patch.setattr(*dying, die)
+            api.drain()
+        return url
+
+    yield give_up
+    for name in redriving.QUEUES:
+        boto3.client("sqs").purge_queue(QueueUrl=f"{getattr(settings(), f'{name}_queue_url')}-dead")
 
 
 def do(*words):
@@ -78,3 +107,38 @@ def test_who_dies_on_the_way_loses_none(letters, monkeypatch):
         AttributeNames=["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"],
     )["Attributes"]
     assert sum(int(count) for count in left.values()) == 10
+
+
+@pytest.mark.slow
+def test_a_transcode_that_was_given_up_is_done_anew(api, project, given_up):
+    said = transcode(api, project, media_type(project), video(30))
+    given_up("transcode", (transcodes_steps, "encode_piece"))
+    path = f"Transcode/{said.json['id']}"
+    assert api.get(path).json["job"]["status"] == "failed"
+    assert api.get("HealthCheckFull").status == 503
+    assert "messages of transcode are tried again." in do("redrive", "all")
+    assert (api.get(path).json["job"]["status"], api.get(path).json["job"]["message"]) == ("pending", None)
+    api.drain()
+    assert (api.get(path).json["job"]["status"], api.get(path).json["job"]["message"]) == ("succeeded", None)
+    assert api.get(f"Media/{said.json['media_id']}").json["import_error"] is None
+    assert api.get("HealthCheckFull").status == 200
+
+
+def test_an_export_that_was_given_up_is_done_anew(api, project, given_up):
+    media_type(project)
+    uid = api.made(f"Exports/{project}", {"format": "coco"})
+    given_up("dataset", (joining, "_body"))
+    assert api.get(f"Export/{uid}").json["status"] == "failed"
+    do("redrive", "dataset")
+    api.drain()
+    assert (api.get(f"Export/{uid}").json["status"], api.get(f"Export/{uid}").json["message"]) == ("succeeded", "")
+
+
+def test_a_generation_is_that_of_the_letter_and_of_all_that_follows_from_it():
+    body = encode(PlanTranscode(job="none"))
+    queue, again = anew("transcode", body, "letter")
+    assert (queue, decode(again, [PlanTranscode]).generation) == ("transcode", "letter")
+    assert "generation" not in body
+    with within(decode(again, [PlanTranscode])):
+        assert decode(encode(EncodePiece(job="none", index=0)), [EncodePiece]).generation == "letter"
+    assert anew("clip", "no message", "letter") == ("clip", "no message")

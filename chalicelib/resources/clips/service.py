@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import tempfile
@@ -251,6 +252,16 @@ def _store(key: ObjectKey, encode: Callable[[Path], clip.Clip]) -> clip.Clip:
         with path.open("rb") as body:
             objects.write(key, body, "video/mp4")
     return made
+
+
+def reopen(number: int) -> None:
+    """Let a clip that could not be cut wait again; another one stays as it is."""
+
+    def how(current: TemporaryFile) -> TemporaryFile | None:
+        return msgspec.structs.replace(current, status="waiting", message="") if current.status == "failed" else None
+
+    with contextlib.suppress(NotFound):
+        records.edit(TEMPORARY_FILE, number, how)
 
 
 def fail(number: int, reason: Exception) -> None:

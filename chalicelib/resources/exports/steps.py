@@ -352,7 +352,19 @@ def fail(uid: str, what: What, reason: Exception) -> None:
 
     with contextlib.suppress(NotFound):
         records.edit(KINDS[what], uid, how, also=note_end)
-    clean_up(work, whole=True)
+    clean_up(work, whole=True, is_kept=True)
+
+
+def reopen(uid: str, what: What) -> None:
+    """Let an export or a version that failed begin anew; another one stays as it is."""
+
+    def how(current: Any) -> Any:
+        if current.status != "failed":
+            return None
+        return msgspec.structs.replace(current, status="pending", message="", parts=0, upload="")
+
+    with contextlib.suppress(NotFound):
+        records.edit(KINDS[what], uid, how)
 
 
 def remove_leftovers(message: PlanExport | WritePart | DrawPictures | RemoveExport) -> None:
@@ -362,15 +374,20 @@ def remove_leftovers(message: PlanExport | WritePart | DrawPictures | RemoveExpo
         pieces.remove(message.uid)
 
 
-def clean_up(work: Work, *, whole: bool) -> None:
-    """Remove the objects and rows of the steps; with `whole` the result as well. Idempotent."""
+def clean_up(work: Work, *, whole: bool, is_kept: bool = False) -> None:
+    """Remove the objects and rows of the steps; with `whole` the result as well. Idempotent.
+
+    Where the record is kept, what was asked for stays with it, from which the work can begin anew.
+    """
     if work.upload and whole and not work.is_finished:
         objects.abort(places.archive_key(work), work.upload)
     kept = {places.archive_key(work), places.plan_key(work), places.spec_key(work)}
     if isinstance(work, StoredVersion):
         kept |= {places.parts_key(work), places.counts_key(work)}
     rows = places.rows_prefix(work)
-    doomed = [key for key in objects.under(places.folder(work)) if whole or not (key in kept or rows.holds(key))]
+    if whole:
+        kept = {places.spec_key(work)} if is_kept else set()
+    doomed = [key for key in objects.under(places.folder(work)) if not (key in kept or (not whole and rows.holds(key)))]
     if doomed:
         objects.remove(doomed)
     pieces.remove(work.uid)

@@ -81,6 +81,6 @@ def _ask_parts() -> list[HealthStatus]:
         counts = ", ".join(f"{count} of {name}" for name, count in given_up.items())
         raise Unavailable(
             f"Work was given up: dead letters, {counts}.",
-            "`python -m infra.admin dead-letters` shows them, and `redrive QUEUE` has them tried again.",
+            "`python -m infra.admin dead-letters` shows them, and `redrive all` has them done anew.",
         )
     return [HealthStatus(part="service", version=__version__), *(HealthStatus(part=part) for part, _ in PARTS)]

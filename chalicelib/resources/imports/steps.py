@@ -180,6 +180,20 @@ def fail(uid: str, reason: Exception) -> None:
         imports_service.clean_up(found.project, uid)
 
 
+def reopen(uid: str) -> None:
+    """Let an import that failed begin anew: what it created is found again. Another one stays as it is."""
+
+    def how(current: StoredImport) -> StoredImport | None:
+        if current.status != "failed":
+            return None
+        return msgspec.structs.replace(
+            current, status="pending", stop_time=None, message=None, report=None, parts={}, part=0
+        )
+
+    with contextlib.suppress(NotFound):
+        records.edit(IMPORT, uid, how)
+
+
 def note_end(change: Transaction, _before: StoredImport, after: StoredImport) -> None:
     """Add the event of the end of an import, `import.done`; a dry run has one, too."""
     if not after.is_finished:

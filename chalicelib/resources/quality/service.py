@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
@@ -141,6 +142,16 @@ def fail(uid: str, reason: Exception) -> None:
     text = f"{reason.message} {reason.details}".strip() if isinstance(reason, LimnError) else "The report failed."
     if records.maybe(QUALITY_REPORT, uid) is not None:
         finish(uid, status="failed", message=text[:1000])
+
+
+def reopen(uid: str) -> None:
+    """Let a report that failed be computed again; another one stays as it is."""
+
+    def how(current: QualityReport) -> QualityReport | None:
+        return msgspec.structs.replace(current, status="pending", message="") if current.status == "failed" else None
+
+    with contextlib.suppress(NotFound):
+        records.edit(QUALITY_REPORT, uid, how)
 
 
 def without_results(report: QualityReport) -> QualityReport:
