@@ -35,7 +35,7 @@ LOCK_MAIL = Limit("lock mail", by_address=3)
 PROJECT_MAIL = Limit("project mail", by_caller=200, by_address=60)
 NOTIFICATION = Limit("notification", by_caller=60)
 LOOKUP = Limit("lookup", by_caller=600)
-"""Lookups of users by anonymous callers."""
+"""Lookups of users whom the caller does not know, and of ones that do not exist."""
 LINK_OPENING = Limit("opening of share links", by_caller=300)
 KEPT_ANSWERS = Limit("Idempotency-Key", by_caller=50_000)
 """Requests whose answers are kept for a day: `http/idempotency.py`."""

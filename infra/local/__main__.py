@@ -27,8 +27,8 @@ from infra.local.folder import CannotStart, Folder, demand_ports, read_port
 from infra.local.job_runner import VARIABLES, NoJobs, choose
 
 HOST = os.environ.get("HOST", "127.0.0.1")
-_ARENA_MAX = -8
-"""The C library's number of the setting."""
+_ARENA_MAX, _MMAP_THRESHOLD = -8, -3
+"""The C library's numbers of the settings."""
 SETTLED = 3.0
 """Seconds after which the process for media is started, so that the first upload need not wait for it."""
 
@@ -45,7 +45,7 @@ def main() -> None:
 
 def _run() -> None:
     began = time.monotonic()
-    _limit_arenas()
+    _limit_heaps()
     port = read_port(os.environ.get("PORT", "8000"))
     folder = Folder(Path(os.environ.get("LIMN_HOME", ".")) / ".limn")
     home = folder.home
@@ -111,10 +111,15 @@ def _job_runner(home: Path, port: int) -> Runner | None:
     return runner
 
 
-def _limit_arenas() -> None:
-    """Have the threads share two arenas of the C library: each keeps what it freed, as fragments, to itself."""
+def _limit_heaps() -> None:
+    """Bound what the C library keeps of what was freed.
+
+    The threads share two arenas, for each keeps its fragments to itself. Large blocks, as passwords and pictures take
+    them, never lie in an arena: once one was freed, the library would put the next ones there.
+    """
     if hasattr(library := ctypes.CDLL(None), "mallopt"):
         library.mallopt(_ARENA_MAX, 2)
+        library.mallopt(_MMAP_THRESHOLD, 1_000_000)
 
 
 def _say(step: str) -> None:

@@ -14,7 +14,7 @@ from chalicelib.resources.imports.messages import CheckImport, RunImportPart
 from chalicelib.resources.media.messages import ImportImage
 from chalicelib.resources.quality import service as quality_service
 from chalicelib.resources.quality.messages import MakeQualityReport
-from chalicelib.resources.transcodes import steps as transcodes_steps
+from chalicelib.resources.transcodes import service as transcodes_service
 from chalicelib.resources.transcodes.messages import AssembleTranscode, EncodePiece, PlanTranscode
 
 _KINDS: tuple[type[Message], ...] = (
@@ -38,7 +38,7 @@ def _reopened(message: Message) -> tuple[str, Message]:  # one case for each kin
     """The first message of the work that a message is of, once its record is open again, and its queue."""
     match message:
         case PlanTranscode() | EncodePiece() | AssembleTranscode():
-            transcodes_steps.reopen(message.job)
+            transcodes_service.reopen(message.job)
             return "transcode", PlanTranscode(job=message.job)
         case PlanExport() | WritePart() | JoinExport() | DrawPictures():
             what: What = "export" if isinstance(message, DrawPictures) else message.what

@@ -54,7 +54,7 @@ GUARDS: dict[str, Guard] = {
     "what runs": Guard(
         "changes of what runs by callers who may not register it",
         "chalicelib/resources/algorithms/service.py",
-        "            _check_approval(project, caller, _get_active(after))\n",
+        "            _check_approval(project, caller, msgspec.structs.replace(_get_active(current), **members))\n",
         "",
         "tests/contract/test_what_runs.py",
         "test_what_runs_at_the_cost_of_the_deployment_is_changed_by_staff_only",

@@ -81,12 +81,43 @@ def test_calls_outside_the_functions_are_nobodys(api):
     assert {name: len(rights) for name, rights in RECORDER.asked.items()} == before
 
 
-@pytest.mark.parametrize("name", sorted({*FUNCTION_NAMES} - {"APIHandler", "Compact"}))
+WRITES = ("PutItem", "DeleteItem", "BatchWriteItem", "UpdateItem")
+AUTHORITY = (
+    "user#", "token#", "claim#user|", "organization#", "affiliation#", "invitation#", "claim#invitation|",
+    "claim#organization|", "jobcluster#", "claim#jobcluster|", "hosted_template#",
+)  # fmt: skip
+"""Beginnings of the keys of rows that say who somebody is, who is of an organization, and where its jobs run."""
+KEYS = {
+    "Clip": {"project#*"},
+    "Compact": {"project#*"},
+    "MediaHandler": {"project#*", "temporary_file#*", "claim#temporary_file|*"},
+    "Webhook": {"webhook#*"},
+    "Email": set(),
+}
+"""What the functions that write few kinds of records write; the others write many, but none of `AUTHORITY`."""
+
+
+@pytest.mark.parametrize("name", sorted({*FUNCTION_NAMES} - {"APIHandler"}))
+def test_no_function_but_the_api_writes_any_row_of_the_records(name):
+    written = [
+        right
+        for right in roles.role(name)
+        if right.resource.endswith("-records") and right.action.removeprefix("dynamodb:") in WRITES
+    ]
+    assert all(right.keys or right.but for right in written)
+    if name in KEYS:
+        assert {key for right in written for key in right.keys} == KEYS[name]
+        assert not any(right.but for right in written)
+
+
+@pytest.mark.parametrize("name", sorted({*FUNCTION_NAMES} - {"APIHandler"}))
 def test_no_function_but_the_api_makes_accounts_and_tokens(name):
     place = f"arn:aws:dynamodb:{aws.REGION}:{aws.ACCOUNT}:table/limn-local-"
-    for action in ("PutItem", "DeleteItem", "BatchWriteItem", "UpdateItem"):
-        for key in ("user#", "token#", "claim#user|"):
-            assert not roles.allows(name, Right(f"dynamodb:{action}", f"{place}records", key=key)), (action, key)
+    for action in WRITES:
+        for key in AUTHORITY:
+            is_removal = (name, action, key) == ("Purge", "DeleteItem", "organization#")  # of registered buckets
+            right = Right(f"dynamodb:{action}", f"{place}records", key=key)
+            assert roles.allows(name, right) == is_removal, (action, key)
         for key in ("session#", "access#", "guest#"):
             is_use = (name, action) == ("MediaHandler", "UpdateItem")  # which notes the day
             right = Right(f"dynamodb:{action}", f"{place}credentials", key=key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chalicelib.access.groups import GROUP, Group, GroupSpec, GroupUpdateSpec
-from chalicelib.access.known_users import check_known
+from chalicelib.access.users import check_known
 from chalicelib.core.models.accounts import Organization
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Id, Resource

@@ -14,7 +14,6 @@ import msgspec
 from chalicelib.access import authentication, grants
 from chalicelib.access.authentication import Caller
 from chalicelib.access.groups import GROUP
-from chalicelib.access.known_users import check_known
 from chalicelib.access.masks import ACL, mask_of
 from chalicelib.access.row_protections import (
     IN_PROJECT,
@@ -28,6 +27,7 @@ from chalicelib.access.row_protections import (
     project_scope,
 )
 from chalicelib.access.scope import mask_on
+from chalicelib.access.users import check_known
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.accounts import AFFILIATION, MEMBERSHIP, ORGANIZATION
 from chalicelib.core.models.algorithms import ALGORITHM

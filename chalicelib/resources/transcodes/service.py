@@ -221,6 +221,24 @@ def clean_up(job: StoredJob) -> None:
         objects.remove(object_cleanup.find_unreferenced(made).doomed)
 
 
+def reopen(uid: str) -> None:
+    """Let a job that failed begin anew; another one stays as it is. Its plan and pieces were removed when it failed."""
+
+    def how(current: StoredJob) -> StoredJob | None:
+        if current.status != "failed":
+            return None
+        blank = StoredJob(
+            **{
+                name: getattr(current, name)
+                for name in ("uid", "gid", "project", "user", "media", "spec", "start_time")
+            }
+        )
+        return msgspec.structs.replace(blank, status="pending")
+
+    with contextlib.suppress(NotFound):
+        records.edit(JOB, uid, how)
+
+
 def readable(reason: Exception) -> str:
     """The reason of a failed job, from its message."""
     if isinstance(reason, LimnError):

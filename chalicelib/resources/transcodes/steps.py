@@ -279,24 +279,6 @@ def fail(uid: str, reason: Exception) -> None:
         clean_up(job)
 
 
-def reopen(uid: str) -> None:
-    """Let a job that failed begin anew; another one stays as it is. Its plan and pieces were removed when it failed."""
-
-    def how(current: StoredJob) -> StoredJob | None:
-        if current.status != "failed":
-            return None
-        blank = StoredJob(
-            **{
-                name: getattr(current, name)
-                for name in ("uid", "gid", "project", "user", "media", "spec", "start_time")
-            }
-        )
-        return msgspec.structs.replace(blank, status="pending")
-
-    with contextlib.suppress(NotFound):
-        records.edit(JOB, uid, how)
-
-
 def _plan(job: StoredJob) -> StoredJob:
     media: Media = entities.get(Kind.MEDIA, job.media)
     type_ = records.definitions(job.project).types(Kind.MEDIA).get(media.type)

@@ -16,10 +16,10 @@ from tests.resources.accounts.mails import mails_to, spec
 from tests.service import Api
 
 
-def lower(monkeypatch, name, **limits):
+def lower(monkeypatch, what, **limits):
     """Make a limit small enough for a test."""
-    changed = dataclasses.replace(getattr(rate_limits, name), **limits)
-    monkeypatch.setattr(rate_limits, name, changed)
+    changed = dataclasses.replace(getattr(rate_limits, what), **limits)
+    monkeypatch.setattr(rate_limits, what, changed)
 
 
 def any_address():
@@ -97,10 +97,15 @@ def test_changes_of_an_address_are_limited(me, ada, monkeypatch):
     assert said == [200, 200, 429]
 
 
-def test_anonymous_lookups_are_limited(nobody, me, monkeypatch):
-    lower(monkeypatch, "LOOKUP", by_caller=2)
-    assert [nobody.get("User/Exists", username="x").status for _ in range(3)] == [200, 200, 429]
-    assert [me.get("User/Exists", username="x").status for _ in range(3)] == [200] * 3
+@pytest.mark.parametrize("path", ["User/Exists", "Users"])
+def test_lookups_of_strangers_are_limited(api, nobody, me, ada, stranger, monkeypatch, path):
+    for there in ({"username": stranger.user.username}, {"email": any_address()}):
+        lower(monkeypatch, "LOOKUP", by_caller=2, name=f"lookup by {path} and {min(there)}")
+        if path == "User/Exists":
+            assert [nobody.get(path, **there).status for _ in range(3)] == [200, 200, 429]
+        assert [me.get(path, username=ada.username).status for _ in range(4)] == [200] * 4
+        assert [me.get(path, **there).status for _ in range(3)] == [200, 200, 429]
+        assert [api.get(path, **there).status for _ in range(4)] == [200] * 4
 
 
 def test_registrations_are_limited_and_staff_is_not(api, nobody, monkeypatch, configured):
