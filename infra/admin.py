@@ -87,7 +87,7 @@ def parser() -> argparse.ArgumentParser:
     announce.add_argument("--user", dest="username", help="only this one")
     commands.add_parser("dead-letters", help="how many messages were given up, and the first of each queue")
     redrive = commands.add_parser("redrive", help="put what a queue has given up back into it")
-    redrive.add_argument("queue", choices=[*QUEUES, redriving.EVERY])
+    redrive.add_argument("queue", choices=[*QUEUES, "all"])
     for command, about in (
         ("unlock", "let a user sign in who entered too many wrong passwords"),
         ("deactivate", "close an account and end its tokens"),
