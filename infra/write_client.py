@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import keyword
 import re
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from chalicelib.http.operation import Operation
 
 FOLDER = Path(__file__).parent / "client"
-WIDTH = 120
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 _HEAD = '"""{title}\n\nWritten by `make docs` from the declarations of the service; do not edit.\n"""\n\n'
@@ -186,15 +184,13 @@ def _answer(operation: Operation, made: Mapping[str, Any], writer: _Writer) -> t
 
 
 def _stub(entries: list[dict[str, Any]]) -> str:
-    names = sorted({name for each in entries for name in re.findall(r"\b[A-Z]\w+", each["signature"] + each["answer"])})
-    taken = [name for name in names if name not in ("Any", "Literal", "None", "Unpack")]
     lines = [
         _HEAD.format(title="The methods of the clients: one for each operation."),
         "from typing import Any, Literal",
         "",
         "from typing_extensions import Unpack",
         "",
-        *textwrap.wrap(f"from .types import ({', '.join(taken)})", WIDTH, subsequent_indent="    "),
+        "from .types import *",
         "",
         "class Entry:",
         *(f"    {name}: {kind}" for name, kind in _ENTRY.items()),

@@ -186,7 +186,8 @@ def _responses(operation: Operation, schemas: _Schemas, leads: Links) -> Schema:
         schema = {} if operation.returns is None else _declared(operation.schema_answer or operation.returns, schemas)
         content = {"application/json": {"schema": schema}}
         for format_ in operation.all_formats[1:]:
-            content.setdefault(MEDIA_TYPES[format_][0], {"schema": {"type": "string"}})
+            binary = {"format": "binary"} if format_ == "arrow" else {}
+            content.setdefault(MEDIA_TYPES[format_][0], {"schema": {"type": "string", **binary}})
     statuses = ["400", "401", "404", "429", "503"]
     if operation.needs is not Permission.ANYONE or operation.method != "GET":
         statuses.append("403")

@@ -123,13 +123,13 @@ Present = Callable[[dict[str, Any]], dict[str, Any]]
 class Documents:
     """A list response as JSON documents, one per item, in order: the dispatcher joins them in the requested format.
 
-    `columns` names the attributes that become columns of their own in CSV; `present` converts a document for it;
-    `members` are the other columns of an empty list, where they are not all that its items have. `headers` are added to
-    the response.
+    `columns` are the attributes that become columns of their own in CSV and Arrow, with their dtypes; `present`
+    converts a document for CSV; `members` are the other columns of an empty list, where they are not all that its items
+    have. `headers` are added to the response.
     """
 
     documents: Iterable[bytes]
-    columns: tuple[str, ...] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
     present: Present | None = None
     members: tuple[str, ...] = ()
     headers: Mapping[str, str] = field(default_factory=dict)

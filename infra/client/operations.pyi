@@ -8,46 +8,7 @@ from typing import Any, Literal
 
 from typing_extensions import Unpack
 
-from .types import (AcceptSpec, AccessToken, AccessTokenCreated, AccessTokenSpec, AccessTokenUpdate, Affiliation,
-    AffiliationSpec, AffiliationUpdate, Algorithm, AlgorithmManifest, AlgorithmManifestSpec, AlgorithmSpec,
-    AlgorithmUpdateSpec, AnnotateSpec, AnnotationDeleted, AnnotationTypeQuery, Annotator, AnnotatorSpec,
-    AnnotatorUpdate, Announcement, Applet, AppletSpec, AttributeTypeDelete, AttributeTypeSpec, AttributeTypeUpdate,
-    AudioDefinition, AudioFileQuery, AuditEntry, AuditLogQuery, AuxiliaryFileDefinition, AuxiliaryFileQuery, Bookmark,
-    BookmarkQuery, BookmarkSpec, BookmarkUpdate, Bucket, BucketSource, BucketSourceSpec, BucketSourceUpdate, BucketSpec,
-    BucketUpdate, ChangeLog, ChangeLogQuery, ClipQuery, CloneMediaSpec, Comment, CommentQuery, CommentSpec,
-    CommentUpdate, Comparison, ComparisonQuery, CountedLeafQuery, CountedLocalizationQuery, CountedStateQuery,
-    CreateAudioFileQuery, CreateAuxiliaryFileQuery, CreateImageFileQuery, CreateListResponse, CreateResponse,
-    CreateVideoFileQuery, Credentials, Dataset, DatasetCreated, DatasetSpec, DeleteAudioFileQuery,
-    DeleteAuxiliaryFileQuery, DeleteImageFileQuery, DeleteVideoFileQuery, Delivery, DeliveryQuery, DownloadInfo,
-    DownloadInfoQuery, DownloadInfoSpec, EmailSpec, EmbedSpec, EmbeddingsSpec, EntityIdQuery, EventPage, EventQuery,
-    ExpiredQuery, Export, ExportCreated, ExportSpec, Favorite, FavoriteSpec, FavoriteUpdate, File, FileQuery, FileSpec,
-    FileType, FileTypeSpec, FileTypeUpdate, FileUpdate, FileUrlsQuery, FileUrlsUpdate, FrameQuery, FrameTimes,
-    FrameTimesQuery, FramesQuery, FramesUpdate, GenericFile, GenericFileSpec, GetAudioFileQuery, GetAuxiliaryFileQuery,
-    GetClonedMediaResponse, GetImageFileQuery, GetVideoFileQuery, Group, GroupQuery, GroupSpec, GroupUpdateSpec, Guest,
-    GuestSpec, HealthStatus, HistoryEntry, HistoryQuery, HostedTemplate, HostedTemplateSpec, ImageDefinition,
-    ImageFileQuery, Import, ImportCreated, ImportSpec, Invitation, InvitationCreated, InvitationSpec, InvitationUpdate,
-    Job, JobCluster, JobClusterSpec, JobGroup, JobGroupQuery, JobLog, JobLogQuery, JobQuery, JobSpec, JobUpdate, Leaf,
-    LeafBulkUpdate, LeafIdQuery, LeafQuery, LeafSpec, LeafSuggestion, LeafType, LeafTypeSpec, LeafTypeUpdate,
-    LeafUpdate, Localization, LocalizationBulkDelete, LocalizationBulkUpdate, LocalizationChanged, LocalizationDelete,
-    LocalizationGraphicQuery, LocalizationIdQuery, LocalizationListQuery, LocalizationQuery, LocalizationSpec,
-    LocalizationType, LocalizationTypeSpec, LocalizationTypeUpdate, LocalizationUpdate, MarkQuery, Media,
-    MediaBulkQuery, MediaBulkUpdate, MediaIdQuery, MediaListQuery, MediaNext, MediaPrev, MediaQuery, MediaSpec,
-    MediaStats, MediaType, MediaTypeSpec, MediaTypeUpdate, MediaUpdate, Membership, MembershipSpec, MembershipUpdate,
-    MessageResponse, NextTaskSpec, NotifySpec, OneMediaQuery, Organization, OrganizationSpec, OrganizationUpdate,
-    OrganizationUploadQuery, PasswordResetSpec, PermalinkQuery, PointSampleSpec, PointSamplesCreated, Prediction,
-    PredictionSpec, PresignedQuery, Project, ProjectQuery, ProjectSpec, ProjectUpdate, QualityReport,
-    QualityReportCreated, QualityReportSpec, RedeliverySpec, RestoreResponse, RestoreSpec, RewriteAnswer, RotationSpec,
-    RowProtection, RowProtectionQuery, RowProtectionSpec, RowProtectionUpdateSpec, Rule, RuleSpec, RuleUpdate,
-    SecretRotated, Section, SectionBulkUpdate, SectionQuery, SectionSpec, SectionUpdate, Segmentation, SegmentationSpec,
-    ShareLink, ShareLinkCreated, ShareLinkSpec, ShareLinkUpdate, SignIn, State, StateBulkDelete, StateBulkUpdate,
-    StateChanged, StateDelete, StateGraphicQuery, StateIdQuery, StateMergeUpdate, StateQuery, StateSpec,
-    StateTrimUpdate, StateType, StateTypeSpec, StateTypeUpdate, StateUpdate, StatisticsAnswer, StatisticsQuery,
-    SuggestionQuery, Task, TaskCount, TaskCreated, TaskQuery, TaskSpec, TaskUpdate, TaskWorkflow, TaskWorkflowUpdate,
-    TelemetryQuery, TelemetryUpdate, TemporaryFile, TemporaryFileSpec, Token, TokenQuery, TokenSummary, Tracking,
-    TrackingSpec, Transcode, TranscodeSpec, TypeQuery, UpdateAudioFileQuery, UpdateAuxiliaryFileQuery,
-    UpdateImageFileQuery, UpdateVideoFileQuery, UploadCompletionSpec, UploadInfo, UploadInfoQuery, User, UserQuery,
-    UserSpec, UserUpdate, ValuesQuery, Vectors, Version, VersionQuery, VersionSpec, VersionUpdate, VideoClip,
-    VideoDefinition, VideoFileQuery, Webhook, WebhookCreated, WebhookSpec, WebhookUpdate)
+from .types import *
 
 class Entry:
     name: str
@@ -438,6 +399,8 @@ class Operations:
         """Run an annotator on media in the background and write what it finds into a version, by default its `drafts`."""
     def embed(self, project: int, body: EmbedSpec) -> CreateListResponse:
         """Compute vectors of the localizations on media in the background, and write them into a float_array."""
+    def review_drafts(self, id: int, body: DraftsSpec) -> DraftsReviewed:
+        """Accept drafts of an annotator, which move to another version, or reject them, which deletes them."""
     def create_import(self, project: int, body: ImportSpec) -> ImportCreated:
         """Import a dataset from an archive that the caller uploaded."""
     def get_import_list(self, project: int) -> list[Import]:
@@ -629,7 +592,7 @@ class Operations:
     def get_history(self, project: int, kind: str, id: int, **query: Unpack[HistoryQuery]) -> list[HistoryEntry]:
         """Who changed what of one entity or definition, the oldest change first."""
     def restore(self, project: int, body: RestoreSpec) -> RestoreResponse:
-        """Undo the deletion of media, localizations, states, leaves and sections."""
+        """Undo deletions of media, localizations, states, leaves and sections, and bulk changes of annotations."""
     def get_webhook_list(self, project: int) -> list[Webhook]:
         """The webhooks of a project."""
     def get_organization_webhook_list(self, organization: int) -> list[Webhook]:
@@ -909,6 +872,7 @@ class AsyncOperations:
     async def compute_embeddings(self, id: int, body: EmbeddingsSpec) -> Vectors: ...
     async def annotate(self, project: int, body: AnnotateSpec) -> CreateListResponse: ...
     async def embed(self, project: int, body: EmbedSpec) -> CreateListResponse: ...
+    async def review_drafts(self, id: int, body: DraftsSpec) -> DraftsReviewed: ...
     async def create_import(self, project: int, body: ImportSpec) -> ImportCreated: ...
     async def get_import_list(self, project: int) -> list[Import]: ...
     async def get_import(self, uid: str) -> Import: ...

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Generator, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
+
+from . import tables
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -64,10 +66,10 @@ class _Asked(Generic[T]):
         kept = {name: value for name, value in self.query.items() if name not in left_out}
         return (self._list, {**kept, "operation": "count"}) if self.kind == "file" else (f"get_{self.kind}_count", kept)
 
-    def _pages(self) -> Generator[dict[str, Any], Rows, None]:
+    def _pages(self, size: int = 0) -> Generator[dict[str, Any], Rows, None]:
         fields = self.query.get("fields")
         needed = {} if fields is None or "id" in str(fields).split(",") else {"fields": f"id,{fields}"}
-        return windows({**self.query, **needed}, self.size)
+        return windows({**self.query, **needed}, size or self.size)
 
 
 class Selection(_Asked[T]):
@@ -92,6 +94,27 @@ class Selection(_Asked[T]):
     def __iter__(self) -> Iterator[T]:
         for page in self.pages():
             yield from page
+
+    def scan(self) -> Iterator[Any]:
+        """The objects as `pyarrow.RecordBatch`es, for what does not fit into memory."""
+        for table in tables.pages(self.client, self.kind, self.project, self._pages(tables.PAGE)):
+            yield from table.to_batches()
+
+    def to_arrow(self) -> Any:
+        """All objects as a `pyarrow.Table`."""
+        import pyarrow as pa
+
+        return pa.concat_tables(tables.pages(self.client, self.kind, self.project, self._pages(tables.PAGE)))
+
+    def to_pandas(self) -> Any:
+        """All objects as a `pandas.DataFrame`."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """All objects as a `polars.DataFrame`."""
+        import polars as pl
+
+        return pl.from_arrow(self.to_arrow())
 
     def count(self) -> int:
         """How many match."""
@@ -155,6 +178,28 @@ class Project:
     def files(self, **query: Unpack[FileQuery]) -> Selection[File]:
         """Files that are no media."""
         return Selection(self.client, "file", self.id, dict(query))
+
+    def write(
+        self,
+        table: Any,
+        kind: Literal["localization", "state", "leaf"] = "localization",
+        *,
+        dry_run: bool = False,
+        parallel: int = 4,
+    ) -> tables.Written:
+        """Make the objects of a project what a table says: columns as `to_arrow` has them.
+
+        A row with an `id`, or with the `elemental_id` of an existing object (of its `version`, if the row has one),
+        changes that object, where it differs; `delete` deletes it. Any other row creates an object, 500 at once, all or
+        none. A column that is not there, or has no value, changes nothing.
+
+        Args:
+            table: of pyarrow, polars or pandas, anything with an Arrow stream, or a list of dicts.
+            kind: what the rows are.
+            dry_run: only compare, and tell what would be done.
+            parallel: requests at once.
+        """
+        return tables.write(self.client, kind, self.id, table, is_dry=dry_run, parallel=parallel)
 
 
 class AsyncProject:

@@ -592,6 +592,22 @@ class DownloadInfo(TypedDict):
     url: str
 class DownloadInfoSpec(TypedDict):
     keys: list[str]
+class DraftsReviewed(TypedDict, total=False):
+    message: Required[str]
+    localizations: Required[int]
+    states: Required[int]
+    change: int | None
+class DraftsSpec(TypedDict, total=False):
+    decision: Required[Literal["accept", "reject"]]
+    version: int | None
+    ids: list[int] | None
+    state_ids: list[int] | None
+    media_ids: list[int] | None
+    frames: list[int] | None
+    labels: list[str] | None
+    least: float | None
+    most: float | None
+    is_all: bool
 class EmailAttachmentSpec(TypedDict):
     key: str
     name: str
@@ -1703,17 +1719,19 @@ class ResolutionConfig(TypedDict, total=False):
     crf: int
     preset: str
     pixel_format: Literal["yuv420p", "yuv420p10le", "yuv422p", "yuv422p10le", "yuv444p", "yuv444p10le", "yuvj420p", "yuvj422p", "yuvj444p"]
-class RestoreResponse(TypedDict):
-    message: str
-    restored: dict[str, int]
+class RestoreResponse(TypedDict, total=False):
+    message: Required[str]
+    restored: Required[dict[str, int]]
+    skipped: int
 class RestoreSpec(TypedDict):
     changes: list[int]
-class RewriteAnswer(TypedDict):
-    message: str
-    matched: int
-    changed: int
-    refused: int
-    refusals: list[Refusal]
+class RewriteAnswer(TypedDict, total=False):
+    message: Required[str]
+    matched: Required[int]
+    changed: Required[int]
+    refused: Required[int]
+    refusals: Required[list[Refusal]]
+    change: int | None
 class RotationSpec(TypedDict, total=False):
     keep_hours: int
 class RowProtection(TypedDict, total=False):

@@ -31,6 +31,7 @@ from chalicelib.resources.entities import spreadsheets
 from chalicelib.resources.entities.service import Writer, latest_of, live_mark, mark_of, uuid_text
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.dynamodb.entities import Stored
+from chalicelib.storage.view.database.arrow_stream import SEVERAL_DTYPES
 
 AnyCall = Call[Any, Any, Any]
 IF_MATCH = (
@@ -165,16 +166,19 @@ def list_matches(kind: Kind, call: AnyCall) -> Documents | int:
     view = view_queries.current(call.project)
     types = view.definitions.types(kind)
     shown = [types[query.type]] if query.type in types else types.values()
-    columns = dict.fromkeys(attribute.name for each in shown for attribute in each.attribute_types)
+    columns: dict[str, str] = {}
+    for attribute in (attribute for each in shown for attribute in each.attribute_types):
+        dtype = columns.setdefault(attribute.name, attribute.dtype)
+        columns[attribute.name] = dtype if dtype == attribute.dtype else SEVERAL_DTYPES
     wanted = getattr(call.query, "fields", None)
     fields = wanted.split(",") if isinstance(wanted, str) else wanted
     if fields is not None and "attributes" not in fields:
-        columns = {name: None for name in columns if f"attributes.{name}" in fields}
+        columns = {name: dtype for name, dtype in columns.items() if f"attributes.{name}" in fields}
     return Documents(
         documents=interpolated.documents(view, query, call.scope, call.query.frame, wanted)
         if interpolates
         else view_queries.documents(view, query, call.scope, wanted),
-        columns=tuple(columns),
+        columns=columns,
         members=tuple(dict.fromkeys(field.partition(".")[0] for field in fields or ())),
         present=spreadsheets.Presenter(view, call.scope),
     )
@@ -233,6 +237,7 @@ def annotation_operations(resource: AnnotationResource) -> Operations:
         needs=Permission.VIEW,
         query=resource.list_query or resource.query,
         returns=list[resource.stored],  # type: ignore[name-defined]
+        formats=("arrow",),
     )(resource.list)
     made.post(
         many,

@@ -49,6 +49,7 @@ class SuggestionQuery(Resource, kw_only=True):
     addresses=PROJECT,
     returns=list[Leaf],
     by_ids=LeafIdQuery,
+    formats=("arrow",),
 )
 def list_leaves(call: Call[Project, LeafQuery, Any]) -> Documents | int:
     """The leaves that match, by id unless sorted."""

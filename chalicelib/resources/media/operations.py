@@ -87,6 +87,7 @@ class OneMediaQuery(Resource, kw_only=True):
     addresses=WITHIN_PROJECT,
     returns=list[Media],
     by_ids=MediaIdQuery,
+    formats=("arrow",),
 )
 def list_media(call: Call[Project, MediaListQuery, Any]) -> Documents | int:
     """The media that match.

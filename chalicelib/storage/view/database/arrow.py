@@ -96,7 +96,7 @@ class Column:
         self.kind = kind
         self.length = length
         self.children = tuple(children)
-        self._kept = [valid, *buffers]
+        self.buffers = [valid, *buffers]
         self.valid = valid
 
     def schema(self, name: bytes, keep: list[Any]) -> _Schema:
@@ -110,8 +110,8 @@ class Column:
         """The values of the column; what they refer to is added to `keep`."""
         some = [each.array(keep) for each in self.children]
         pointers = (ctypes.POINTER(_Array) * max(1, len(some)))(*map(ctypes.pointer, some))
-        places = (ctypes.c_void_p * len(self._kept))(*map(_address, self._kept))
-        keep += [some, pointers, places, self._kept]
+        places = (ctypes.c_void_p * len(self.buffers))(*map(_address, self.buffers))
+        keep += [some, pointers, places, self.buffers]
         nulls = -1 if self.valid is not None else 0
         return _Array(self.length, nulls, 0, len(places), len(some), places, pointers, None, _array_released, None)
 
@@ -167,6 +167,11 @@ def _bytes_column(kind: bytes, values: Sequence[bytes | None]) -> Column:
 def blobs(values: Sequence[bytes | None]) -> Column:
     """A column of bytes or None."""
     return _bytes_column(b"Z", values)
+
+
+def json_texts(values: Sequence[bytes | None]) -> Column:
+    """A column of texts in UTF-8 or None."""
+    return _bytes_column(b"U", values)
 
 
 def texts(values: Sequence[str | None]) -> Column:

@@ -1,0 +1,226 @@
+"""Objects as Arrow tables, and tables as changes: `pip install '.[tables]'` (pyarrow).
+
+Rows come from the service as Arrow streams (`format=arrow`), a page at a time. Columns are the members, then
+`attributes.<name>`; members that are no numbers, texts, flags or lists of numbers are JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from .failures import Failure
+
+if TYPE_CHECKING:
+    from .client import Client
+
+PAGE = 50_000
+"""Rows of one answer."""
+AT_ONCE = 500
+"""Rows of one creation, which are made all or none, and of one comparison."""
+ATTRIBUTE = "attributes."
+DELETE = "delete"
+"""The column of flags by which `write` deletes rows."""
+JSON_MEMBERS = frozenset({"points", "mask", "holes", "segments"})
+_KEYS = frozenset({"id", "elemental_id", "version", DELETE})
+Row = dict[str, Any]
+
+
+def pages(client: Client, kind: str, project: int, windows: Any) -> Iterator[Any]:
+    """The record batches of a list, as they come."""
+    import pyarrow.ipc
+
+    seen: Sequence[Any] | None = None
+    while True:
+        try:
+            asked = windows.send(seen)
+        except StopIteration:
+            return
+        stream = getattr(client, f"get_{kind}_list")(project, **{**asked, "format": "arrow"})
+        with pyarrow.ipc.open_stream(stream) as reader:
+            batches = reader.read_all()
+        seen = _Seen(batches)
+        yield batches
+
+
+class _Seen(Sequence[Any]):
+    """As many rows as a table has, of which the last has its id."""
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+
+    def __len__(self) -> int:
+        return int(self._table.num_rows)
+
+    def __getitem__(self, place: Any) -> Any:
+        return {"id": self._table["id"][place].as_py()}
+
+
+@dataclass
+class Written:
+    """What a table changed, or with a dry run would change."""
+
+    created: list[int] = field(default_factory=list)
+    """Ids, in the order of the rows; in a dry run 0 for each."""
+    updated: int = 0
+    unchanged: int = 0
+    deleted: int = 0
+    refused: list[tuple[int, str]] = field(default_factory=list)
+    """The number of each row that the service refused, from 0, and why."""
+
+
+def write(client: Client, kind: str, project: int, table: Any, *, is_dry: bool, parallel: int) -> Written:
+    """Create, change and delete what a table says; see `Project.write`."""
+    done = Written()
+    rows = enumerate(_rows(table))
+    while some := list(islice(rows, AT_ONCE)):
+        known = _known(client, kind, project, [row for _, row in some])
+        plan = _Plan(known)
+        for number, row in some:
+            plan.add(number, row, done)
+        if is_dry:
+            done.created += [0] * len(plan.new)
+            done.updated, done.deleted = done.updated + len(plan.changes), done.deleted + len(plan.gone)
+        else:
+            plan.carry_out(client, kind, project, done, parallel)
+    return done
+
+
+class _Plan:
+    """What some rows are to do."""
+
+    def __init__(self, known: Mapping[Any, Row]) -> None:
+        self.known = known
+        self.new: list[tuple[int, Row]] = []
+        self.changes: list[tuple[int, int, Row]] = []
+        self.gone: list[tuple[int, int]] = []
+
+    def add(self, number: int, row: Row, done: Written) -> None:
+        key, is_gone = _key(row), bool(row.get(DELETE))
+        if key is None or (key not in self.known and row.get("id") is None and not is_gone):
+            given = {name: value for name, value in row.items() if value is not None and name not in (DELETE, "id")}
+            self.new.append((number, _body(given)))
+            return
+        before = self.known.get(key)
+        if before is None:
+            done.refused.append((number, f"There is no object {key} that you may see."))
+        elif is_gone:
+            self.gone.append((number, before["id"]))
+        elif changed := _changes(row, before):
+            self.changes.append((number, before["id"], changed))
+        else:
+            done.unchanged += 1
+
+    def carry_out(self, client: Client, kind: str, project: int, done: Written, parallel: int) -> None:
+        def attempt(number: int, what: Any, *given: Any) -> bool:
+            try:
+                what(*given)
+            except Failure as failure:
+                done.refused.append((number, failure.message))
+                return False
+            return True
+
+        if self.new:
+            try:
+                done.created += self._create(client, kind, project, [spec for _, spec in self.new])
+            except Failure as failure:
+                done.refused += [(number, failure.message) for number, _ in self.new]
+        update, delete = getattr(client, f"update_{kind}"), getattr(client, f"delete_{kind}")
+        with ThreadPoolExecutor(parallel) as pool:
+            done.updated += sum(pool.map(lambda each: attempt(each[0], update, each[1], each[2]), self.changes))
+            done.deleted += sum(pool.map(lambda each: attempt(each[0], delete, each[1]), self.gone))
+
+    @staticmethod
+    def _create(client: Client, kind: str, project: int, specs: list[Row]) -> list[int]:
+        made = getattr(client, f"create_{kind}_list")(project, specs)["id"]
+        return made if isinstance(made, list) else [made]
+
+
+def _rows(table: Any) -> Iterator[Row]:
+    """The rows of anything that is a table: pyarrow, polars, pandas, DuckDB, or dicts."""
+    import pyarrow as pa
+
+    if isinstance(table, Sequence):
+        yield from map(dict, table)
+        return
+    if type(table).__module__.partition(".")[0] == "pandas":
+        made = pa.Table.from_pandas(table, preserve_index=False)
+    elif hasattr(table, "__arrow_c_stream__"):
+        made = pa.RecordBatchReader.from_stream(table).read_all()
+    else:
+        raise Failure(
+            f"{type(table).__name__} is not a table: give one of pyarrow, polars or pandas, or a list of dicts."
+        )
+    for batch in made.to_batches(AT_ONCE):
+        yield from batch.to_pylist()
+
+
+def _key(row: Row) -> Any:
+    if row.get("id") is not None:
+        return row["id"]
+    return (row["elemental_id"], row.get("version")) if row.get("elemental_id") else None
+
+
+def _known(client: Client, kind: str, project: int, rows: list[Row]) -> dict[Any, Row]:
+    """The objects that rows name, by id, and by elemental id with the version that the row gives."""
+    by_id = [row["id"] for row in rows if row.get("id") is not None]
+    by_element = [row["elemental_id"] for row in rows if row.get("id") is None and row.get("elemental_id")]
+    found: dict[Any, Row] = {}
+    for names, values in (("ids", by_id), ("elemental_ids", by_element)):
+        if values:
+            listed = getattr(client, f"get_{kind}_list_by_id")(project, {names: list(dict.fromkeys(values))})
+            for each in listed:
+                if names == "ids":
+                    found[each["id"]] = each
+                else:
+                    found[each["elemental_id"], None] = found[each["elemental_id"], each.get("version")] = each
+    return found
+
+
+def _changes(row: Row, before: Row) -> Row:
+    """The body that makes an object what a row says; what the row leaves out, or has no value for, stays."""
+    given = {name: value for name, value in row.items() if value is not None and name not in _KEYS}
+    body = _body(given)
+    attributes = body.pop("attributes", {})
+    held = before.get("attributes") or {}
+    changed = {name: value for name, value in body.items() if not _is_same(value, before.get(name))}
+    if differing := {name: value for name, value in attributes.items() if not _is_same(value, held.get(name))}:
+        changed["attributes"] = differing
+    return changed
+
+
+def _is_same(value: Any, before: Any) -> bool:
+    if isinstance(before, str) and before != value and len(before) >= len("2026-01-01") and "T" in before:
+        return bool(_instant(value) == _instant(before))
+    return bool(value == before)
+
+
+def _instant(text: Any) -> Any:
+    from datetime import datetime, timezone
+
+    try:
+        found = datetime.fromisoformat(str(text).replace("Z", "+00:00"))
+    except ValueError:
+        return text
+    return found if found.tzinfo else found.replace(tzinfo=timezone.utc)
+
+
+def _body(row: Row) -> Row:
+    """A row as a body: attributes together, JSON read, times as text."""
+    body: Row = {}
+    for name, value in row.items():
+        if name.startswith(ATTRIBUTE):
+            body.setdefault("attributes", {})[name[len(ATTRIBUTE) :]] = _plain(value)
+        elif name in JSON_MEMBERS and isinstance(value, str):
+            body[name] = json.loads(value)
+        else:
+            body[name] = _plain(value)
+    return body
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if hasattr(value, "isoformat") else value
