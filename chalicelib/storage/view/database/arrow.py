@@ -131,7 +131,9 @@ def bits(flags: Sequence[Any]) -> bytes:
 
 
 def _valid(values: Sequence[Any]) -> bytes | None:
-    return bits([each is not None for each in values]) if None in values else None
+    if nulls := values.count(None):
+        return bytes((nulls + 7) // 8) if nulls == len(values) else bits([each is not None for each in values])
+    return None
 
 
 def _numbers(kind: bytes, code: str, empty: Any) -> Callable[[Sequence[Any]], Column]:

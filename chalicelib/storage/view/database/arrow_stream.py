@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import accumulate
+from operator import attrgetter
 from types import UnionType
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
 
@@ -108,10 +109,9 @@ def stream(documents: Iterable[bytes], members: Mapping[str, Any], attributes: M
     is_first = True
     for some in batched(documents, ROWS):
         rows = decoder.decode(b"[" + b",".join(some) + b"]")
-        columns = [kind.column([getattr(row, f"m{n}") for row in rows]) for n, kind in enumerate(kinds.values())]
+        columns = _columns(rows, kinds.values())
         if own:
-            held = [row.inner for row in rows]
-            columns += [kind.column([getattr(each, f"m{n}") for each in held]) for n, kind in enumerate(own.values())]
+            columns += _columns([row.inner for row in rows], own.values())
         if is_first:
             yield _schema(names, columns)
             is_first = False
@@ -119,6 +119,16 @@ def stream(documents: Iterable[bytes], members: Mapping[str, Any], attributes: M
     if is_first:
         yield _schema(names, [kind.column(()) for kind in (*kinds.values(), *own.values())])
     yield _END
+
+
+def _columns(rows: Values, kinds: Iterable[_Kind]) -> list[Column]:
+    """The columns of decoded rows."""
+    known = list(kinds)
+    if not known:
+        return []
+    read = attrgetter(*(f"m{n}" for n in range(len(known))))
+    values = zip(*map(read, rows), strict=True) if len(known) > 1 else [tuple(map(read, rows))]
+    return [kind.column(each) for kind, each in zip(known, values, strict=True)]
 
 
 def _struct(title: str, kinds: Mapping[str, _Kind], inner: Mapping[str, Mapping[str, _Kind]]) -> Any:
