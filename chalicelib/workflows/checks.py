@@ -1,7 +1,7 @@
 """Check manifests for registration: the rules of Argo, and the subset that each engine supports.
 
-A job cluster runs Argo and supports all of Argo: only manifests that can never run are refused. AWS Batch supports the
-members listed here; unsupported members are refused by name, and members without effect there are ignored (`ASIDE`).
+A job cluster runs Argo and supports all of Argo: only manifests that can never run are refused. Of AWS Batch, `support`
+lists what works, what has no effect, and what is refused with which reason.
 """
 
 from __future__ import annotations
@@ -15,7 +15,20 @@ import msgspec
 
 from chalicelib.core.text.numbers import natural
 from chalicelib.errors import BadInput
-from chalicelib.workflows.manifests import Step, Template, Workflow, line_of, parse, quantity, strings, workflow
+from chalicelib.workflows import defaults, support
+from chalicelib.workflows.defaults import KINDS
+from chalicelib.workflows.manifests import (
+    Step,
+    Template,
+    VolumeMount,
+    Workflow,
+    line_of,
+    parse,
+    quantity,
+    seconds_of,
+    strings,
+    workflow,
+)
 
 
 class Engine(StrEnum):
@@ -28,53 +41,6 @@ class Engine(StrEnum):
 
 
 API_GROUP = "argoproj.io/"
-KINDS = frozenset(
-    {"container", "script", "steps", "dag", "suspend", "resource", "data", "http", "plugin", "containerSet"}
-)
-"""The kinds of an Argo template; each template has exactly one."""
-
-TAKEN: Mapping[str, frozenset[str]] = {
-    "workflow": frozenset({"apiVersion", "kind", "metadata", "spec"}),
-    "spec": frozenset({"entrypoint", "templates", "arguments", "volumes", "volumeClaimTemplates"}),
-    "arguments": frozenset({"parameters", "artifacts"}),
-    "inputs": frozenset({"parameters", "artifacts"}),
-    "outputs": frozenset({"parameters", "artifacts"}),
-    "template": frozenset(
-        {"name", "inputs", "outputs", "container", "script", "steps", "dag", "retryStrategy", "activeDeadlineSeconds"}
-        | {"volumes", "terminationGracePeriodSeconds"}
-    ),
-    "container": frozenset({"image", "command", "args", "env", "resources", "source", "volumeMounts"}),
-    "volume": frozenset({"name", "emptyDir"}),
-    "volumeMount": frozenset({"name", "mountPath"}),
-    "env": frozenset({"name", "value"}),
-    "resources": frozenset({"limits", "requests"}),
-    "step": frozenset({"name", "template", "arguments", "when", "withItems", "withParam"}),
-    "dag": frozenset({"tasks"}),
-    "task": frozenset({"name", "template", "arguments", "when", "withItems", "withParam", "dependencies", "depends"}),
-    "retryStrategy": frozenset({"limit", "retryPolicy"}),
-    "parameter": frozenset({"name", "value", "default", "valueFrom", "enum"}),
-    "valueFrom": frozenset({"path", "default", "parameter"}),
-    "artifact": frozenset({"name", "path", "from", "raw", "optional", "archive"}),
-}
-"""Members that AWS Batch supports, by their parent object."""
-ASIDE: Mapping[str, frozenset[str]] = {
-    "spec": frozenset(
-        {"ttlStrategy", "podGC", "serviceAccountName", "nodeSelector", "tolerations", "affinity", "priority"}
-        | {"archiveLogs", "workflowMetadata", "podMetadata", "imagePullSecrets", "artifactGC", "podPriorityClassName"}
-        | {"metrics", "podDisruptionBudget", "schedulerName", "podPriority", "volumeClaimGC", "executor"}
-        | {"automountServiceAccountToken", "artifactRepositoryRef"}
-    ),
-    "template": frozenset(
-        {"metadata", "nodeSelector", "tolerations", "affinity", "serviceAccountName", "failFast", "archiveLocation"}
-        | {"priorityClassName", "annotations", "automountServiceAccountToken", "executor", "metrics", "memoize"}
-        | {"schedulerName", "priority"}
-    ),
-    "container": frozenset({"name", "imagePullPolicy", "terminationMessagePath", "terminationMessagePolicy", "ports"}),
-    "parameter": frozenset({"description"}),
-    "retryStrategy": frozenset({"backoff"}),
-}
-"""Members without effect on AWS Batch: placement and cleanup of pods."""
-
 RETRY_POLICIES = ("Always", "OnFailure")
 MOST_FILES = 6
 """Maximum files of one job: each needs a container, and a task has at most ten."""
@@ -83,9 +49,11 @@ LONGEST_GRACE = 30
 MOST_ATTEMPTS = 10
 """Limit of AWS Batch for one job."""
 TAG = re.compile(r"\{\{(?P<name>[^{}]*)\}\}")
+_FOLDERS = re.compile(r"(?!.*(^|/)\.{1,2}(/|$))[\w.-]+(/[\w.-]+)*")
+_FORMAT = re.compile(r"[^%]*%[0-9]*[dxXo][^%]*")
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _VARIABLE = re.compile(
-    r"workflow\.(name|uid|parameters|parameters\.[\w-]+)|item(\.[\w-]+)?|inputs\.parameters\.[\w-]+"
+    r"workflow\.(name|uid|status|failures|parameters|parameters\.[\w-]+)|item(\.[\w-]+)?|inputs\.parameters\.[\w-]+"
     r"|(steps|tasks)\.[\w-]+\.(status|outputs\.result|outputs\.parameters\.[\w-]+)"
 )
 _ARTIFACT = re.compile(r"inputs\.artifacts\.[\w-]+|(steps|tasks)\.[\w-]+\.outputs\.artifacts\.[\w-]+")
@@ -110,7 +78,9 @@ def check(text: str | bytes, engine: Engine) -> dict[str, Any]:
 def _checked(text: str | bytes, engine: Engine) -> dict[str, Any]:
     document = parse(text)
     if engine is not Engine.CLUSTER:
-        _refuse_unknown(document)
+        support.refuse_unsupported(document)
+        if isinstance(document.get("spec"), dict):
+            document = defaults.written_out(document)
     found = workflow(document)
     if found.kind != "Workflow":
         raise BadInput(f"manifest: kind must be Workflow, not {found.kind}.")
@@ -121,6 +91,7 @@ def _checked(text: str | bytes, engine: Engine) -> dict[str, Any]:
     _check_structure(found, document)
     if engine is not Engine.CLUSTER:
         _check_folders(found, engine)
+        _check_run(found)
         for template, raw in zip(found.spec.templates, document["spec"]["templates"], strict=True):
             _check_for_batch(found, template, raw)
         _check_no_cycles({template.name: [str(step.template) for step in template.all_steps]
@@ -153,10 +124,26 @@ def _check_folders(found: Workflow, engine: Engine) -> None:
             if volume.empty_dir is None:
                 raise BadInput(f"{where}: volume {volume.name!r} is not supported by AWS Batch; it takes emptyDir.")
         known = shared | {volume.name for volume in volumes}
-        for mount in template.pod.volume_mounts if template.pod else ():
+        mounts = template.pod.volume_mounts if template.pod else []
+        for mount in mounts:
             if mount.name not in known:
                 raise BadInput(f"{where}: there is no volume {mount.name!r}.")
             _check_path(f"{mount.mount_path.rstrip('/')}/x", f"{where}: volume {mount.name!r}")
+            _check_sub_path(mount, mounts, f"{where}: volume {mount.name!r}", is_shared=mount.name in shared)
+
+
+def _check_sub_path(mount: VolumeMount, mounts: Iterable[VolumeMount], where: str, *, is_shared: bool) -> None:
+    """Check a folder within a volume. On AWS Batch it is one of its own, so no other mount may hold it."""
+    path = mount.sub_path or ""
+    if path and not _FOLDERS.fullmatch(path):
+        raise BadInput(f"{where}: subPath {path[:100]!r} must be names with / between, such as runs/a.")
+    for other in () if is_shared else mounts:
+        if (
+            other is not mount
+            and other.name == mount.name
+            and f"{path}/".startswith(f"{other.sub_path or ''}/".lstrip("/"))
+        ):
+            raise BadInput(f"{where}: subPath {path!r} lies within another mount, which is not supported by AWS Batch.")
 
 
 def _check_name(name: str, where: str) -> None:
@@ -171,8 +158,9 @@ def _check_structure(found: Workflow, document: Mapping[str, Any]) -> None:
     if not found.spec.entrypoint:
         raise BadInput("manifest: at spec: entrypoint is missing.")
     names = _unique((template.name for template in found.spec.templates), "templates")
-    if found.spec.entrypoint not in names:
-        raise BadInput(f"manifest: entrypoint {found.spec.entrypoint!r} is the name of no template.")
+    for member, name in (("entrypoint", found.spec.entrypoint), ("onExit", found.spec.on_exit)):
+        if name and name not in names:
+            raise BadInput(f"manifest: {member} {name!r} is the name of no template.")
     for template, raw in zip(found.spec.templates, document["spec"]["templates"], strict=True):
         where = f"manifest: template {template.name!r}"
         kinds = sorted(KINDS & {name for name, value in raw.items() if value is not None})
@@ -182,6 +170,22 @@ def _check_structure(found: Workflow, document: Mapping[str, Any]) -> None:
         if template.script is not None and template.script.source is None:
             raise BadInput(f"{where}: the script has no source.")
         _check_steps(template, names, where)
+
+
+def _check_run(found: Workflow) -> None:
+    """Check the limits of the run, and the template at its end."""
+    spec = found.spec
+    for where, value in (
+        ("spec", spec.parallelism),
+        *((f"template {each.name!r}", each.parallelism) for each in spec.templates),
+    ):
+        if value is not None and value < 1:
+            raise BadInput(f"manifest: {where}: parallelism is {value}; it may be 1 or more.")
+    seconds_of(spec.active_deadline_seconds, "spec: activeDeadlineSeconds")
+    end = found.template(spec.on_exit)
+    for parameter in end.inputs.parameters if end else []:
+        if parameter.value is None and parameter.default is None:
+            raise BadInput(f"manifest: onExit: nothing gives its parameter {parameter.name!r} a value.")
 
 
 def _check_steps(template: Template, names: set[str], where: str) -> None:
@@ -204,6 +208,7 @@ def _check_for_batch(found: Workflow, template: Template, raw: Any) -> None:
     where = f"manifest: {line_of(raw, 'name')}template {template.name!r}"
     tasks = {step.name for step in template.all_steps}
     for step in template.all_steps:
+        _check_sequence(step, f"{where}: step {step.name!r}")
         if step.template is None:
             raise BadInput(f"{where}: step {step.name!r} names no template; AWS Batch takes no others.")
         for name in dependencies(step):
@@ -215,6 +220,7 @@ def _check_for_batch(found: Workflow, template: Template, raw: Any) -> None:
         for parameter in target.inputs.parameters if target else []:
             if parameter.name not in given and parameter.value is None and parameter.default is None:
                 raise BadInput(f"{where}: step {step.name!r} gives no value for parameter {parameter.name!r}.")
+    _check_pod(template, where)
     if template.dag is not None:
         _check_no_cycles(
             {task.name: dependencies(task) for task in template.dag.tasks}, "tasks that depend on themselves"
@@ -225,6 +231,30 @@ def _check_for_batch(found: Workflow, template: Template, raw: Any) -> None:
     for text in strings(_texts(template)):
         for tag in TAG.finditer(text):
             _check_tag(tag["name"].strip(), declared, tasks, where)
+
+
+def _check_pod(template: Template, where: str) -> None:
+    if template.pod and template.pod.working_dir and not template.pod.command:
+        raise BadInput(f"{where}: workingDir needs a command, which AWS Batch starts there.")
+    if template.timeout and template.pod is None:
+        raise BadInput(f"{where}: timeout of steps and DAGs is not supported by AWS Batch.")
+    seconds_of(template.timeout, f"{where}: timeout")
+
+
+def _check_sequence(step: Step, where: str) -> None:
+    """Check the numbers over which a step runs. One way alone says for what it runs, one alone where they end."""
+    ways = [name for name in ("with_items", "with_param", "with_sequence") if getattr(step, name) is not None]
+    if len(ways) > 1:
+        raise BadInput(f"{where}: it may have one of withItems, withParam and withSequence.")
+    sequence = step.with_sequence
+    if sequence is None:
+        return
+    if (sequence.count is None) == (sequence.end is None):
+        raise BadInput(f"{where}: withSequence needs count or end.")
+    if sequence.format and not _FORMAT.fullmatch(sequence.format):
+        raise BadInput(
+            f"{where}: withSequence.format {sequence.format[:100]!r} must have one %d, %x, %X or %o, such as %03d."
+        )
 
 
 def _check_outputs(template: Template, where: str) -> None:
@@ -289,89 +319,6 @@ def _check_tag(name: str, inputs: set[str], steps: set[str], where: str) -> None
 def _texts(template: Template) -> Any:
     """All texts that may contain variables, as plain values."""
     return msgspec.to_builtins(template)
-
-
-def _refuse_unknown(document: dict[str, Any]) -> None:
-    """Refuse by name every member that AWS Batch does not support."""
-    spec = document.get("spec")
-    _members(document, "workflow", "manifest")
-    _members(spec, "spec", "spec")
-    if not isinstance(spec, dict):
-        return
-    _values(spec.get("arguments"), "arguments", "spec.arguments")
-    for volume in _objects(spec.get("volumes")):
-        _members(volume, "volume", f"spec: volume {str(volume.get('name'))[:100]!r}")
-    for template in _objects(spec.get("templates")):
-        where = f"template {str(template.get('name'))[:100]!r}"
-        _members(template, "template", where)
-        for name in ("inputs", "outputs"):
-            _values(template.get(name), name, f"{where}: {name}")
-        for name in ("container", "script"):
-            _container(template.get(name), f"{where}: {name}")
-        for volume in _objects(template.get("volumes")):
-            _members(volume, "volume", f"{where}: volume {str(volume.get('name'))[:100]!r}")
-        _members(template.get("retryStrategy"), "retryStrategy", f"{where}: retryStrategy")
-        groups = template.get("steps")
-        steps = (
-            [step for group in groups if isinstance(group, list) for step in group] if isinstance(groups, list) else []
-        )
-        _steps(steps, "step", where)
-        _members(template.get("dag"), "dag", f"{where}: dag")
-        _steps((template.get("dag") or {}).get("tasks") if isinstance(template.get("dag"), dict) else [], "task", where)
-
-
-def _steps(value: Any, what: str, where: str) -> None:
-    for step in _objects(value):
-        place = f"{where}: {what} {str(step.get('name'))[:100]!r}"
-        _members(step, what, place)
-        _values(step.get("arguments"), "arguments", f"{place}: arguments")
-
-
-def _container(value: Any, where: str) -> None:
-    _members(value, "container", where)
-    if isinstance(value, dict):
-        _members(value.get("resources"), "resources", f"{where}: resources")
-        for mount in _objects(value.get("volumeMounts")):
-            _members(mount, "volumeMount", f"{where}: volumeMounts {str(mount.get('name'))[:100]!r}")
-        for variable in _objects(value.get("env")):
-            _members(variable, "env", f"{where}: env {str(variable.get('name'))[:100]!r}")
-        for kind in ("limits", "requests"):
-            for name in (value.get("resources") or {}).get(kind) or {}:
-                if name not in ("cpu", "memory"):
-                    raise _unsupported(f"{where}: resources.{kind}", name, value["resources"][kind])
-
-
-def _values(value: Any, what: str, where: str) -> None:
-    _members(value, what, where)
-    if isinstance(value, dict):
-        for parameter in _objects(value.get("parameters")):
-            place = f"{where}: parameter {str(parameter.get('name'))[:100]!r}"
-            _members(parameter, "parameter", place)
-            _members(parameter.get("valueFrom"), "valueFrom", f"{place}: valueFrom")
-        for artifact in _objects(value.get("artifacts")):
-            place = f"{where}: artifact {str(artifact.get('name'))[:100]!r}"
-            _members(artifact, "artifact", place)
-            if set(artifact.get("archive") or {}) - {"none", "tar"}:
-                raise _unsupported(place, "archive other than none and tar", artifact, "archive")
-
-
-def _members(value: Any, what: str, where: str) -> None:
-    if isinstance(value, dict):
-        for name in value:
-            if name not in TAKEN[what] and name not in ASIDE.get(what, ()) and value[name] is not None:
-                raise _unsupported(where, name, value)
-
-
-def _unsupported(where: str, name: str, holder: Any, member: str = "") -> BadInput:
-    """The values of a member that AWS Batch does not support; `holder` is its parent mapping."""
-    return BadInput(
-        f"manifest: {line_of(holder, member or name)}{where}: {str(name)[:100]} is not supported by AWS Batch.",
-        "Register the algorithm with a job cluster to use all of Argo.",
-    )
-
-
-def _objects(value: Any) -> list[dict[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _unique(names: Iterable[str], what: str) -> set[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,11 +24,11 @@ from chalicelib.workflows.checks import attempts, dependencies
 from chalicelib.workflows.manifests import (
     Artifact,
     Container,
-    EnvVar,
     Scalar,
     Step,
     Template,
     Workflow,
+    seconds_of,
     strings,
 )
 from chalicelib.workflows.nodes import (
@@ -42,12 +42,21 @@ from chalicelib.workflows.nodes import (
     Graph,
     Input,
     Node,
-    Output,
     Result,
     folders_of,
 )
+from chalicelib.workflows.values import (
+    as_text,
+    fill_container,
+    list_items,
+    outputs_of,
+    sequence_items,
+    sequence_members,
+)
 from chalicelib.workflows.variables import MOST_TEXT, Names, Room, fill, variable_in
 
+END = ":onExit"
+"""The id of the node of `onExit`: no child of the entrypoint begins with it."""
 MOST_LEVELS = 50
 """Templates within templates."""
 _PRINTED = re.compile(r"(?:steps|tasks)\.([\w-]+)\.outputs\.result")
@@ -80,13 +89,14 @@ def arguments_of(workflow: Workflow, given: Iterable[tuple[str, Scalar]]) -> dic
     return {name: as_text(value) for name, value in values.items() if value is not None}
 
 
-def as_text(value: Any) -> str:
-    """A value in text form: text itself, any other value as JSON."""
-    return value if isinstance(value, str) else json.dumps(value)
-
-
 def expand(
-    workflow: Workflow, arguments: Mapping[str, str], results: Mapping[str, Result], *, name: str, uid: str
+    workflow: Workflow,
+    arguments: Mapping[str, str],
+    results: Mapping[str, Result],
+    *,
+    name: str,
+    uid: str,
+    is_late: bool = False,
 ) -> Graph:
     """The graph of a run.
 
@@ -96,6 +106,7 @@ def expand(
         results: of the submitted nodes, by id.
         name: the name of the run.
         uid: its id.
+        is_late: whether its time is over: what has not ended has failed.
 
     Raises:
         BadInput: a value is missing or has the wrong form, or there are too many nodes; the run cannot continue.
@@ -103,18 +114,31 @@ def expand(
     scope: Names = {f"workflow.parameters.{key}": value for key, value in arguments.items()}
     parameters = [{"name": key, "value": value} for key, value in arguments.items()]
     scope |= {"workflow.parameters": json.dumps(parameters), "workflow.name": name, "workflow.uid": uid}
+    scope |= {"workflow.status": "Running", "workflow.failures": "[]"}
     entry = workflow.template(workflow.spec.entrypoint)
     if entry is None:
         raise BadInput("manifest: the entrypoint is the name of no template.")
     given: Names = dict(arguments)
-    expansion = _Expansion(workflow, scope, results)
+    expansion = _Expansion(workflow, scope, results, is_late=is_late)
     expansion.template(entry, given, {}, entry.name, entry.name, ())
-    expansion.graph.edges()
-    return expansion.graph
+    graph = expansion.graph
+    end = workflow.template(workflow.spec.on_exit)
+    if end is not None and graph.main_phase is not None:
+        failures = [
+            {"displayName": node.task, "templateName": node.template, "phase": node.phase}
+            for node in graph.nodes.values()
+            if node.is_pod and node.phase in (FAILED, ERROR)
+        ]
+        expansion.end_with({"workflow.status": graph.main_phase, "workflow.failures": json.dumps(failures)})
+        expansion.template(end, {}, {}, END, "onExit", ())
+        graph.end = graph.nodes[END]
+    graph.edges()
+    return graph
 
 
 class _Expansion:
-    def __init__(self, workflow: Workflow, scope: Names, results: Mapping[str, Result]) -> None:
+    def __init__(self, workflow: Workflow, scope: Names, results: Mapping[str, Result], *, is_late: bool) -> None:
+        self._is_late = is_late
         self._workflow = workflow
         self._scope = scope
         self._results = results
@@ -123,6 +147,13 @@ class _Expansion:
         self._room = Room(MOST_TEXT)
         self._levels = 0
         self.graph = Graph()
+        if workflow.spec.parallelism is not None:
+            self.graph.limits[""] = workflow.spec.parallelism
+
+    def end_with(self, scope: Names) -> None:
+        """Expand what runs when all else has ended, for which there is time again."""
+        self._is_late = False
+        self._scope = {**self._scope, **scope}
 
     def template(
         self, template: Template, given: Names, files: dict[str, Input], number: str, task: str, needs: tuple[str, ...]
@@ -148,6 +179,8 @@ class _Expansion:
         node = self.graph.add(
             Node(id=number, task=task, template=template.name, is_pod=template.pod is not None, needs=needs)
         )
+        if template.parallelism is not None:
+            self.graph.limits[number] = template.parallelism
         if template.pod is not None:
             return self._pod(node, template, template.pod, scope, inputs)
         known = {f"inputs.artifacts.{name}": found for name, found in inputs.items() if found}
@@ -180,12 +213,15 @@ class _Expansion:
             node.phase = OMITTED
         elif result is not None and result.phase in FINISHED:
             node.phase = result.phase
-        node.container = _filled(pod, scope, self._room)
+        elif self._is_late:
+            node.phase = FAILED
+        node.container = fill_container(pod, scope, self._room)
         node.inputs = tuple(found for found in inputs.values() if found)
-        node.outputs = tuple(_outputs(template))
+        node.outputs = tuple(outputs_of(template))
         node.attempts = attempts(template)
         seconds = fill(as_text(template.active_deadline_seconds or ""), scope, self._room)
-        node.seconds = natural(seconds or "")
+        limits = (natural(seconds or ""), seconds_of(template.timeout, f"template {template.name!r}: timeout"))
+        node.seconds = min((limit for limit in limits if limit is not None), default=None)
         node.grace = template.termination_grace_period_seconds
         node.folders = tuple(folders_of(self._workflow, pod))
         node.keeps_text = node.task.partition("(")[0] in self._printers
@@ -257,7 +293,14 @@ class _Expansion:
             text = fill(step.with_param, scope, self._room)
             if text is None:
                 return self._placeholder(step, number, needs)
-            items = _items(step, text)
+            items = list_items(step, text)
+        if step.with_sequence is not None:
+            sequence = {
+                name: fill(as_text(_or(value, "")), scope, self._room) for name, value in sequence_members(step)
+            }
+            if None in sequence.values():
+                return self._placeholder(step, number, needs)
+            items = sequence_items(step, sequence)
         if items is None:
             return self._one(step, template, scope, files, number, step.name, needs)
         every = []
@@ -312,41 +355,6 @@ class _Expansion:
         return _Made(exits=needs, phases=[phase], is_open=not failed)
 
 
-def _filled(pod: Container, scope: Names, room: Room) -> Container | None:
-    missing = False
-
-    def put(text: str) -> str:
-        nonlocal missing
-        found = fill(text, scope, room)
-        missing = missing or found is None
-        return found or ""
-
-    change: Callable[[list[str]], list[str]] = lambda texts: [put(text) for text in texts]  # noqa: E731
-    container = Container(
-        image=put(pod.image),
-        command=change(pod.command),
-        args=change(pod.args),
-        env=[EnvVar(name=item.name, value=put(item.value or "")) for item in pod.env],
-        resources=pod.resources,
-        source=put(pod.source) if pod.source is not None else None,
-    )
-    return None if missing else container
-
-
-def _outputs(template: Template) -> Iterable[Output]:
-    for parameter in template.outputs.parameters:
-        source = parameter.value_from or {}
-        default = source.get("default")
-        yield Output(
-            name=parameter.name,
-            path=str(source.get("path")),
-            is_parameter=True,
-            default=None if default is None else as_text(default),
-        )
-    for artifact in template.outputs.artifacts:
-        yield Output(name=artifact.name, path=artifact.path or "", is_parameter=False, optional=artifact.optional)
-
-
 def _take(scope: Names, files: dict[str, Input], word: str, name: str, made: _Made) -> None:
     """Make a step's outputs available to later steps."""
     scope[f"{word}.{name}.status"] = made.phase
@@ -372,16 +380,6 @@ def _joined(every: list[_Made], needs: tuple[str, ...]) -> _Made:
 
 def _list(values: list[str | None]) -> str | None:
     return None if None in values else json.dumps(values)
-
-
-def _items(step: Step, text: str) -> list[Any]:
-    try:
-        items = json.loads(text)
-    except ValueError:
-        items = None
-    if not isinstance(items, list):
-        raise BadInput(f"{step.name}: withParam must be a JSON list, not {text[:100]!r}.")
-    return items
 
 
 def _raw(artifact: Artifact) -> str:

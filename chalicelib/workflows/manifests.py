@@ -7,6 +7,7 @@ which of them each engine supports.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from typing import Annotated, Any
 
@@ -45,6 +46,7 @@ _Loader.add_constructor("tag:yaml.org,2002:map", _Loader.construct_located)
 _UNITS = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40} | {
     "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12
 }  # fmt: skip
+_DURATION = re.compile(r"(?:([0-9]{1,6})h)?(?:([0-9]{1,8})m)?(?:([0-9]{1,9})s)?")
 Scalar = str | bool | int | float
 Named = Annotated[str, Meta(min_length=1, max_length=128)]
 
@@ -98,6 +100,8 @@ class VolumeMount(_Part, frozen=True, kw_only=True):
 
     name: Named
     mount_path: Named
+    sub_path: str | None = None
+    read_only: bool = False
 
 
 class Volume(_Part, frozen=True, kw_only=True):
@@ -134,7 +138,17 @@ class Container(_Part, frozen=True, kw_only=True):
     env: list[EnvVar] = []
     resources: Resources | None = None
     volume_mounts: list[VolumeMount] = []
+    working_dir: str | None = None
     source: str | None = None
+
+
+class Sequence(_Part, frozen=True, kw_only=True):
+    """The numbers over which a step runs: `count` of them from `start` (0) on, or up to `end`; a text of each."""
+
+    count: int | str | None = None
+    start: int | str | None = None
+    end: int | str | None = None
+    format: str | None = None
 
 
 class Step(_Part, frozen=True, kw_only=True):
@@ -146,6 +160,7 @@ class Step(_Part, frozen=True, kw_only=True):
     when: str | None = None
     with_items: list[Any] | None = None
     with_param: str | None = None
+    with_sequence: Sequence | None = None
     dependencies: list[str] = []
     depends: str | None = None
 
@@ -175,6 +190,8 @@ class Template(_Part, frozen=True, kw_only=True):
     dag: Dag | None = None
     retry_strategy: Retry | None = None
     active_deadline_seconds: int | str | None = None
+    timeout: str | None = None
+    parallelism: int | None = None
     termination_grace_period_seconds: Annotated[int, Meta(ge=0)] | None = None
     volumes: list[Volume] = []
 
@@ -197,6 +214,9 @@ class Spec(_Part, frozen=True, kw_only=True):
     entrypoint: str | None = None
     templates: list[Template] = []
     arguments: Values = Values()
+    on_exit: str | None = None
+    parallelism: int | None = None
+    active_deadline_seconds: int | str | None = None
     volumes: list[Volume] = []
     volume_claim_templates: list[VolumeClaimTemplate] = []
 
@@ -261,6 +281,20 @@ def quantity(text: str) -> float:
     if not 0 <= found < math.inf:
         raise BadInput(f"{text[:100]!r} is no quantity, such as 500m, 2 or 10Gi.")
     return found
+
+
+def seconds_of(value: int | str | None, where: str) -> int | None:
+    """Seconds, as a number or in Go's form (`90s`, `5m`, `1h30m`). Raises BadInput."""
+    if value is None or value == "":
+        return None
+    text = str(value)
+    parts = _DURATION.fullmatch(text)
+    if not text.isdecimal() and (parts is None or not any(parts.groups())):
+        raise BadInput(f"manifest: {where}: {text[:100]!r} is no duration, such as 90, 90s, 5m or 1h30m.")
+    if parts is None or text.isdecimal():
+        return int(text[:12])
+    hours, minutes, seconds = (int(part or 0) for part in parts.groups())
+    return 3600 * hours + 60 * minutes + seconds
 
 
 def line_of(value: Any, name: str) -> str:

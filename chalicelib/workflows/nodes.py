@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from chalicelib.errors import BadInput
@@ -55,6 +55,8 @@ class Folder:
     name: str
     is_shared: bool = False
     size: int | None = None
+    sub_path: str = ""
+    is_read_only: bool = False
 
 
 @dataclass(kw_only=True)
@@ -92,6 +94,10 @@ class Graph:
 
     def __init__(self) -> None:
         self.nodes: dict[str, Node] = {}
+        self.end: Node | None = None
+        """The node of `onExit`, once the others have ended."""
+        self.limits: dict[str, int] = {}
+        """The most pods that run at once within a node, by its id; of the whole run under ""."""
 
     def add(self, node: Node) -> Node:
         """Add a node. Raises BadInput if there are too many."""
@@ -102,8 +108,24 @@ class Graph:
 
     @property
     def phase(self) -> str | None:
-        """The phase of the run, which is that of the first node; None while it runs."""
+        """The phase of the run: of the first node, unless what `onExit` runs failed later; None while it runs."""
+        phase = self.main_phase
+        if self.end is None or self.end.phase is None:
+            return phase if self.end is None else None
+        return self.end.phase if phase == SUCCEEDED else phase
+
+    @property
+    def main_phase(self) -> str | None:
+        """The phase of the first node."""
         return next(iter(self.nodes.values())).phase
+
+    def has_room(self, node: Node, running: Collection[str]) -> bool:
+        """Whether one more pod may run, beside those with some ids."""
+        return all(
+            sum(_is_within(each, place) for each in running) < most
+            for place, most in self.limits.items()
+            if _is_within(node.id, place)
+        )
 
     def edges(self) -> None:
         """Set the children of every node: its successors, and for arrangements their first nodes."""
@@ -119,10 +141,21 @@ class Graph:
                     break
 
 
+def _is_within(number: str, place: str) -> bool:
+    return not place or number.startswith(f"{place}.")
+
+
 def folders_of(workflow: Workflow, pod: Container) -> Iterable[Folder]:
     """The folders of a container. Raises BadInput for a size that is none."""
     claims = {claim.name: claim for claim in workflow.spec.volume_claim_templates}
     for mount in pod.volume_mounts:
         claim = claims.get(mount.name)
         size = int(quantity(claim.size)) if claim and claim.size else None
-        yield Folder(path=mount.mount_path, name=mount.name, is_shared=claim is not None, size=size)
+        yield Folder(
+            path=mount.mount_path,
+            name=mount.name,
+            is_shared=claim is not None,
+            size=size,
+            sub_path=mount.sub_path or "",
+            is_read_only=mount.read_only,
+        )

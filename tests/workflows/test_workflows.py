@@ -165,7 +165,7 @@ class TestWhatBatchTakes:
             ({"container": CONTAINER, "sidecars": [{"image": "a"}]}, "sidecars"),
             ({"container": CONTAINER, "initContainers": [{"image": "a"}]}, "initContainers"),
             ({"container": CONTAINER, "synchronization": {}}, "synchronization"),
-            ({"container": {**CONTAINER, "volumeDevices": []}}, "volumeDevices"),
+            ({"container": {**CONTAINER, "volumeDevices": [{"name": "a"}]}}, "volumeDevices"),
             ({"container": {**CONTAINER, "env": [{"name": "a", "valueFrom": {}}]}}, "valueFrom"),
             ({"container": {**CONTAINER, "resources": {"limits": {"nvidia.com/gpu": 1}}}}, "nvidia.com/gpu"),
             ({"container": {**CONTAINER, "args": ["{{=1+1}}"]}}, "expressions"),
@@ -182,7 +182,6 @@ class TestWhatBatchTakes:
             ({"container": CONTAINER, "inputs": {"artifacts": [{"name": "i", "path": "/a/b", "git": {}}]}}, "git"),
             ({"steps": [[{"name": "s", "template": "a"}]]}, "use themselves"),
             ({"steps": [[{"name": "s", "template": "a", "continueOn": {"failed": True}}]]}, "continueOn"),
-            ({"steps": [[{"name": "s", "template": "a", "withSequence": {"count": 2}}]]}, "withSequence"),
             ({"steps": [[{"name": "s", "template": "a", "onExit": "a"}]]}, "onExit"),
             (
                 {
@@ -199,7 +198,7 @@ class TestWhatBatchTakes:
             check(template(**more), Engine.BATCH)
         assert "manifest: " in caught.value.message
 
-    @pytest.mark.parametrize("name", ["onExit", "volumeClaimTemplates", "parallelism", "hooks", "suspend"])
+    @pytest.mark.parametrize("name", ["volumeClaimTemplates", "hooks", "suspend", "podSpecPatch"])
     def test_so_are_members_of_the_workflow(self, name):
         found = yaml.safe_load(template(container=CONTAINER))
         found["spec"][name] = [{}]

@@ -42,6 +42,8 @@ class Container:
     after: list[dict[str, str]]
     mounts: dict[str, str]
     """Names of volumes by the paths they have in the container."""
+    read_only: frozenset[str]
+    """Those of these paths that are only read."""
     sizes: dict[str, float]
 
 
@@ -116,8 +118,12 @@ def _run(
                 if not _is_optional(container, containers):
                     return Ended(exit_code=main.exit_code, reason=str(failure))
             continue
-        sizes = {place: _told(job, f"size {place.name}", LARGEST_FOLDER) for place in work.values()}
-        mine = {place: sizes[place] for place in mounts.values() if place in sizes}
+        whole = {place: _work_folder(job, shared, place) for place in work.values()}
+        mine = {
+            whole[place]: _told(job, f"size {whole[place].name}", LARGEST_FOLDER)
+            for place in mounts.values()
+            if place in whole
+        }
         main = runner.run(_step(job, container, folder, mounts, mine), log, stop)
         codes[container.name] = main.exit_code
         if main.reason is not None:
@@ -142,6 +148,12 @@ def run_of(job: Job) -> str:
     return job.name.rpartition("-")[0]
 
 
+def _work_folder(job: Job, shared: Path, place: Path) -> Path:
+    """The work folder that a place is, or lies in."""
+    run = shared / run_of(job)
+    return run / place.relative_to(run).parts[0]
+
+
 def _volumes(job: Job) -> list[dict[str, Any]]:
     tasks = (job.definition.get("ecsProperties") or {}).get("taskProperties") or [{}]
     return list(tasks[0].get("volumes") or [])
@@ -162,6 +174,7 @@ def _container(own: Mapping[str, Any], more: Mapping[str, Any]) -> Container:
         environment={item["name"]: item.get("value", "") for item in variables},
         after=list(own.get("dependsOn") or []),
         mounts={item["containerPath"]: item["sourceVolume"] for item in own.get("mountPoints", [])},
+        read_only=frozenset(item["containerPath"] for item in own.get("mountPoints", []) if item.get("readOnly")),
         sizes={item["type"]: float(item["value"]) for item in requirements},
     )
 
@@ -185,6 +198,8 @@ def _step(job: Job, container: Container, folder: Path, mounts: dict[str, Path],
         seconds=float(timeout or LONGEST_SECONDS),
         grace=float(_told(job, "grace", 0)),
         shared=shared,
+        read_only=container.read_only,
+        start=str((job.definition.get("parameters") or {}).get("folder", "")),
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -45,6 +45,7 @@ PHASES = {
 }
 MOST_NEEDS = 20
 """Maximum dependencies of a job; a node with more is submitted when some have finished."""
+LATE = "The workflow took longer than its activeDeadlineSeconds."
 HAND_OVER_SECONDS = 10.0
 LARGEST_OUTPUT = 16_384
 """Maximum bytes of an output parameter; all of a run are stored in its record."""
@@ -138,7 +139,8 @@ class Batch:
             graph = _expand(run, submission, results)
             _read_outputs(run, graph, known)
             graph = _expand(run, submission, {number: _result(node) for number, node in known.items() if node.job})
-            if any(_may_go(node, known) for node in graph.nodes.values()):
+            _end_late(graph, known)
+            if any(_may_go(graph, node, known) for node in graph.nodes.values()):
                 claimed, is_doubtful = submission.claim()
                 ends_claim = True
                 known |= {node.id: node for node in claimed.nodes if node.job and not _is_handed(known.get(node.id))}
@@ -169,7 +171,18 @@ class Batch:
 def _expand(run: Run, submission: Submission, results: Mapping[str, Result]) -> Graph:
     workflow = manifests.workflow(submission.document())
     arguments = expansion.arguments_of(workflow, submission.parameters())
-    return expansion.expand(workflow, arguments, results, name=run.id, uid=run.uid)
+    most = manifests.seconds_of(workflow.spec.active_deadline_seconds, "activeDeadlineSeconds")
+    is_late = most is not None and datetime.now(UTC) > datetime.fromisoformat(run.created) + timedelta(seconds=most)
+    return expansion.expand(workflow, arguments, results, name=run.id, uid=run.uid, is_late=is_late)
+
+
+def _end_late(graph: Graph, known: dict[str, RunNode]) -> None:
+    """End the jobs of nodes that failed because the time of their run is over."""
+    for node in graph.nodes.values():
+        found = known.get(node.id)
+        if node.phase == FAILED and found is not None and found.job and found.status not in FINISHED:
+            batch_calls.call("terminate_job", jobId=found.job, reason=LATE)
+            known[node.id] = msgspec.structs.replace(found, status=FAILED, message=LATE)
 
 
 def _is_handed(node: RunNode | None) -> bool:
@@ -177,10 +190,17 @@ def _is_handed(node: RunNode | None) -> bool:
     return node is not None and node.job is not None
 
 
-def _may_go(node: Node, known: Mapping[str, RunNode]) -> bool:
-    """Whether a node can be submitted now: it is ready, not submitted, and has few enough submitted dependencies."""
+def _may_go(graph: Graph, node: Node, known: Mapping[str, RunNode]) -> bool:
+    """Whether a node can be submitted now: it is ready, not submitted, and has few enough submitted dependencies.
+
+    Where a limit of `parallelism` counts, it waits for its dependencies here, so that no job that waits takes a place.
+    """
     if not node.is_ready or (node.id in known and known[node.id].job):
         return False
+    if graph.limits:
+        running = {number for number, each in known.items() if each.job and each.status not in FINISHED}
+        done = all(need in known and known[need].status == SUCCEEDED for need in node.needs)
+        return done and graph.has_room(node, running)
     waits = [known.get(need) for need in node.needs]
     open_ones = [need for need in waits if need is None or need.status != SUCCEEDED]
     return len(open_ones) <= MOST_NEEDS and all(need is not None and need.job for need in open_ones)
@@ -197,7 +217,7 @@ def _hand_over(
     end = time.monotonic() + HAND_OVER_SECONDS
     known = dict(known)
     for node in graph.nodes.values():
-        if not _may_go(node, known):
+        if not _may_go(graph, node, known):
             continue
         if time.monotonic() > end:
             break

@@ -22,7 +22,7 @@ from chalicelib.resources.jobs.engines.base import WorkflowRefused
 from chalicelib.resources.jobs.runs import Run
 from chalicelib.settings import settings
 from chalicelib.workflows.manifests import Container, quantity
-from chalicelib.workflows.nodes import Node
+from chalicelib.workflows.nodes import Folder, Node
 
 SIZES = (
     (0.25, (512, 1024, 2048)),
@@ -40,6 +40,8 @@ TEXT = "text"
 """The output with the printed text of a node."""
 _OWN = "/limn"
 _SHARE = '"$@" > /limn/text; code=$?; cat /limn/text; exit $code'
+_GO = 'mkdir -p "$0" 2>/dev/null; cd "$0" && exec "$@"'
+"""Starts a command in a folder: Batch has no setting for it."""
 SHARED = "limn-shared"
 """What the definition names in place of a file system, for the folders that steps of a run share: the local stack's."""
 
@@ -77,6 +79,8 @@ def job_of(run: Run, node: Node) -> BatchJob:
             raise WorkflowRefused(f"{node.task}: what it prints is used, so it needs a command.")
         outgoing.append((f"{_OWN}/{TEXT}", key_of(run, node.id, TEXT), False))
         command = ["sh", "-c", _SHARE, "sh", *command]
+    if container.working_dir:
+        command = ["sh", "-c", _GO, container.working_dir, *command]
     environment = [{"name": item.name, "value": item.value or ""} for item in container.env]
     own = {**({"command": command} if command else {}), **({"environment": environment} if environment else {})}
     if len(json.dumps(own)) > LARGEST_OVERRIDES:
@@ -84,7 +88,7 @@ def job_of(run: Run, node: Node) -> BatchJob:
             f"{node.task}: its command is longer than AWS Batch takes; give it fewer media with files_per_job."
         )
     sizes = _requirements(node, container)
-    if incoming or outgoing or node.folders or node.grace is not None:
+    if incoming or outgoing or node.folders or node.grace is not None or container.working_dir:
         return _with_files(run, node, container, own, sizes, incoming, outgoing, files)
     properties = {
         "image": container.image,
@@ -140,9 +144,10 @@ def _with_files(
     folders = sorted({posixpath.dirname(path) for path, _, _ in (*incoming, *outgoing)})
     mounts = [{"sourceVolume": f"v{index}", "containerPath": folder} for index, folder in enumerate(folders)]
     volumes: list[dict[str, Any]] = [{"name": f"v{index}", "host": {}} for index in range(len(folders))]
-    for folder in node.folders:
-        shared = {"efsVolumeConfiguration": {"fileSystemId": SHARED, "rootDirectory": folder.name}}
-        volumes.append({"name": f"w-{folder.name}", **(shared if folder.is_shared else {"host": {}})})
+    for name, folder in {_volume(folder): folder for folder in node.folders}.items():
+        place = f"{folder.name}/{folder.sub_path}".rstrip("/")
+        shared = {"efsVolumeConfiguration": {"fileSystemId": SHARED, "rootDirectory": place}}
+        volumes.append({"name": name, **(shared if folder.is_shared else {"host": {}})})
     containers: list[dict[str, Any]] = []
     commands: list[dict[str, Any]] = []
     after: list[dict[str, str]] = []
@@ -169,7 +174,12 @@ def _with_files(
     main = next(item for item in containers if item["name"] == "main")
     main["resourceRequirements"] = sizes
     main["mountPoints"] = mounts + [
-        {"sourceVolume": f"w-{folder.name}", "containerPath": folder.path} for folder in node.folders
+        {
+            "sourceVolume": _volume(folder),
+            "containerPath": folder.path,
+            **({"readOnly": True} if folder.is_read_only else {}),
+        }
+        for folder in node.folders
     ]
     task = {
         "containers": containers,
@@ -180,9 +190,16 @@ def _with_files(
     }
     told = {f"size {folder.name}": str(folder.size) for folder in node.folders if folder.size is not None}
     told |= {} if node.grace is None else {"grace": str(node.grace)}
+    told |= {"folder": container.working_dir} if container.working_dir else {}
     definition = _definition({"ecsProperties": {"taskProperties": [task]}, **({"parameters": told} if told else {})})
     overrides = {"ecsPropertiesOverride": {"taskProperties": [{"containers": commands}]}}
     return BatchJob(name=name_of(run, node), definition=definition, overrides=overrides, files=files)
+
+
+def _volume(folder: Folder) -> str:
+    """The volume of a folder: a folder within one has a volume of its own."""
+    part = f"-{hashlib.sha256(folder.sub_path.encode()).hexdigest()[:8]}" if folder.sub_path else ""
+    return f"w-{folder.name}{part}"
 
 
 def _definition(properties: dict[str, Any]) -> dict[str, Any]:

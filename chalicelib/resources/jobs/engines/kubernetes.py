@@ -238,7 +238,17 @@ def workflow_of(run: Run, document: Mapping[str, Any], parameters: Sequence[tupl
     own = [item for item in arguments.get("parameters") or [] if item.get("name") not in given]
     arguments["parameters"] = [*own, *({"name": name, "value": value} for name, value in given.items())]
     spec["arguments"] = arguments
+    spec["templates"] = [_with_grace(each) for each in spec.get("templates") or []]
     return {"apiVersion": document["apiVersion"], "kind": document["kind"], "metadata": metadata, "spec": spec}
+
+
+def _with_grace(template: Any) -> Any:
+    """A template with its `terminationGracePeriodSeconds`, which Argo has no member for, as a patch of its pod."""
+    if not isinstance(template, dict) or not isinstance(template.get("terminationGracePeriodSeconds"), int):
+        return template
+    rest = {name: value for name, value in template.items() if name != "terminationGracePeriodSeconds"}
+    patch = json.dumps({"terminationGracePeriodSeconds": template["terminationGracePeriodSeconds"]})
+    return {**rest, "podSpecPatch": rest.get("podSpecPatch") or patch}
 
 
 def namespace_in(document: Mapping[str, Any]) -> str:

@@ -72,10 +72,18 @@ class Containers:
             *("--user", f"{os.getuid()}:{os.getgid()}", "--pids-limit", str(MOST_PROCESSES)),
             *("--cpus", f"{step.processors:g}", "--memory", mebibytes, "--memory-swap", mebibytes),
             *(part for variable in step.environment for part in ("--env", variable)),
-            *(part for folder, place in step.mounts.items() for part in ("--volume", f"{place}:{folder}")),
+            *(
+                part
+                for folder, place in step.mounts.items()
+                for part in ("--volume", f"{place}:{folder}{self._mode(folder, step)}")
+            ),
             step.image,
             *step.command,
         ]
+
+    @staticmethod
+    def _mode(folder: str, step: Step) -> str:
+        return ":ro" if folder in step.read_only else ""
 
     def _reason(self, code: int, step: Step) -> str | None:
         if code == _NO_CONTAINER:

@@ -20,7 +20,7 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from infra.emulator.batch.logs import Log
@@ -77,6 +77,7 @@ class Processes:
 
     def run(self, step: Step, log: Log, stop: threading.Event) -> Ended:
         """Run a step to its end, or until `stop` is set."""
+        step = _with_start(step)
         home = step.folder / "home"
         (home / "tmp").mkdir(parents=True, exist_ok=True)
         command = [_mapped(part, step) for part in step.command]
@@ -98,8 +99,8 @@ class Processes:
             "ports": self._ports,
             "filter": self._filter,
             "grace": step.grace,
-            "writable": [str(step.folder), *map(str, step.shared), *_DEVICES],
-            "readable": self._readable,
+            "writable": [str(step.folder), *_shared_mounts(step, read_only=False), *_DEVICES],
+            "readable": [*self._readable, *_shared_mounts(step, read_only=True)],
         }
         launcher = [sys.executable, "-I", "-S", launch_step.__file__, json.dumps(plan)]
         began = time.time()
@@ -140,6 +141,25 @@ class Processes:
             **{name: _mapped(value, step) for name, value in step.environment.items()},
             MARK: f"{self._owner}:{step.id}",
         }
+
+
+def _with_start(step: Step) -> Step:
+    """The step with a folder of its own for the one that it starts in, where nothing else is there."""
+    start = step.start.rstrip("/")
+    if not start or Path(start).is_dir() or any(f"{start}/".startswith(f"{folder}/") for folder in step.mounts):
+        return step
+    own = step.folder / "start"
+    own.mkdir(exist_ok=True)
+    return replace(step, mounts={**step.mounts, start: own})
+
+
+def _shared_mounts(step: Step, *, read_only: bool) -> list[str]:
+    """Its folders that other steps have, too, and that it may write to, or only read."""
+    return [
+        str(place)
+        for folder, place in step.mounts.items()
+        if (folder in step.read_only) is read_only and not place.is_relative_to(step.folder)
+    ]
 
 
 def _start(command: list[str], folder: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:

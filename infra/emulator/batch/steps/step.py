@@ -47,7 +47,11 @@ class Step:
     grace: float = 0.0
     """Seconds between SIGTERM and SIGKILL where it is stopped, or takes too long."""
     shared: Mapping[Path, int] = field(default_factory=dict)
-    """Folders among `mounts` that other steps have, too, with their most bytes."""
+    """Folders of which `mounts` are, or have parts, that other steps have, too, with their most bytes."""
+    read_only: frozenset[str] = frozenset()
+    """Those of the paths in `mounts` that it may not write to."""
+    start: str = ""
+    """The folder in which its command starts; the command itself goes there."""
 
 
 @dataclass(frozen=True, kw_only=True)
