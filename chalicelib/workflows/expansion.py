@@ -215,6 +215,7 @@ class _Expansion:
             node.phase = result.phase
         elif self._is_late:
             node.phase = FAILED
+            self.graph.is_late = True
         node.container = fill_container(pod, scope, self._room)
         node.inputs = tuple(found for found in inputs.values() if found)
         node.outputs = tuple(outputs_of(template))

@@ -96,6 +96,8 @@ class Graph:
         self.nodes: dict[str, Node] = {}
         self.end: Node | None = None
         """The node of `onExit`, once the others have ended."""
+        self.is_late = False
+        """Whether something failed because the time of the run is over."""
         self.limits: dict[str, int] = {}
         """The most pods that run at once within a node, by its id; of the whole run under ""."""
 

@@ -67,7 +67,7 @@ def list_changes(project: int, wanted: ChangeLogFilter, scope: Scope) -> Iterato
     about = None if wanted.entity is None else {wanted.entity}
     commits = archive.history(project, about, after=max(wanted.after // NUMBERS_A_COMMIT - 1, 0))
     entries = heapq.merge(
-        _entries(commits, wanted, visible), _unburied(project, wanted, visible), key=lambda entry: entry.number
+        _entries(commits, wanted, visible), _list_unburied(project, wanted, visible), key=lambda entry: entry.number
     )
     for entry in entries if wanted.entity is not None else _merge(entries):
         if entry.number <= wanted.after:
@@ -101,9 +101,9 @@ def _entries(commits: Iterable[Commit], wanted: ChangeLogFilter, visible: Mappin
                 yield _Entry(number=commit.seq * NUMBERS_A_COMMIT + index, commit=commit, edit=edit)
 
 
-def _unburied(project: int, wanted: ChangeLogFilter, visible: Mapping[Kind, set[int]]) -> Iterator[_Entry]:
+def _list_unburied(project: int, wanted: ChangeLogFilter, visible: Mapping[Kind, set[int]]) -> Iterator[_Entry]:
     """The entries of entities whose definition was deleted, and whose rows are not deleted yet."""
-    for commit, edits in unburied.edits(project):
+    for commit, edits in unburied.list_edits(project):
         alone = msgspec.structs.replace(commit, changes=[], edits=edits)
         for entry in _entries([alone], wanted, visible):
             entry.number += NUMBERS_A_COMMIT // 2  # after those of the commit itself

@@ -16,7 +16,7 @@ from chalicelib.storage.dynamodb.retired import Retired
 from chalicelib.storage.log import log
 
 
-def edits(project: int) -> Iterator[tuple[Commit, list[Edit]]]:
+def list_edits(project: int) -> Iterator[tuple[Commit, list[Edit]]]:
     """The commits that deleted definitions, each with the entries of the entities whose rows are still there."""
     for entry in retired.current(project).entries:
         commits = log.read_after(project, entry.seq)
@@ -32,7 +32,7 @@ def edits(project: int) -> Iterator[tuple[Commit, list[Edit]]]:
         }
         left = (
             (kind, [number for number in numbers if (kind, number) not in buried])
-            for kind, numbers in retirement.listed(project, entry)
+            for kind, numbers in retirement.list_entities(project, entry)
         )
         yield end, [deleted(kind, numbers) for kind, numbers in left if numbers]
 

@@ -173,7 +173,7 @@ def _without_version(number: int) -> Callable[[Any], Any]:
     return without
 
 
-def listed(project: int, entry: Retired) -> list[tuple[Kind, list[int]]]:
+def list_entities(project: int, entry: Retired) -> list[tuple[Kind, list[int]]]:
     """The entities of a deleted definition as of its deletion; none once all their rows are deleted."""
     body = intents.read(intents.intent_of(project, entry.name))
     return _decoder.decode(body) if body else []

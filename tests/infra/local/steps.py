@@ -28,6 +28,17 @@ def python(name: str, text: str, **more: Any) -> dict[str, Any]:
     return {"name": name, "script": {"image": "python:3", "command": ["python"], "source": text}, **more}
 
 
+def mounted(template: dict[str, Any], mounts: list[dict[str, Any]]) -> dict[str, Any]:
+    """A template whose container mounts volumes."""
+    return {**template, "container": {**template["container"], "volumeMounts": mounts}}
+
+
+def claim(name: str, size: str) -> dict[str, Any]:
+    """A work folder of a size."""
+    wanted = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}}
+    return {"metadata": {"name": name}, "spec": wanted}
+
+
 _numbers = itertools.count(1)
 
 

@@ -10,7 +10,7 @@ from chalicelib.resources.jobs.runs import RUN
 from chalicelib.storage.dynamodb import records
 from infra.emulator.batch import logs
 from tests.infra.local.local_jobs import ended, launched, output, printed, statuses
-from tests.infra.local.steps import endless, manifest, processes, python, shell, wait_until
+from tests.infra.local.steps import claim, endless, manifest, mounted, processes, python, shell, wait_until
 from tests.resources.algorithms.test_algorithms import saved, spec
 
 pytestmark = pytest.mark.slow
@@ -335,19 +335,8 @@ def test_a_work_folder_has_no_path_for_a_name(api, project, queue, name):
 
 
 def test_refusals_name_this_machine(api, project, queue):
-    text = manifest(shell("main", "true"), onExit="main")
+    text = manifest(shell("main", "true"), hooks={"exit": {"template": "main"}})
     wanted = spec(api, project, manifest=saved(api, project, text))
     assert api.post(f"Algorithms/{project}", wanted).status == 201
     said = api.post(f"Jobs/{project}", {"algorithm_name": wanted["name"], "media_ids": [1]})
-    assert (said.status, "onExit is not supported by this machine" in said.message) == (400, True)
-
-
-def mounted(template, mounts):
-    """A template whose container mounts volumes."""
-    return {**template, "container": {**template["container"], "volumeMounts": mounts}}
-
-
-def claim(name, size):
-    """A work folder of a size."""
-    wanted = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}}
-    return {"metadata": {"name": name}, "spec": wanted}
+    assert (said.status, "hooks is not supported by this machine: onExit of spec" in said.message) == (400, True)

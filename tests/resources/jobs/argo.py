@@ -1,4 +1,7 @@
-"""Argo's published schema of a Workflow, as the API server holds resources to it with strict field validation."""
+"""Argo's published schema of a Workflow, as the API server holds resources to it.
+
+Unknown members pass, as they do there unless a request asks for strict field validation.
+"""
 
 from __future__ import annotations
 
@@ -18,19 +21,19 @@ _LOOSE = {
 
 
 @cache
-def _validator() -> Any:
+def _validator(*, is_strict: bool) -> Any:
     schema = json.loads(SCHEMA.read_text())
     for name, definition in schema["definitions"].items():
-        if "properties" in definition:
+        if "properties" in definition and is_strict:
             definition["additionalProperties"] = False
         if name in _LOOSE:
             definition["type"] = _LOOSE[name]
     return jsonschema_rs.validator_for(schema)
 
 
-def wrong(resource: Any) -> str | None:
+def wrong(resource: Any, *, is_strict: bool = False) -> str | None:
     """What is wrong with a Workflow: the first error with its place; None where nothing is."""
-    error = next(_validator().iter_errors(resource), None)
+    error = next(_validator(is_strict=is_strict).iter_errors(resource), None)
     if error is None:
         return None
     return f"{'.'.join(map(str, error.instance_path))}: {error.message}"[:500]

@@ -67,13 +67,13 @@ def certificates(folder: Path) -> tuple[str, str]:
     return ca.public_bytes(serialization.Encoding.PEM).decode(), str(file)
 
 
-def wrong_shape(resource: Any) -> str | None:
-    """What is wrong with a Workflow, as the API server would find."""
-    return next(_wrongs(resource), None)
+def wrong_shape(resource: Any, *, is_strict: bool = False) -> str | None:
+    """What is wrong with a Workflow, as the API server would find, by default or with strict field validation."""
+    return next(_wrongs(resource, is_strict=is_strict), None)
 
 
-def _wrongs(resource: Any) -> Iterator[str]:
-    if broken := argo.wrong(resource):
+def _wrongs(resource: Any, *, is_strict: bool) -> Iterator[str]:
+    if broken := argo.wrong(resource, is_strict=is_strict):
         yield broken
         return
     metadata, spec = resource.get("metadata", {}), resource.get("spec", {})
@@ -195,9 +195,9 @@ class _Handler(BaseHTTPRequestHandler):
         ]
         self.say(200, {"kind": "PodList", "metadata": {}, "items": items})
 
-    def _post(self, namespace: str, _: str | None, body: bytes, __: Any) -> None:
+    def _post(self, namespace: str, _: str | None, body: bytes, query: dict[str, list[str]]) -> None:
         resource = json.loads(body)
-        if wrong := wrong_shape(resource):
+        if wrong := wrong_shape(resource, is_strict=query.get("fieldValidation") == ["Strict"]):
             self.say(422, {"kind": "Status", "message": f"Workflow is invalid: {wrong}"})
             return
         key = (namespace, resource["metadata"]["name"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import functools
+import json
 import socket
 import tempfile
 import time
@@ -41,10 +42,21 @@ def run(**more) -> Run:
 class TestWhatIsSent:
     def test_it_has_the_shape_of_a_workflow(self):
         sent = kubernetes.workflow_of(run(), yaml.safe_load(FORK), [("media_ids", "1,2"), ("uid", "u")])
-        assert clusters.wrong_shape(sent) is None
+        assert clusters.wrong_shape(sent, is_strict=True) is None
         assert sent["metadata"]["name"] == run().id
         assert "generateName" not in sent["metadata"]
         assert sent["metadata"]["labels"]["limn-project"] == "2"
+
+    def test_a_time_of_grace_becomes_a_patch_of_the_pod_and_other_unknown_members_pass(self):
+        document = yaml.safe_load(FORK)
+        document["spec"]["templates"][1] |= {"terminationGracePeriodSeconds": 40, "later": {"a": 1}}
+        sent = kubernetes.workflow_of(run(), document, [])
+        template = sent["spec"]["templates"][1]
+        assert json.loads(template["podSpecPatch"]) == {"terminationGracePeriodSeconds": 40}
+        assert "terminationGracePeriodSeconds" not in template
+        assert template["later"] == {"a": 1}
+        assert clusters.wrong_shape(sent) is None
+        assert "later" in clusters.wrong_shape(sent, is_strict=True)
 
     def test_ours_win_over_the_manifests_own_parameters_and_numbers_become_text(self):
         document = yaml.safe_load(FORK)

@@ -153,6 +153,7 @@ class Batch:
         message = next(
             (f"{node.task}: {node.message}" for node in nodes if node.status == FAILED and node.message), None
         )
+        message = message or (LATE if graph.is_late else None)
         if phase in FINISHED and phase != SUCCEEDED:
             message = with_output(message or "", self, run, nodes) or None
         starts = [node.start_time for node in nodes if node.start_time]

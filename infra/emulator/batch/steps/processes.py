@@ -20,17 +20,16 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from infra.emulator.batch.logs import Log
-from infra.emulator.batch.steps import launch_step, step_syscalls
+from infra.emulator.batch.steps import launch_step, places, step_syscalls
 from infra.emulator.batch.steps.step import LARGEST_FILE, MOST_PROCESSES, Ended, Step, drain, follow, grace_of
 
 MARK = "LIMN_STEP"
 """A variable that every process of a step inherits: those that left its session are found by it."""
 _PYTHON = re.compile(r"python(3(\.\d+)?)?")
-_SCRIPT = "/limn/source"
 _NICE = 3
 _PROGRAMS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/sys", "/nix", "/snap")
 _SETTINGS = "/etc"
@@ -77,11 +76,11 @@ class Processes:
 
     def run(self, step: Step, log: Log, stop: threading.Event) -> Ended:
         """Run a step to its end, or until `stop` is set."""
-        step = _with_start(step)
+        step = places.with_start(step)
         home = step.folder / "home"
         (home / "tmp").mkdir(parents=True, exist_ok=True)
-        command = [_mapped(part, step) for part in step.command]
-        _map_script(step)
+        command = [places.mapped(part, step) for part in step.command]
+        places.map_script(step)
         environment = self._environment(step, home)
         if not command:
             return Ended(reason=f"The step has no command. Without containers its image {step.image} gives none.")
@@ -99,8 +98,8 @@ class Processes:
             "ports": self._ports,
             "filter": self._filter,
             "grace": step.grace,
-            "writable": [str(step.folder), *_shared_mounts(step, read_only=False), *_DEVICES],
-            "readable": [*self._readable, *_shared_mounts(step, read_only=True)],
+            "writable": [str(step.folder), *places.shared_mounts(step, read_only=False), *_DEVICES],
+            "readable": [*self._readable, *places.shared_mounts(step, read_only=True)],
         }
         launcher = [sys.executable, "-I", "-S", launch_step.__file__, json.dumps(plan)]
         began = time.time()
@@ -138,28 +137,9 @@ class Processes:
             "MALLOC_ARENA_MAX": "2",
             "OMP_NUM_THREADS": threads,
             "OPENBLAS_NUM_THREADS": threads,
-            **{name: _mapped(value, step) for name, value in step.environment.items()},
+            **{name: places.mapped(value, step) for name, value in step.environment.items()},
             MARK: f"{self._owner}:{step.id}",
         }
-
-
-def _with_start(step: Step) -> Step:
-    """The step with a folder of its own for the one that it starts in, where nothing else is there."""
-    start = step.start.rstrip("/")
-    if not start or Path(start).is_dir() or any(f"{start}/".startswith(f"{folder}/") for folder in step.mounts):
-        return step
-    own = step.folder / "start"
-    own.mkdir(exist_ok=True)
-    return replace(step, mounts={**step.mounts, start: own})
-
-
-def _shared_mounts(step: Step, *, read_only: bool) -> list[str]:
-    """Its folders that other steps have, too, and that it may write to, or only read."""
-    return [
-        str(place)
-        for folder, place in step.mounts.items()
-        if (folder in step.read_only) is read_only and not place.is_relative_to(step.folder)
-    ]
 
 
 def _start(command: list[str], folder: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
@@ -286,21 +266,6 @@ def _program(name: str, home: Path, path: str) -> str | None:
         return sys.executable
     found = str(home / name) if "/" in name else name
     return shutil.which(found, path=path)
-
-
-def _mapped(text: str, step: Step) -> str:
-    """A text with the folders of the step's files as they are here."""
-    if not step.mounts:
-        return text
-    folders = "|".join(re.escape(folder) for folder in sorted(step.mounts, key=len, reverse=True))
-    return re.sub(rf"(?<![\w./-])({folders})(?![\w.-])", lambda found: str(step.mounts[found[1]]), text)
-
-
-def _map_script(step: Step) -> None:
-    folder = step.mounts.get(str(Path(_SCRIPT).parent))
-    script = folder / Path(_SCRIPT).name if folder else None
-    if script is not None and script.is_file():
-        script.write_text(_mapped(script.read_text(), step))
 
 
 def _prefixes() -> list[str]:
