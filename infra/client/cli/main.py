@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from .. import configuration, failures, uploads
+from ..annotator import command as annotator_command
 from ..client import Client
 from ..configuration import Profile
 from ..failures import Failure
@@ -30,6 +31,7 @@ profiles = typer.Typer(help="Services and tokens in the configuration file.", no
 jobs = typer.Typer(help="Jobs: algorithms and transcodes.", no_args_is_help=True)
 app.add_typer(profiles, name="profile")
 app.add_typer(jobs, name="jobs")
+app.add_typer(annotator_command.app, name="annotator")
 app.command("export")(dataset_commands.export)
 app.command("import")(dataset_commands.import_)
 app.command("events")(dataset_commands.events)
