@@ -51,6 +51,22 @@ GUARDS: dict[str, Guard] = {
         "tests/contract/test_permissions.py",
         "test_the_permission_is_checked_before_a_body_is_read",
     ),
+    "deleted files of steps": Guard(
+        "steps that fill the disk by files without a name",
+        "infra/emulator/batch/steps/step.py",
+        "overfull(step, deleted_bytes(processes()))",
+        "overfull(step)",
+        "tests/infra/local/test_hostile_steps.py",
+        "test_one_that_fills_the_disk_is_ended_at_its_limit",
+    ),
+    "files of others": Guard(
+        "modes, owners and times of files outside the folder of a step",
+        "infra/emulator/batch/steps/launch_step.py",
+        '            _seal(plan["writable"])\n',
+        "",
+        "tests/infra/local/test_hostile_steps.py",
+        "test_it_changes_no_modes_owners_and_times_but_of_its_own_files",
+    ),
     "what runs": Guard(
         "changes of what runs by callers who may not register it",
         "chalicelib/resources/algorithms/service.py",

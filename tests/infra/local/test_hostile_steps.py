@@ -14,6 +14,7 @@ import pytest
 
 from infra.emulator.batch.logs import Log, tail
 from infra.emulator.batch.steps import launch_step, step_syscalls
+from infra.emulator.batch.steps import step as step_module
 from infra.emulator.batch.steps.processes import Processes
 from infra.emulator.batch.steps.step import Step
 from infra.local.job_runner import obstacle
@@ -68,6 +69,30 @@ class TestWrongOnPurpose:
         assert job["status"] == "Failed"
         assert "memory" in job["message"]
 
+    @pytest.mark.parametrize(
+        "way", ["one large file", "files that are deleted while they are open", "many small files"]
+    )
+    def test_one_that_fills_the_disk_is_ended_at_its_limit(self, api, project, queue, monkeypatch, way):
+        monkeypatch.setattr(step_module, "LARGEST_FOLDER", 20_000_000)
+        each = {"one large file": 100, "many small files": 1}.get(way, 4)
+        delete = "os.unlink(str(n))" if "deleted" in way else "pass"
+        # it ends by itself at 100 MB: a failure of this test leaves the machine usable
+        text = f"""
+import os, time
+held = []
+for n in range({100 // each}):
+    held.append(open(str(n), "wb"))
+    for _ in range({each}):
+        held[-1].write(bytes(1_000_000))
+        time.sleep(0.02)
+    held[-1].flush()
+    {delete}
+time.sleep(20)
+"""
+        job = ended(api, launched(api, project, manifest(python("main", text)))[0])
+        assert job["status"] == "Failed"
+        assert "Its files take more than" in job["message"]
+
     def test_of_a_hundred_megabytes_of_output_the_last_is_kept(self, api, project, queue):
         text = "import sys\nfor n in range(1600):\n    sys.stdout.write(('%07d ' % n) * 8192)\nprint('\\nthe end')"
         [uid] = launched(api, project, manifest(python("main", text)))
@@ -100,6 +125,43 @@ attempt("own file", lambda: open("mine", "w").write("x"))
         assert ended(api, uid)["status"] == "Succeeded"
         said = [line for line in output(queue, uid).splitlines() if "DONE" in line]
         assert said == ["own file DONE"]
+
+    @pytest.mark.skipif(bool(obstacle()), reason=f"steps cannot be confined here: {obstacle()}")
+    def test_it_changes_no_modes_owners_and_times_but_of_its_own_files(self, api, project, queue, tmp_path):
+        if not can_seal():
+            pytest.skip("this machine allows no mount namespaces")
+        beside = tmp_path / "beside"
+        beside.write_text("x")
+        beside.chmod(0o640)
+        before = beside.stat()
+        text = f"""
+import os
+def attempt(what, do):
+    try:
+        do()
+        print(what, "DONE")
+    except OSError as error:
+        print(what, "refused")
+places = {{"beside": {str(beside)!r}, "own": "mine", "settings": "/etc/passwd", "shared": "/dev/shm/mine"}}
+for name, path in places.items():
+    if name in ("own", "shared"):
+        open(path, "w").close()
+    mode = 0o600 if name in ("own", "shared") else 0o777
+    attempt(name + " mode", lambda: os.chmod(path, mode))
+    attempt(name + " time", lambda: os.utime(path, (1, 1)))
+    attempt(name + " owner", lambda: os.chown(path, os.getuid(), os.getgid()))
+    attempt(name + " attribute", lambda: os.setxattr(path, "user.x", b"1") if name != "shared" else None)
+    descriptor = os.open(path, os.O_PATH)
+    attempt(name + " by /proc", lambda: os.chmod(f"/proc/self/fd/{{descriptor}}", mode))
+attempt("fill shared memory", lambda: open("/dev/shm/full", "wb").write(bytes(80_000_000)))
+"""
+        [uid] = launched(api, project, manifest(python("main", text)))
+        assert ended(api, uid)["status"] == "Succeeded", printed(api, uid, "main")
+        said = [line for line in output(queue, uid).splitlines() if "DONE" in line]
+        kinds = ("mode", "time", "owner", "attribute", "by /proc")
+        assert said == [f"{name} {kind} DONE" for name in ("own", "shared") for kind in kinds], output(queue, uid)
+        after = beside.stat()
+        assert (after.st_mode, after.st_mtime_ns, after.st_uid) == (before.st_mode, before.st_mtime_ns, before.st_uid)
 
     @pytest.mark.skipif(not step_syscalls.program(), reason="the calls of this machine are not known")
     def test_it_sets_limits_and_priorities_of_itself_only_and_shares_no_memory(self, api, project, queue):
@@ -241,6 +303,13 @@ except OSError as error:
         text = manifest(shell("main", "mkdir -p a/b && touch a/b/c && chmod 0 a/b a"))
         assert ended(api, launched(api, project, text)[0])["status"] == "Succeeded"
         wait_until(lambda: list(queue._scheduler._work.iterdir()) == [])
+
+
+def can_seal():
+    """Whether this machine lets a process have mounts of its own."""
+    folder = str(Path(launch_step.__file__).parent)
+    code = f"import sys; sys.path.insert(0, {folder!r}); import launch_step; sys.exit(not launch_step._seal([]))"
+    return subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def _target(link):

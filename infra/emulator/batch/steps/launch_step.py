@@ -53,6 +53,9 @@ NETWORK_VERSION = 4
 """The first version of Landlock that knows TCP ports."""
 _TCP, _CONNECT, _PORT = 0b11, 0b10, 2
 """Bind and connect; connect alone; the kind of a rule for a port."""
+_NEW_MOUNTS, _NEW_USERS = 0x20000, 0x10000000
+_NO_SUID, _NO_DEVICES, _BIND, _RECURSIVE, _PRIVATE = 2, 4, 4096, 16384, 1 << 18
+_MOUNT_SETATTR, _AT_RECURSIVE = 442, 0x8000
 _SCOPED_VERSION, _SCOPES = 6, 0b11
 
 
@@ -89,6 +92,53 @@ def landlock_version() -> int:
     if not sys.platform.startswith("linux"):
         return 0
     return int(_library().syscall(_CREATE_RULESET, None, 0, 1))
+
+
+def _seal(writable: list[str]) -> bool:
+    """Have all files but those in some folders read-only for this process; whether the machine allows that.
+
+    Landlock knows no modes, owners, times and extended attributes of files. In a mount namespace of its own, a step
+    changes those of its own files alone, and has shared memory of its own, of 64 MB.
+    """
+    library = _library()
+    root, user, group = not os.geteuid(), os.geteuid(), os.getegid()
+    if library.unshare(_NEW_MOUNTS if root else _NEW_MOUNTS | _NEW_USERS):
+        return False
+    library.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)  # a new namespace of users forgets it
+    try:
+        if not root:
+            for name, text in (
+                ("setgroups", "deny"),
+                ("uid_map", f"{user} {user} 1"),
+                ("gid_map", f"{group} {group} 1"),
+            ):
+                with open(f"/proc/self/{name}", "w") as file:  # noqa: PTH123 as below
+                    file.write(text)
+        folders = [path for path in writable if path != SHARED and os.path.isdir(path)]  # noqa: PTH112 as below
+        _mount(library, None, "/", None, _RECURSIVE | _PRIVATE)
+        for path in folders:
+            _mount(library, path, path, None, _BIND | _RECURSIVE)
+        if os.path.isdir(SHARED):  # noqa: PTH112
+            _mount(library, "tmpfs", SHARED, "tmpfs", _NO_SUID | _NO_DEVICES, "size=64m,mode=1777")
+        _set_read_only(library, "/", is_set=True)
+        for path in [*folders, SHARED]:
+            _set_read_only(library, path, is_set=False)
+        os.chdir(os.getcwd())  # noqa: PTH109 the folder lies in its new mount now
+    except OSError:
+        return False
+    return True
+
+
+def _mount(library: ctypes.CDLL, source: str | None, target: str, kind: str | None, flags: int, data: str = "") -> None:
+    words = [None if word is None else word.encode() for word in (source, target, kind)]
+    if library.mount(*words, ctypes.c_ulong(flags), data.encode() or None):
+        raise OSError(ctypes.get_errno(), f"mount {target}")
+
+
+def _set_read_only(library: ctypes.CDLL, path: str, *, is_set: bool) -> None:
+    change = (ctypes.c_uint64 * 4)(int(is_set), int(not is_set), 0, 0)
+    if library.syscall(_MOUNT_SETATTR, -100, path.encode(), _AT_RECURSIVE, ctypes.byref(change), 32):
+        raise OSError(ctypes.get_errno(), f"mount_setattr {path}")
 
 
 def _confine(writable: list[str], readable: list[str], ports: list[int] | None) -> None:
@@ -227,6 +277,7 @@ def _become(plan: dict[str, Any]) -> NoReturn:
                 least = most if hard == resource.RLIM_INFINITY else min(most, hard)
                 resource.setrlimit(limit, (least, least))
         if plan["confine"]:
+            _seal(plan["writable"])
             _confine(plan["writable"], [*plan["readable"], f"/proc/{os.getpid()}"], plan["ports"])
         if sys.platform.startswith("linux"):
             _restrict(bytes.fromhex(plan["filter"]))

@@ -105,7 +105,9 @@ class Processes:
         began = time.time()
         process = _start(launcher, home, environment)
         try:
-            reason = follow(process, step, log, stop, lambda: _excess(process.pid, step))
+            reason = follow(
+                process, step, log, stop, lambda: _excess(process.pid, step), lambda: usage.below(process.pid)
+            )
         finally:
             _end(process, grace_of(step, stop))
             _kill_marked(f"{MARK}={self._owner}:{step.id}")
@@ -240,11 +242,9 @@ def _limits(step: Step) -> dict[str, int]:
 
 def _excess(leader: int, step: Step) -> str | None:
     used = usage.of(leader)
-    if used is None:
+    if used is None or used <= step.memory:
         return None
-    if used > step.memory:
-        return f"It used more memory than its limit of {step.memory // 2**20} MiB."
-    return None
+    return f"It used more memory than its limit of {step.memory // 2**20} MiB."
 
 
 def _reason(code: int, step: Step) -> str | None:
@@ -316,8 +316,13 @@ class _Usage:
             self._read()
             if leader not in self._found:
                 return None
-            numbers = descendants(leader, self._children)
-            return sum(self._found[number].memory for number in numbers)
+            return sum(self._found[number].memory for number in descendants(leader, self._children))
+
+    def below(self, leader: int) -> list[int]:
+        """The descendants of a process."""
+        with self._lock:
+            self._read()
+            return descendants(leader, self._children)
 
     def threads(self) -> int:
         """The threads of the machine, which a limit of processes counts too."""

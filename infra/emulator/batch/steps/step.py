@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
+import stat
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -89,10 +91,11 @@ def follow(
     log: Log,
     stop: threading.Event,
     excess: Callable[[], str | None] = lambda: None,
+    processes: Callable[[], Iterable[int]] = tuple,
 ) -> str | None:
     """Read what a process prints until it ends; the reason to end it before that, if there is one.
 
-    `excess` says which limit is exceeded, if one is.
+    `excess` says which limit is exceeded, if one is; `processes` are those of the step, as far as they are known.
     """
     pipe = process.stdout
     if pipe is None:
@@ -114,14 +117,14 @@ def follow(
             return reason
         if moment > folder_at:
             folder_at = moment + _FOLDER_EVERY
-            if reason := overfull(step):
+            if reason := overfull(step, deleted_bytes(processes())):
                 return reason
     return overfull(step) if step.shared else None
 
 
-def overfull(step: Step) -> str | None:
-    """Why a step has written too much, if it has."""
-    if size_of(step.folder) > LARGEST_FOLDER:
+def overfull(step: Step, deleted: int = 0) -> str | None:
+    """Why a step has written too much, if it has; with the bytes of its deleted files that it holds open."""
+    if size_of(step.folder) + deleted > LARGEST_FOLDER:
         return f"Its files take more than {LARGEST_FOLDER // 2**30} GiB."
     for folder, most in step.shared.items():
         if size_of(folder) > most:
@@ -155,6 +158,19 @@ def size_of(folder: Path) -> int:
             except OSError:
                 continue
     return total
+
+
+def deleted_bytes(processes: Iterable[int]) -> int:
+    """The bytes on the disk of files that processes hold open and that have no name any more."""
+    found: dict[tuple[int, int], int] = {}
+    for pid in processes:
+        with contextlib.suppress(OSError):  # it has ended, or there is no /proc
+            for descriptor in os.scandir(f"/proc/{pid}/fd"):
+                with contextlib.suppress(OSError):
+                    state = os.stat(descriptor.path)  # noqa: PTH116 as above
+                    if stat.S_ISREG(state.st_mode) and not state.st_nlink:
+                        found[state.st_dev, state.st_ino] = state.st_blocks * 512
+    return sum(found.values())
 
 
 def _read(pipe: int, log: Log, patience: float, most: int = 16 * _BLOCK) -> bool:
