@@ -9,6 +9,8 @@ from chalicelib.resources.exports.messages import JoinExport, PlanExport, Remove
 from chalicelib.resources.imports import service as imports_service
 from chalicelib.resources.imports import steps as imports_steps
 from chalicelib.resources.imports.messages import CheckImport, RemoveImport, RunImportPart
+from chalicelib.resources.inbox import service as inbox_service
+from chalicelib.resources.notifications.messages import MailNotifications
 from chalicelib.resources.quality import service as quality_service
 from chalicelib.resources.quality.messages import MakeQualityReport
 from functions.worker import Delivery, worker
@@ -57,6 +59,7 @@ handler = worker(
         CheckImport: _check,
         RunImportPart: _run_part,
         MakeQualityReport: _make_report,
+        MailNotifications: lambda message, _: inbox_service.mail(message.user, message.way),
         RemoveImport: lambda message, _: imports_service.remove_leftovers(message.project, message.uid),
     },
     on_poison=_give_up,

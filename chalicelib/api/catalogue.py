@@ -52,6 +52,7 @@ _MODULES = (
     "comments.operations",
     "tasks.operations",
     "quality.operations",
+    "inbox.operations",
     "point_samples.operations",
     "exports.operations",
     "datasets.operations",

@@ -17,6 +17,7 @@ from chalicelib.http.operation import Answer, Call, Found, NoQuery, Operations
 from chalicelib.resources.accounts import mailed_pages
 from chalicelib.resources.applets import operations as applets_operations
 from chalicelib.resources.health import operations as health_operations
+from chalicelib.resources.inbox import pages as inbox_pages
 from chalicelib.resources.temporary_files import operations as temporary_files_operations
 from chalicelib.resources.temporary_files.schemas import TemporaryFile
 from chalicelib.resources.temporary_files.service import get_by_name
@@ -71,6 +72,7 @@ def serve_file(call: Call[TemporaryFile | Project, NoQuery, None]) -> Answer:
 PAGES += (
     *console.PAGES,
     *mailed_pages.PAGES,
+    *inbox_pages.PAGES,
     *health_operations.PAGES,
     *PROJECT_FILES,
     *tus_operations.PAGES,

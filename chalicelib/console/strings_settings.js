@@ -3,6 +3,16 @@
 import { plural } from "./strings_plural.js";
 
 export const settings = {
+  // notifications
+  notificationsTitle: "Notifications",
+  notificationsLead: "Where you are told of what. Mails of one minute are one mail; the digest comes once a day.",
+  topics: {
+    mentions: "Comments that mention me",
+    tasks: "My tasks that others change",
+    jobs: "My jobs that fail",
+    imports: "My imports that fail",
+  },
+  ways: { console: "Console", mail: "Mail at once", daily: "Daily mail", none: "Nowhere" },
   // jobs
   kind: "Kind",
   algorithmJobs: "Algorithms",

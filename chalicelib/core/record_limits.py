@@ -65,6 +65,7 @@ LIMITS: dict[str, tuple[Most, ...] | Elsewhere] = {
     "group": (Most(number=1_000, owner="organization"),),
     "hostedtemplate": (Most(number=500, owner="organization"),),
     "import": (Most(number=5_000, may_grow=True),),
+    "inbox": Elsewhere("one of a user"),
     "invitation": (Most(number=5_000, owner="organization"),),
     "job": (Most(number=100_000, may_grow=True),),
     "jobcluster": (Most(number=100, owner="organization"),),

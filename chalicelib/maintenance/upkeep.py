@@ -30,6 +30,7 @@ from chalicelib.resources.bucket_sources import service as bucket_sources_servic
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.exports import service as exports_service
 from chalicelib.resources.media.files import archiving
+from chalicelib.resources.notifications import service as notifications_service
 from chalicelib.resources.temporary_files import service as temporary_files_service
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
 from chalicelib.resources.uploads import tus, unclaimed
@@ -66,6 +67,7 @@ def run(seconds: float) -> int:
     parts.run("the sweep of resumable uploads", tus.sweep)
     parts.run("the sweep of unclaimed uploads", unclaimed.sweep)
     parts.run("the checkpoint of audit logs", _check_in)
+    parts.run("the daily digests", notifications_service.order_digests)
     last = ids.last(PROJECT.name)
     start = cursors.position("upkeep")
     count = 0

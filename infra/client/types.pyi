@@ -1553,6 +1553,26 @@ class NextTaskSpec(TypedDict, total=False):
 class NotFoundResponse(TypedDict, total=False):
     message: Required[str]
     details: str
+class Notice(TypedDict):
+    id: int
+    topic: Literal["imports", "jobs", "mentions", "tasks"]
+    project: int
+    text: str
+    link: str
+    created_datetime: str
+    is_read: bool
+class NoticesRead(TypedDict, total=False):
+    ids: list[int] | None
+class NotificationSettings(TypedDict, total=False):
+    mentions: Literal["console", "daily", "mail", "none"]
+    tasks: Literal["console", "daily", "mail", "none"]
+    jobs: Literal["console", "daily", "mail", "none"]
+    imports: Literal["console", "daily", "mail", "none"]
+class NotificationSettingsUpdate(TypedDict, total=False):
+    mentions: Literal["console", "daily", "mail", "none"]
+    tasks: Literal["console", "daily", "mail", "none"]
+    jobs: Literal["console", "daily", "mail", "none"]
+    imports: Literal["console", "daily", "mail", "none"]
 class NotifySpec(TypedDict, total=False):
     message: Required[str]
     send_as_file: int | None
@@ -2773,6 +2793,8 @@ class MediaQuery(_Filters, total=False):
     after_name: str
     archive_lifecycle: Literal["all", "archived", "live"]
     annotation_search: str
+class NoticeQuery(TypedDict, total=False):
+    unread: bool
 class OneMediaQuery(TypedDict, total=False):
     presigned: int
     no_cache: bool

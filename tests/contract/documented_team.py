@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.service import Api
+from tests.service import Api, join, new_user
 
 
 def team(api: Api, project: int, media: int) -> None:
@@ -25,6 +25,19 @@ def comments(api: Api, project: int, media: int) -> None:
     api.get(f"Comments/{project}", media_id=media)
     api.patch(f"Comment/{first}", {"resolved": True})
     api.get(f"Comment/{first}")
+    api.delete(f"Comment/{first}")
+    notifications(api, project, media)
+
+
+def notifications(api: Api, project: int, media: int) -> None:
+    member = new_user()
+    join(member, project, "Can Edit")
+    text = {"text": f"Is this a cod? @{api.user.username}", "media_id": media}
+    first = member.post(f"Comments/{project}", text).json["id"]
+    api.patch("NotificationSettings", {"mentions": "mail", "jobs": "daily"})
+    api.get("NotificationSettings")
+    api.get("Notifications")
+    api.patch("Notifications", {})
     api.delete(f"Comment/{first}")
 
 

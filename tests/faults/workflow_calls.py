@@ -182,6 +182,8 @@ def overrides(world):  # one line per operation
         "NextTask": {"body": {}},
         "UpdateTask": {"variables": {"id": things["waiting_task"]}, "body": {"state": "in progress"}},
         "UpdateTaskWorkflow": {"body": {"transitions": [{"source": "to do", "target": "in progress"}]}},
+        "UpdateNotificationSettings": {"body": {"mentions": "mail"}},
+        "UpdateNotificationList": {"body": {}},
         "CreateComment": {"also": {"media_id": things["media"]}},
         "CreateQualityReport": {"also": {"versions": [things["version"]], "reference": things["second_version"]}},
         "CreateTaskList": {"also": {"media_ids": [things["media"]]}},

@@ -5,6 +5,7 @@ import { keptMedia, settled } from "../draw/keep.js";
 import { link, route } from "../router.js";
 import { may, project, signOut, theme, user } from "../store.js";
 import { text } from "../strings.js";
+import { Bell } from "./bell.js";
 import { Menu } from "./menu.js";
 import { useAsync } from "./states.js";
 import { Icon, Mark } from "./icons.js";
@@ -53,7 +54,7 @@ export function Frame({ children }) {
       <span class="grow" />
       <${Unsaved} media=${Number(params.media)} />
       ${!online.value && html`<span class="offline" role="status">${text.offline}</span>`}
-      <${UserMenu} />
+      <${Bell} /><${UserMenu} />
     </header>
     <main class="view" id="main" tabindex="-1" ref=${main}>${children}</main></div>`;
 }

@@ -76,7 +76,10 @@ function renderItem(item, index, close) {
   const role = item.checked === undefined ? "menuitem" : "menuitemradio";
   const more = { role, key: index, tabIndex: -1, class: item.danger ? "danger" : "", "aria-checked": item.checked };
   return item.href
-    ? html`<a ...${more} href=${item.href} onClick=${close}>${inner}</a>`
+    ? html`<a ...${more} href=${item.href} onClick=${() => {
+        close();
+        item.run?.();
+      }}>${inner}</a>`
     : html`<button type="button" ...${more} onClick=${() => {
         close();
         item.run?.();

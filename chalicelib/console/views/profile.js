@@ -3,7 +3,7 @@ import { del, get, patch, post } from "../client.js";
 import { html, useState } from "../lib.js";
 import { signIn, theme, user } from "../store.js";
 import { text } from "../strings.js";
-import { Button, Segmented, TextField } from "../ui/controls.js";
+import { Button, Segmented, Select, TextField } from "../ui/controls.js";
 import { confirm } from "../ui/dialog.js";
 import { date } from "../ui/format.js";
 import { RecordDialog } from "../ui/records.js";
@@ -37,9 +37,24 @@ export default function Profile() {
     ) => {
       theme.value = value;
     }} /></section>
+    <${Notifications} />
     <${Tokens} username=${who.username} />
     <${Password} who=${who} />
     ${editing && html`<${RecordDialog} title=${text.editProfile} isNew=${false} values=${who} onSave=${save} onClose=${() => setEditing(false)} members=${[{ name: "first_name", label: text.firstName }, { name: "last_name", label: text.lastName }, { name: "email", label: text.email, hint: text.emailHint }]} />`}</div>`;
+}
+
+/** Where the user is told of what. */
+function Notifications() {
+  const found = useAsync((signal) => get("NotificationSettings", {}, { signal }), []);
+  const set = (/** @type {string} */ topic) => (/** @type {string} */ way) =>
+    patch("NotificationSettings", { [topic]: way }).then(() => {
+      toast(text.saved, { kind: "good" });
+      found.again();
+    }, toastError);
+  return html`<section class="column"><h2>${text.notificationsTitle}</h2><p class="muted">${text.notificationsLead}</p><${Await} of=${found}>${(
+    /** @type {any} */ value,
+  ) =>
+    html`<div class="card panel column">${Object.entries(text.topics).map(([topic, label]) => html`<${Select} key=${topic} label=${label} value=${value[topic]} options=${Object.entries(text.ways)} onChange=${set(topic)} />`)}</div>`}<//></section>`;
 }
 
 /** Change the password with the present one, or have a link mailed. @param {{who: any}} props */

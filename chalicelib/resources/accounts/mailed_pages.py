@@ -53,7 +53,7 @@ class UnlockQuery(Resource, kw_only=True):
     unlock_token: MailedToken = ""
 
 
-class _Form:
+class Form:
     """The members of a submitted form."""
 
     def __init__(self, body: bytes | None) -> None:
@@ -70,10 +70,10 @@ class _Form:
 
 
 Content = Callable[[], tuple[str, ...]]
-Work = Callable[[Call[Any, Any, Any], _Form], Answer]
+Work = Callable[[Call[Any, Any, Any], Form], Answer]
 
 
-def _register(call: Call[Any, RegistrationQuery, Any], sent: _Form) -> Answer:
+def _register(call: Call[Any, RegistrationQuery, Any], sent: Form) -> Answer:
     """Register with an invitation."""
     members = {name: sent[name] for name in ("username", "first_name", "last_name", "email", "password")}
     spec = _convert({**members, "registration_token": call.query.registration_token})
@@ -83,7 +83,7 @@ def _register(call: Call[Any, RegistrationQuery, Any], sent: _Form) -> Answer:
     return page("Welcome", paragraph(text), console_link())
 
 
-def _accept(call: Call[Any, RegistrationQuery, Any], sent: _Form) -> Answer:
+def _accept(call: Call[Any, RegistrationQuery, Any], sent: Form) -> Answer:
     """Accept an invitation, with the password of the invited user."""
     user = passwords.verify(sent["username"], sent["password"], notifications.notify_of_lock)
     invitation = registration.by_token(call.query.registration_token, call.caller)
@@ -94,7 +94,7 @@ def _accept(call: Call[Any, RegistrationQuery, Any], sent: _Form) -> Answer:
     return page("Accepted", paragraph(text), console_link())
 
 
-def _reset(call: Call[Any, ResetQuery, Any], sent: _Form) -> Answer:
+def _reset(call: Call[Any, ResetQuery, Any], sent: Form) -> Answer:
     """Set a new password."""
     user = _user(call.query.user)
     registration.reset_password(user, call.query.reset_token, sent["password"], call.caller)
@@ -109,7 +109,7 @@ def _show_confirmation(call: Call[None, NoQuery, None]) -> Answer:
     if pending is not None:
         return page("Confirm your address", *_confirmation_form(pending))
 
-    def work(_call: Call[Any, Any, Any], _: _Form) -> Answer:
+    def work(_call: Call[Any, Any, Any], _: Form) -> Answer:
         user = registration.confirm(token, call.caller)
         text = f"The account {user.username} is active. You can sign in now."
         return page("Address confirmed", paragraph(text), console_link())
@@ -117,13 +117,13 @@ def _show_confirmation(call: Call[None, NoQuery, None]) -> Answer:
     return _answer(call, "Confirm your address", work, tuple)
 
 
-def _confirm_change(call: Call[Any, NoQuery, Any], _: _Form) -> Answer:
+def _confirm_change(call: Call[Any, NoQuery, Any], _: Form) -> Answer:
     """Confirm a changed address."""
     user = address_changes.confirm(call.path["token"], call.caller)
     return page("Address confirmed", paragraph(f"The address of {user.username} is {user.email} now."))
 
 
-def _unlock(call: Call[Any, UnlockQuery, Any], sent: _Form) -> Answer:
+def _unlock(call: Call[Any, UnlockQuery, Any], sent: Form) -> Answer:
     """Sign in to a locked account, which unlocks it."""
     user = passwords.verify(sent["username"], sent["password"], unlock_token=call.query.unlock_token)
     token = passwords.issue_token(user, refresh=False)
@@ -134,7 +134,7 @@ def _unlock(call: Call[Any, UnlockQuery, Any], sent: _Form) -> Answer:
 def _answer(call: Call[Any, Any, Any], title: str, work: Work, again: Content) -> Answer:
     """The page of a successful submission, or the form again with its error."""
     try:
-        return work(call, _Form(call.body))
+        return work(call, Form(call.body))
     except LimnError as failure:
         headers = {"Retry-After": str(failure.retry_after)} if isinstance(failure, TooMany) else None
         return page(title, alert(failure.message), *again(), status=failure.status, headers=headers)
@@ -184,7 +184,7 @@ def _reset_form() -> tuple[str, ...]:
     return (form(_NEW_PASSWORD, button="Set password"),)
 
 
-def _declare(
+def declare(
     name: str, path: str, purpose: str, title: str, work: Work, content: Content, query: type[Resource] = NoQuery
 ) -> Operations:
     """The page of a link and its form. One with a token in its path is a page that the token tells."""
@@ -204,12 +204,12 @@ def _declare(
 
 
 PAGES = (
-    *_declare("Registration", "/registration", "register with an invitation", "Register", _register,
+    *declare("Registration", "/registration", "register with an invitation", "Register", _register,
               _registration_form, RegistrationQuery),
-    *_declare("Acceptance", "/accept", "accept an invitation", "Accept the invitation", _accept,
+    *declare("Acceptance", "/accept", "accept an invitation", "Accept the invitation", _accept,
               _acceptance_form, RegistrationQuery),
-    *_declare("Reset", "/password-reset", "set a new password", "Set a new password", _reset, _reset_form, ResetQuery),
-    *_declare("Confirmation", "/email-confirmation/{token}", "confirm an address", "Confirm your address",
+    *declare("Reset", "/password-reset", "set a new password", "Set a new password", _reset, _reset_form, ResetQuery),
+    *declare("Confirmation", "/email-confirmation/{token}", "confirm an address", "Confirm your address",
               _confirm_change, tuple),
-    *_declare("Unlock", "/unlock", "sign in to a locked account", "Sign in", _unlock, _unlock_form, UnlockQuery),
+    *declare("Unlock", "/unlock", "sign in to a locked account", "Sign in", _unlock, _unlock_form, UnlockQuery),
 )  # fmt: skip

@@ -13,6 +13,7 @@ from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery
 from chalicelib.resources.comments import service as comments_service
 from chalicelib.resources.comments.schemas import COMMENT, Comment, CommentQuery, CommentSpec, CommentUpdate
+from chalicelib.resources.notifications import service as notifications_service
 from chalicelib.storage.dynamodb import ids, records
 
 
@@ -41,7 +42,13 @@ def make_comment(call: Call[Project, CommentQuery, CommentSpec]) -> Comment:
         **target,
     )
     note = comments_service.note_of(None, comment)
+    _tell(call, comment.id, comment.mentions)
     return records.create(COMMENT, comment, also=lambda change: change.note(call.project, user, note))
+
+
+def _tell(call: Call[Any, Any, Any], comment: int, mentioned: list[int]) -> None:
+    others = [each for each in mentioned if each != call.caller.id]
+    notifications_service.tell(others, "mentions", call.project, comment)
 
 
 def check_change(call: Call[Comment, NoQuery, CommentUpdate], change: dict[str, Any]) -> dict[str, Any]:
@@ -52,6 +59,7 @@ def check_change(call: Call[Comment, NoQuery, CommentUpdate], change: dict[str, 
         if call.target.created_by != call.caller.id:
             raise Forbidden("text: only the author of a comment may change it.")
         change["mentions"] = comments_service.mentions_in(call.project, change["text"])
+        _tell(call, call.target.id, [each for each in change["mentions"] if each not in call.target.mentions])
     if "resolved" in change:
         if call.target.parent:
             raise BadInput(f"resolved: a reply has none; PATCH comment {call.target.parent}, the first of the thread.")

@@ -191,6 +191,13 @@ def listener_disabled(what: str, name: str, where: str, reason: str) -> SystemEm
     )
 
 
+def notices(lines: list[str], count: int, more: int, unsubscribe: str) -> SystemEmail:
+    """To a user, what happened since the last mail: a sentence and a link for each notification."""
+    rest = (f"{more} more are in the console.",) if more > 0 else ()
+    subject = lines[0] if count == 1 else f"{count} notifications"
+    return SystemEmail(subject, (*lines, *rest, "To get no more mails of notifications, open:", unsubscribe))
+
+
 def enqueue(email: SystemEmail, *addresses: str, number: str = "") -> None:
     """Put a mail into the email queue; of those with the same `number` one is sent.
 

@@ -33,6 +33,7 @@ from chalicelib.resources.imports.messages import RunImportPart
 from chalicelib.resources.imports.parts import PHASES, Phase
 from chalicelib.resources.imports.planning import Needs, Plan
 from chalicelib.resources.imports.schemas import IMPORT, MOST_SHOWN, ImportSpec, PlannedType, StoredImport
+from chalicelib.resources.notifications import service as notifications_service
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.dynamodb.transactions import Transaction
@@ -177,6 +178,8 @@ def fail(uid: str, reason: Exception) -> None:
 
     with contextlib.suppress(NotFound):
         found = records.edit(IMPORT, uid, record_failure, also=note_end)
+        if found.status == "failed":
+            notifications_service.tell([found.user], "imports", found.project, uid)
         imports_service.clean_up(found.project, uid)
 
 

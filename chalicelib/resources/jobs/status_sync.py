@@ -41,6 +41,7 @@ from chalicelib.resources.jobs.engines.base import (
 from chalicelib.resources.jobs.engines.batch import Batch
 from chalicelib.resources.jobs.engines.kubernetes import Cluster
 from chalicelib.resources.jobs.runs import ACTIVE, FINAL, RUN, Run, RunNode
+from chalicelib.resources.notifications import service as notifications_service
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import credentials, records
 from chalicelib.storage.dynamodb.transactions import Transaction
@@ -277,9 +278,12 @@ def _store_status(run: Run, status: RunStatus | None) -> Run:
             transaction.note(after.project, after.user, _end_note(after))
 
     try:
-        return records.edit(RUN, run.uid, change, also=note)
+        after = records.edit(RUN, run.uid, change, also=note)
     except NotFound:
         return run
+    if after.is_final and not run.is_final and after.phase != "Succeeded":
+        notifications_service.tell([after.user], "jobs", after.project, after.uid)
+    return after
 
 
 def _end_note(run: Run) -> Note:

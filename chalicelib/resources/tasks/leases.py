@@ -20,6 +20,7 @@ from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.core.resource import now, timestamp
 from chalicelib.core.text.dates import parse_date
 from chalicelib.errors import BadInput, Conflict, Forbidden, LimnError, NotFound
+from chalicelib.resources.notifications import service as notifications_service
 from chalicelib.resources.tasks.schemas import (
     TASK,
     ChecklistItem,
@@ -167,7 +168,10 @@ def change(task: Task, body: TaskUpdate, user: int, level: Level) -> Task:
         raise BadInput("Nothing to change: give one of state, reason, checklist, lease_seconds.")
     if body.reason is not msgspec.UNSET and body.state is msgspec.UNSET:
         raise BadInput("reason: goes with state.")
-    return records.edit(TASK, task.id, how, also=lambda change, before, after: _note(change, before, after, user))
+    after = records.edit(TASK, task.id, how, also=lambda change, before, after: _note(change, before, after, user))
+    if after.state != task.state and task.assignee not in (None, user):
+        notifications_service.tell([task.assignee], "tasks", task.project, task.id)
+    return after
 
 
 def _tick(items: list[ChecklistItem], done: list[bool]) -> list[ChecklistItem]:

@@ -103,10 +103,6 @@ def delete_task(call: Call[Task, NoQuery, None]) -> MessageResponse:
 
 
 def _seen(call: Call[Task, Any, Any]) -> Task:
-    # other copies of the unit decide whether the caller may see this one
-    own = call.target if call.level >= Permission.FULL.level else None
-    beside = [own] if own else records.list_children(TASK, call.project)
-    found = tasks_service.visible(call.scope, call.project, beside, call.level)
-    if not any(task.id == call.target.id for task in found):
+    if not tasks_service.visible_among_all(call.scope, call.project, [call.target], call.level):
         raise NotFound.of(TASK.title, call.target.id)
     return call.target

@@ -157,6 +157,13 @@ def visible(scope: Scope, project: int, found: Sequence[Task], level: Level) -> 
     ]
 
 
+def visible_among_all(scope: Scope, project: int, found: Sequence[Task], level: Level) -> list[Task]:
+    """The tasks among some that a caller may see: below Full Control, all tasks of the project decide it."""
+    beside = found if level >= Level.FULL else records.list_children(TASK, project)
+    wanted = {task.id for task in found}
+    return [task for task in visible(scope, project, beside, level) if task.id in wanted]
+
+
 def _may_review(task: Task, level: Level) -> bool:
     return task.stage == "review" and level >= Level.TRANSFER
 

@@ -77,3 +77,22 @@ def test_open_threads_are_walked_through_by_key_and_marked_on_the_timeline(page,
     expect(page.get_by_role("region", name="Details")).to_be_visible()
     flags = page.evaluate(COLORS, [5, 10, 22])
     assert flags[1] not in (flags[0], flags[2])
+
+
+def test_the_bell_tells_of_a_mention_and_the_profile_says_where(page, new_page, bay):
+    name, _, token = bay.member("Can Edit")
+    body = {"text": f"<b>look</b> @{name}", "media_id": bay.media[1]}
+    comment = bay.api.create(f"Comments/{bay.project}", body)
+    ada = new_page(token)
+    show(ada, "/#/profile")
+    ada.get_by_role("button", name="1 new notification").click()
+    ada.get_by_role("menuitem", name="<b>look</b>").click()
+    ada.wait_for_url(f"**/media/{bay.media[1]}?**comment={comment}")
+    ada.get_by_role("button", name="Notifications").wait_for()
+    show(ada, "/#/profile")
+    ada.get_by_label("Comments that mention me").select_option("Nowhere")
+    expect(ada.get_by_text("Saved")).to_be_visible()
+    bay.api.create(f"Comments/{bay.project}", body)
+    ada.reload()
+    ada.get_by_label("Comments that mention me").wait_for()
+    expect(ada.get_by_role("button", name="Notifications")).to_be_visible()
