@@ -8,14 +8,31 @@ from chalicelib.core.values.shapes import Refinement
 from chalicelib.formats import manifest
 from chalicelib.formats.model import MANIFEST, Dataset, Label, Layout
 from chalicelib.formats.refined import names_of
-from chalicelib.formats.writers import coco, cvat, dota, fathomnet, geojson, masks, mot, viame, voc, yolo
+from chalicelib.formats.writers import (
+    coco,
+    coralnet,
+    cvat,
+    dive,
+    dota,
+    dwca,
+    fathomnet,
+    geojson,
+    kwcoco,
+    masks,
+    mot,
+    viame,
+    voc,
+    yolo,
+)
 from chalicelib.formats.writers.table import Csv, JsonLines, Parquet
 
 FormatName = Literal[
-    "coco", "yolo", "voc", "mot", "cvat", "dota", "masks", "viame", "fathomnet", "geojson", "csv", "jsonl", "parquet"
-]
+    "coco", "kwcoco", "yolo", "voc", "mot", "cvat", "dota", "masks", "viame", "dive", "coralnet", "fathomnet", "dwca",
+    "geojson", "csv", "jsonl", "parquet",
+]  # fmt: skip
 WRITERS: dict[str, Any] = {
     "coco": coco,
+    "kwcoco": kwcoco,
     "yolo": yolo,
     "voc": voc,
     "mot": mot,
@@ -23,7 +40,10 @@ WRITERS: dict[str, Any] = {
     "dota": dota,
     "masks": masks,
     "viame": viame,
+    "dive": dive,
+    "coralnet": coralnet,
     "fathomnet": fathomnet,
+    "dwca": dwca,
     "geojson": geojson,
     "csv": Csv(),
     "jsonl": JsonLines(),
@@ -34,7 +54,7 @@ WRITERS: dict[str, Any] = {
 
 _ALL = frozenset(get_args(Refinement))
 _HOLDS: dict[str, frozenset[str]] = {
-    "coco": _ALL - {"open"},
+    **dict.fromkeys(("coco", "kwcoco"), _ALL - {"open"}),
     "cvat": _ALL - {"holes"},
     "dota": frozenset({"angle"}),
     "masks": frozenset({"mask", "angle", "ellipse", "holes"}),

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from chalicelib.errors import BadInput
 from chalicelib.formats.readers import (
     read_coco,
+    read_coralnet,
     read_cvat,
+    read_dive,
     read_mot,
     read_table,
     read_viame,
@@ -32,6 +34,8 @@ READERS = (
     read_coco.read,
     read_yolo.read,
     read_viame.read,
+    read_dive.read,
+    read_coralnet.read,
     read_voc.read,
     read_mot.read,
     read_cvat.read,

@@ -18,7 +18,7 @@ from chalicelib.formats.registry import WRITERS
 from tests.formats.worlds import dataset, write
 
 ROOT = Path(__file__).parents[2]
-READERS = ("datumaro==1.13.12", "labelformat==0.1.17")
+READERS = ("datumaro==1.13.12", "labelformat==0.1.17", "kwcoco==0.9.1", "python-dwca-reader==0.17.1")
 READ = {"datumaro": ("coco", "yolo", "voc", "mot", "cvat"), "labelformat": ("coco", "yolo", "voc")}
 CLASSES = ("cod", "eel")
 
@@ -129,6 +129,21 @@ def test_the_readers_of_the_field_find_each_box(python, tmp_path, seed):
         for key, boxes in expected.items():
             # Both readers take VOC's whole pixels, from 1 and with both ends, for edges from 0.
             assert_same(found[key], boxes, 2 if name.endswith("voc") else 0.02, f"{name} {key}")
+
+
+@pytest.mark.nightly
+def test_the_tools_of_science_find_no_fault(python, tmp_path):
+    """KWCOCO's own check of a bundle, and the reader of Darwin Core Archives."""
+    made = groups(1)
+    for form in ("kwcoco", "dwca"):
+        unpack(form, made, tmp_path / form)
+    program = Path(__file__).with_name("science_program.py")
+    ran = subprocess.run([python, program, tmp_path], capture_output=True, text=True, timeout=300, check=False)
+    assert ran.returncode == 0, ran.stderr[-4000:]
+    found = json.loads(ran.stdout.rpartition("\n")[2])
+    assert found["kwcoco"] == {"train.kwcoco.json": [], "val.kwcoco.json": []}
+    animals = {group.media.key: {each.track or f"label {each.id}" for each in group.labels} for group in made}
+    assert found["dwca"] == {key: len(each) for key, each in animals.items()}
 
 
 def assert_same(found, expected, within, name):

@@ -12,7 +12,9 @@ from msgspec.structs import replace
 from chalicelib.formats.model import Label, Media, Refusal, State, box_of, in_pixels
 from chalicelib.formats.readers import (
     read_coco,
+    read_coralnet,
     read_cvat,
+    read_dive,
     read_dota,
     read_masks,
     read_mot,
@@ -33,6 +35,8 @@ READERS = {
     "masks": read_masks.read,
     "cvat": read_cvat.read,
     "viame": read_viame.read,
+    "dive": read_dive.read,
+    "coralnet": read_coralnet.read,
     "csv": read_table.read_csv,
     "jsonl": read_table.read_jsonl,
     "parquet": read_table.read_parquet,

@@ -97,7 +97,7 @@ def groups(draw, kinds=tuple(SHAPES)):
 def dataset(**more):
     """A dataset for random groups."""
     given = {"classes": CLASSES, "label_attributes": DTYPES, "state_attributes": DTYPES, "media_attributes": DTYPES}
-    return Dataset(name="Süd & <Nord>", splits=("train", "val"), **{**given, **more})
+    return Dataset(name="Süd & <Nord>", **{"splits": ("train", "val"), **given, **more})
 
 
 def write(name, header, parts):

@@ -13,6 +13,7 @@ import { toast } from "../ui/toast.js";
 
 export const FORMATS = [
   ["coco", "COCO"],
+  ["kwcoco", "KWCOCO"],
   ["yolo", "YOLO"],
   ["voc", "Pascal VOC"],
   ["mot", "MOT"],
@@ -20,13 +21,17 @@ export const FORMATS = [
   ["dota", "DOTA"],
   ["masks", "PNG masks (VOC)"],
   ["viame", "VIAME / DIVE CSV"],
+  ["dive", "DIVE JSON"],
+  ["coralnet", "CoralNet CSV"],
   ["fathomnet", "FathomNet"],
+  ["dwca", "Darwin Core Archive"],
   ["geojson", "GeoJSON"],
   ["csv", "CSV"],
   ["jsonl", "JSON Lines"],
   ["parquet", "Parquet"],
 ];
-const READ = ["coco", "yolo", "voc", "mot", "cvat", "dota", "masks", "viame", "csv", "jsonl", "parquet"];
+const WRITTEN_ONLY = ["fathomnet", "dwca", "geojson"];
+const READ = FORMATS.map(([name]) => name).filter((name) => !WRITTEN_ONLY.includes(name));
 const OF_CLASSES = ["enum", "string", "bool", "int"];
 
 const TRIED = "limn.tried";

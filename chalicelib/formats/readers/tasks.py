@@ -24,7 +24,9 @@ from chalicelib.errors import BadInput
 from chalicelib.formats.model import Archive
 from chalicelib.formats.readers import (
     read_coco,
+    read_coralnet,
     read_cvat,
+    read_dive,
     read_dota,
     read_masks,
     read_mot,
@@ -46,6 +48,9 @@ _ARRAY = b"\xdd"
 """The first byte of an array in MessagePack whose length has four bytes."""
 _SINGLE = {
     "coco": "instances.json",
+    "kwcoco": "data.kwcoco.json",
+    "dive": "annotations.json",
+    "coralnet": "annotations.csv",
     "voc": "annotation.xml",
     "cvat": "annotations.xml",
     "viame": "annotations.csv",
@@ -177,6 +182,7 @@ def reader_of(wanted: ArchiveOptions) -> Reader:
     """The reader of a format."""
     readers: dict[str, Reader] = {
         "coco": read_coco.read,
+        "kwcoco": read_coco.read,
         "yolo": read_yolo.read,
         "voc": read_voc.read if wanted.first_pixel else read_voc.read_from_zero,
         "mot": read_mot.read,
@@ -184,6 +190,8 @@ def reader_of(wanted: ArchiveOptions) -> Reader:
         "masks": read_masks.read,
         "cvat": read_cvat.read,
         "viame": read_viame.read,
+        "dive": read_dive.read,
+        "coralnet": read_coralnet.read,
         "csv": read_table.read_csv,
         "jsonl": read_table.read_jsonl,
         "parquet": read_table.read_parquet,

@@ -6,12 +6,13 @@ first pixel is 0, the right edge of the last the width. `category_id` counts fro
 from 0.
 Lines and polylines, and labels of media of unknown size, are left out.
 
-What COCO has no member for is in `limn`, which its readers ignore.
+Documents are KWCOCO's, too, which adds `frame_index` and names. What COCO has no member for is in `limn`,
+which its readers ignore.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -42,8 +43,21 @@ VISIBLE = 2
 _encode = msgspec.json.Encoder().encode
 
 
-def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> int:
-    """Write one part; see `model.Format`."""
+def path_of(media: Media) -> str:
+    """The document of a media's split."""
+    return f"annotations/instances_{media.split or 'all'}.json"
+
+
+def write(
+    dataset: Dataset,
+    groups: Iterable[Group],
+    sink: Sink,
+    first: int,
+    *,
+    path_of: Callable[[Media], str] = path_of,
+    file_name: Callable[[Media, int, str], str] = picture_name,
+) -> int:
+    """Write one part; see `model.Format`. `path_of` is the document of a media, `file_name` what it calls a picture."""
     numbers = {name: number for number, name in enumerate(dataset.classes, 1)}
     left_out = 0
     for group in groups:
@@ -52,13 +66,14 @@ def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> 
         images = {}
         for frame in group.frames:
             images[frame] = first
-            sink.append(path, "images", _encode(_image(dataset, media, frame, first)))
+            sink.append(path, "images", _encode(_image(media, frame, first, file_name(media, frame, dataset.picture))))
             first += 1
         if media.is_video and group.is_first:
             sink.append(path, "videos", _encode(_video(media)))
         for state in group.states if group.is_first else ():
             if state.association == "track":
-                track = {"id": state.id or first, "category_id": numbers.get(state.class_name), "video_id": media.id}
+                track = {"id": state.id or first, "name": f"{media.key}:{state.key}", "video_id": media.id}
+                track |= {"category_id": numbers.get(state.class_name)}
                 sink.append(path, "tracks", _encode({**track, "limn": _more(state)}))
                 first += 1
         for label in group.labels:
@@ -87,23 +102,18 @@ def always(dataset: Dataset) -> list[str]:
     return [f"annotations/instances_{split}.json" for split in dataset.splits or ("all",)]
 
 
-def path_of(media: Media) -> str:
-    """The document of a media's split."""
-    return f"annotations/instances_{media.split or 'all'}.json"
-
-
 def _category(dataset: Dataset, number: int, name: str) -> dict[str, Any]:
     points, edges = dataset.skeletons.get(name, ((POINT,), ()))
     joined = [[first + 1, second + 1] for first, second in edges]
     return {"id": number, "name": name, "supercategory": "", "keypoints": points, "skeleton": joined}
 
 
-def _image(dataset: Dataset, media: Media, frame: int, number: int) -> dict[str, Any]:
-    name = picture_name(media, frame, dataset.picture)
-    made = {"id": number, "file_name": name, "width": media.width, "height": media.height}
+def _image(media: Media, frame: int, number: int, file_name: str) -> dict[str, Any]:
+    name = picture_name(media, frame, "").removesuffix(".")
+    made = {"id": number, "file_name": file_name, "name": name, "width": media.width, "height": media.height}
     made["limn"] = {"media": media.key, "frame": frame}
     if media.is_video:
-        made |= {"video_id": media.id, "frame_id": frame}
+        made |= {"video_id": media.id, "frame_id": frame, "frame_index": frame}
     return made
 
 

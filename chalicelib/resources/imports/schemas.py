@@ -9,7 +9,10 @@ from msgspec import Meta, Struct
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import ONE_LINE, Id, Resource, Timestamp
 
-Format = Literal["coco", "yolo", "voc", "mot", "cvat", "dota", "masks", "viame", "csv", "jsonl", "parquet"]
+Format = Literal[
+    "coco", "kwcoco", "yolo", "voc", "mot", "cvat", "dota", "masks", "viame", "dive", "coralnet", "csv", "jsonl",
+    "parquet",
+]  # fmt: skip
 Target = Literal["media", "image", "video", "box", "line", "dot", "poly", "track", "frame", "note"]
 MOST_CLASSES = 1_000
 MOST_ROWS = 5_000_000

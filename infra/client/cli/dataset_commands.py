@@ -12,9 +12,28 @@ from ..failures import Failure
 from . import datasets
 from .sessions import ProjectOption, Session, wait
 
-ImportFormat = Literal["coco", "yolo", "voc", "mot", "cvat", "dota", "masks", "viame", "csv", "jsonl", "parquet"]
+ImportFormat = Literal[
+    "coco", "kwcoco", "yolo", "voc", "mot", "cvat", "dota", "masks", "viame", "dive", "coralnet", "csv", "jsonl",
+    "parquet",
+]  # fmt: skip
 ExportFormat = Literal[
-    "coco", "yolo", "voc", "mot", "cvat", "dota", "masks", "viame", "fathomnet", "geojson", "csv", "jsonl", "parquet"
+    "coco",
+    "yolo",
+    "voc",
+    "mot",
+    "cvat",
+    "dota",
+    "masks",
+    "viame",
+    "dive",
+    "coralnet",
+    "fathomnet",
+    "dwca",
+    "kwcoco",
+    "geojson",
+    "csv",
+    "jsonl",
+    "parquet",
 ]
 TimeoutOption = Annotated[float, typer.Option(min=0, help="Seconds to wait; 0 waits without end.")]
 
