@@ -53,6 +53,7 @@ def overrides(world):  # one line per operation
     transcode = {"type": things["media_type"], "name": "t.mp4", "md5": "", "url": things["picture"]}
     transcode |= {"uid": uid_of(world, 3), "gid": uid_of(world, 4)}
     localization_type = {"variables": {"id": things["localization_type"]}}
+    viewer = world.members["View Only"].user.id
     # names and uids that are unique across projects are those of no other world of the process
     own = f"of{things['project']}"
     account = {"username": f"ada{own}", "first_name": "Ada", "last_name": "L", "email": f"ada{own}@example.org"}
@@ -189,7 +190,7 @@ def overrides(world):  # one line per operation
         "CreateTaskList": {"also": {"media_ids": [things["media"]]}},
         "CreateFavorite": {"also": {"type": things["localization_type"], "entity_type_name": "Localization"}},
         "UpdateFavorite": named,
-        "CreateRowProtection": {"body": {"permission": 1, "media": things["media"], "user": things["newcomer"]}},
+        "CreateRowProtection": {"body": {"permission": 1, "media": things["media"], "user": viewer}},
         "UpdateRowProtection": {"variables": {"id": things["row_protection"]}, "body": {"permission": 3}},
         "DeleteRowProtection": {"variables": {"id": things["row_protection"]}},
         "CreateWebhook": {"body": _HOOK},

@@ -39,11 +39,13 @@ from tests.faults.workflow_calls import (
 from tests.resources.algorithms.test_algorithms import MANIFEST
 from tests.resources.media.samples import picture
 
-READS = frozenset({"GetDownloadInfo", "PredictBoxes"})
+READS = frozenset({"GetDownloadInfo", "PredictBoxes", "SegmentObject", "TrackObjects", "ComputeEmbeddings"})
 """Operations that only read, though their method is not GET; beside those whose id ends so:"""
 READ_ENDINGS = ("ListById", "CountById")
 OF_BROWSERS = frozenset({"CreateSession", "DeleteSession"})
 """They need the headers of a browser, and put or delete one credential in one call: tests/resources/accounts."""
+LAUNCHED_ALIKE = frozenset({"Embed"})
+"""Operations whose jobs are launched as those of Annotate are, which test_job_sweep.py sweeps."""
 ELSEWHERE = frozenset({"CreateJobList", "AlgorithmLaunch", "Annotate", "DeleteJobList", "UpdateJob"})
 """Writing operations that test_job_sweep.py sweeps, for it looks at their engine as well."""
 MORE = ["CreateLocalizationList of one", "CreateMediaList by URL", "CreateMediaList of many"]
@@ -53,6 +55,7 @@ IN_PARTS = {
     "DeleteOrganization": "it is marked as closing, then emptied; asked again it goes on",
     "DeleteProject": "members lose it at once, the purge that was ordered before takes the rest",
     "CreateAttributeType": "the type first, then its things, a commit for each hundred; asked again it goes on",
+    "CreateAnnotator": "the layer of its drafts first; asked again it takes that layer",
     "DeleteTranscodeList": "one after the other; asked again it goes on",
     "DeleteMedia": _CASCADE,
     "DeleteMediaList": _CASCADE,
@@ -93,7 +96,7 @@ def writing():
         operation
         for operation in OPERATIONS
         if operation.method != "GET"
-        and operation.id not in READS | OF_BROWSERS
+        and operation.id not in READS | OF_BROWSERS | LAUNCHED_ALIKE
         and not operation.id.endswith(READ_ENDINGS)
     ]
 
