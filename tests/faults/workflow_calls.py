@@ -147,6 +147,10 @@ def overrides(world):  # one line per operation
         "DeleteTranscode": {"variables": {"uid": things["transcode"]}},
         "SaveAlgorithmManifest": {"body": {"name": "n.yaml", "upload_url": things["manifest"]}},
         **{f"{verb}Annotator": {"also": annotator} for verb in ("Create", "Update")},
+        "ReviewDrafts": {
+            "variables": {"id": things["reviewed"]},
+            "body": {"decision": "accept", "version": things["version"], "is_all": True},
+        },
         "RegisterAlgorithm": {"also": {"name": f"new {own}", **manifest, "user": things["user"]}},
         "UpdateAlgorithm": {"also": {"name": f"another {own}", **manifest}},
         "SaveGenericFile": {"body": {"name": "q.html", "upload_url": things["page"]}},

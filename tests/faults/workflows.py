@@ -13,6 +13,7 @@ import msgspec
 from chalicelib.access import passwords
 from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.core.models.accounts import USER
+from chalicelib.core.models.algorithms import ALGORITHM
 from chalicelib.core.models.personal import ANNOUNCEMENT, Announcement
 from chalicelib.core.resource import now
 from chalicelib.resources.webhooks import delivery
@@ -206,6 +207,11 @@ def _build_changes(world):
     box = {"media_id": other, "type": things["localization_type"]}
     *_, gone = owner.made(f"Localizations/{project}", [{**box, "frame": frame} for frame in (0, 19, 20)])
     owner.ask("DELETE", f"Localization/{gone}", {"prune": 1})
+    algorithm = records.get(ALGORITHM, things["algorithm"]).name
+    annotator = {"name": "reviewed", "type": things["localization_type"], "algorithm": algorithm}
+    things["reviewed"] = owner.made(f"Annotators/{project}", annotator)
+    drafts = owner.get(f"Annotator/{things['reviewed']}").json["drafts"]
+    owner.made(f"Localizations/{project}", [{**box, "frame": frame, "version": drafts} for frame in (0, 19)])
     things["deletion"] = owner.get(f"History/{project}/localization/{gone}").json[-1]["change"]
     streams.add(delivery.WORD, project, things[WEBHOOK.name], "0")
 
