@@ -99,8 +99,15 @@ class Client(_Base, Operations):
         return Project(self, _number(self.profile, number))
 
     def get(self, path: str, **query: Any) -> httpx.Response:
-        """The answer to a GET of a path below `/rest/`: for what has no method, such as `format=arrow`."""
+        """The answer to a GET of a path below `/rest/`: for what has no method yet."""
         return self.exchanged(self._request("GET", path, query, None))
+
+    def schema(self) -> dict[str, Any]:
+        """The OpenAPI document of the service."""
+        found: dict[str, Any] = msgspec.json.decode(
+            self.exchanged(Request("GET", f"{self.profile.url}/schema")).content
+        )
+        return found
 
     def exchanged(self, request: Request) -> httpx.Response:
         """The answer to a request that may be repeated, with the retries of all others."""

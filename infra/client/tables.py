@@ -7,9 +7,10 @@ Rows come from the service as Arrow streams (`format=arrow`), a page at a time. 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -71,6 +72,10 @@ class Written:
     deleted: int = 0
     refused: list[tuple[int, str]] = field(default_factory=list)
     """The number of each row that the service refused, from 0, and why."""
+    before: list[tuple[int, Row, Row]] = field(default_factory=list)
+    """Of each changed object its id, what was written, and what stood there."""
+    commits: list[int] = field(default_factory=list)
+    """The numbers of the commits of deletions, by which they are restored."""
 
 
 def write(client: Client, kind: str, project: int, table: Any, *, is_dry: bool, parallel: int) -> Written:
@@ -90,13 +95,59 @@ def write(client: Client, kind: str, project: int, table: Any, *, is_dry: bool, 
     return done
 
 
+def undo(client: Client, kind: str, project: int, done: Written) -> Written:
+    """Undo what a table changed; what was changed again since stays, and is told in `refused` by its id."""
+    undone = Written()
+
+    def attempt(target: int, what: Callable[[], None]) -> None:
+        try:
+            what()
+        except Failure as failure:
+            undone.refused.append((target, failure.message))
+
+    def delete(target: int) -> None:
+        getattr(client, f"delete_{kind}")(target)
+        undone.deleted += 1
+
+    def change_back(target: int, written: Row, former: Row) -> None:
+        if _former(getattr(client, f"get_{kind}")(target), written) != written:
+            raise Failure("It was changed since.")
+        held = former.get("attributes", {})
+        without = [name for name, value in held.items() if value is None]
+        given = {name: value for name, value in held.items() if value is not None}
+        attributes = {"attributes": given, "null_attributes": without} if held else {}
+        getattr(client, f"update_{kind}")(target, {**former, **attributes})
+        undone.updated += 1
+
+    def restore(commit: int) -> None:
+        undone.created += [0] * sum(client.restore(project, {"changes": [commit]})["restored"].values())
+
+    for target in done.created:
+        attempt(target, partial(delete, target))
+    for target, written, former in done.before:
+        attempt(target, partial(change_back, target, written, former))
+    for commit in done.commits:
+        attempt(commit, partial(restore, commit))
+    return undone
+
+
+def _former(before: Row, body: Row) -> Row:
+    """The members of an object that a body changes, as a body: attributes without a value become null."""
+    former = {name: before.get(name) for name in body if name != "attributes"}
+    if "attributes" in body:
+        held = before.get("attributes") or {}
+        former["attributes"] = {name: held.get(name) for name in body["attributes"]}
+    return former
+
+
 class _Plan:
     """What some rows are to do."""
 
     def __init__(self, known: Mapping[Any, Row]) -> None:
         self.known = known
         self.new: list[tuple[int, Row]] = []
-        self.changes: list[tuple[int, int, Row]] = []
+        self.changes: list[tuple[int, Row, Row]] = []
+        """Number of the row, object as it is, and the body of its change."""
         self.gone: list[tuple[int, int]] = []
 
     def add(self, number: int, row: Row, done: Written) -> None:
@@ -111,28 +162,40 @@ class _Plan:
         elif is_gone:
             self.gone.append((number, before["id"]))
         elif changed := _changes(row, before):
-            self.changes.append((number, before["id"], changed))
+            self.changes.append((number, before, changed))
         else:
             done.unchanged += 1
 
     def carry_out(self, client: Client, kind: str, project: int, done: Written, parallel: int) -> None:
-        def attempt(number: int, what: Any, *given: Any) -> bool:
+        def update(each: tuple[int, Row, Row]) -> None:
+            number, before, body = each
             try:
-                what(*given)
+                change(before["id"], body)
             except Failure as failure:
                 done.refused.append((number, failure.message))
-                return False
-            return True
+            else:
+                done.before.append((before["id"], body, _former(before, body)))
+
+        def delete(each: tuple[int, int]) -> None:
+            number, target = each
+            try:
+                made = remove(target)
+            except Failure as failure:
+                done.refused.append((number, failure.message))
+            else:
+                done.deleted += 1
+                done.commits += [made["change"]] if made.get("change") else []
 
         if self.new:
             try:
                 done.created += self._create(client, kind, project, [spec for _, spec in self.new])
             except Failure as failure:
                 done.refused += [(number, failure.message) for number, _ in self.new]
-        update, delete = getattr(client, f"update_{kind}"), getattr(client, f"delete_{kind}")
+        change, remove = getattr(client, f"update_{kind}"), getattr(client, f"delete_{kind}")
         with ThreadPoolExecutor(parallel) as pool:
-            done.updated += sum(pool.map(lambda each: attempt(each[0], update, each[1], each[2]), self.changes))
-            done.deleted += sum(pool.map(lambda each: attempt(each[0], delete, each[1]), self.gone))
+            list(pool.map(update, self.changes))
+            list(pool.map(delete, self.gone))
+        done.updated = len(done.before)
 
     @staticmethod
     def _create(client: Client, kind: str, project: int, specs: list[Row]) -> list[int]:

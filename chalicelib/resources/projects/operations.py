@@ -157,8 +157,9 @@ def _seen(project: Project, caller: Caller, level: Level, members: Iterable[User
     """The project with computed members: the caller's permission and the names of its members, creator first."""
     known: Iterable[User] = users.by_id(_members(project)).values() if members is None else filter(None, members)
     names = sorted(known, key=lambda user: (user.id != project.created_by, user.last_name, user.username))
+    is_creator = project.created_by == caller.id and not caller.is_limited
     return msgspec.structs.replace(
         project,
-        permission="Creator" if project.created_by == caller.id else name_of_level(Permission.VIEW, level),
+        permission="Creator" if is_creator else name_of_level(Permission.VIEW, level),
         usernames=[] if caller.is_guest else [user.display_name for user in names],
     )

@@ -300,6 +300,16 @@ def _is_search(document: dict[str, Any]) -> bool:
     return "operation" in document or "operations" in document
 
 
+@app.command("mcp")
+def serve_agents(context: typer.Context) -> None:
+    """Serve a project to agents by the Model Context Protocol, on standard input and output."""
+    try:
+        from ..agents import server
+    except ImportError:
+        raise Failure("limn mcp needs the library mcp: pip install '.[agents]'") from None
+    server.serve(context.obj.client())
+
+
 # --- jobs ------------------------------------------------------------------------------------------------------------
 
 _COLUMNS = ("uid", "status", "progress", "start_time", "message")
