@@ -213,7 +213,7 @@ def follow(video: Video, page: Page) -> float:
     page.keyboard.press("n")
     page.wait_for_timeout(2000)
     began = time.monotonic()
-    page.keyboard.press("w")
+    page.keyboard.press("y")
     page.wait_for_selector('.proposal[data-stop="end"]')
     return time.monotonic() - began
 

@@ -3,6 +3,7 @@
 import { moved, resized } from "./geometry.js";
 import { annotate as words } from "../strings_annotate.js";
 import { comments as commentWords } from "../strings_team.js";
+import { assist } from "../strings_assist.js";
 import { playCommands } from "./commands_play.js";
 import { keysFor } from "../ui/key_map.js";
 import { assistCommands } from "./commands_assist.js";
@@ -208,8 +209,8 @@ export function commandsOf(session, ui) {
       isVideo: true,
     },
     { id: "help", group: "view", label: words.shortcuts, keys: ["?"], run: ui.help },
-    { id: "accept", group: "review", label: "Accept the selection", keys: ["a"], run: () => ui.decide("Accepted") },
-    { id: "reject", group: "review", label: "Reject the selection", keys: ["r"], run: () => ui.decide("Rejected") },
+    { id: "accept", group: "review", label: assist.acceptDraft, keys: ["a"], run: () => ui.decide("Accepted") },
+    { id: "reject", group: "review", label: assist.rejectDraft, keys: ["r"], run: () => ui.decide("Rejected") },
     { id: "reopen", group: "review", label: "Open the selection again", keys: ["o"], run: () => ui.decide("Open") },
     {
       id: "nextComment",
@@ -281,14 +282,15 @@ function toggleFullscreen() {
 }
 
 function enter(/** @type {import("./session.js").Session} */ session) {
-  if (session.follow.accept()) return;
+  if (session.follow.accept() || session.assist.acceptClicks()) return;
   if (session.isMoving.peek()) session.isMoving.value = false;
   else if (session.stage?.points.length) session.stage.finish();
   else session.hand.create();
 }
 
 function escape(/** @type {import("./session.js").Session} */ session) {
-  if (session.stage?.cancel() || session.follow.discard()) return;
+  if (session.stage?.cancel() || session.follow.discard() || session.assist.forgetClicks()) return;
+  if (session.assist.clicking.peek()) return session.assist.endClicks();
   if (session.isMoving.peek()) session.isMoving.value = false;
   else if (session.tool.peek() || session.trackSet.armed.peek()) session.take(null);
   else session.select([]);

@@ -11,9 +11,12 @@ export function assistCommands(session) {
     /** @type {string} */ label,
     /** @type {() => any} */ run,
   ) => /** @type {import("./commands.js").Command} */ ({ id, group: "assist", label, keys: [key], run, isVideo: true });
+  const { assist } = session;
   return [
-    video("follow", "w", words.followForward, () => follow.start("forward")),
-    video("followBack", "W", words.followBack, () => follow.start("back")),
-    video("followToKeyframe", "Alt+w", words.followToKeyframe, () => follow.start("keyframe")),
+    { id: "predict", group: "assist", label: words.predictFrame, keys: ["p"], run: () => assist.predict() },
+    { id: "segment", group: "assist", label: words.segment, keys: ["S"], run: () => assist.toggleClicks() },
+    video("follow", "y", words.followForward, () => follow.start("forward")),
+    video("followBack", "Y", words.followBack, () => follow.start("back")),
+    video("followToKeyframe", "Alt+y", words.followToKeyframe, () => follow.start("keyframe")),
   ];
 }

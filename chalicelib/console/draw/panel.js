@@ -16,6 +16,7 @@ import { WindowList } from "../ui/window_list.js";
 import { post, get } from "../client.js";
 import { reload } from "../store.js";
 import { About, Telemetry } from "./about.js";
+import { AssistPart } from "./assist_panel.js";
 import { Comments } from "./comments_panel.js";
 import { Find, View } from "./view_panel.js";
 import { ownAttributes, ReviewButtons } from "./review.js";
@@ -48,7 +49,7 @@ export function Panel({ first, ...props }) {
   return html`<aside class="annotate-panel scroll" aria-label=${words.details} onKeyDown=${onKeyDown} onPointerDown=${() => {
     isPointer.current = true;
   }} onChange=${onChange}>
-    ${first}<${Find} ...${props} /><${Details} ...${props} /><${OnFrame} ...${props} /><${Tracks} ...${props} /><${States} ...${props} /><${Comments} session=${session} /><${Telemetry} session=${session} /><${About} session=${session} /><${Layers} ...${props} /><${View} session=${session} /></aside>`;
+    ${first}<${Find} ...${props} /><${Details} ...${props} /><${AssistPart} ...${props} /><${OnFrame} ...${props} /><${Tracks} ...${props} /><${States} ...${props} /><${Comments} session=${session} /><${Telemetry} session=${session} /><${About} session=${session} /><${Layers} ...${props} /><${View} session=${session} /></aside>`;
 }
 
 /** @param {Props} props */

@@ -80,6 +80,23 @@ export function drawGrid(context, rect) {
   context.stroke();
 }
 
+/** Clicks for an object: a cross for a place in it, a bar for one beside it. @param {CanvasRenderingContext2D} context @param {Rect} rect @param {(import("./geometry.js").Point & {positive: boolean})[]} clicks */
+export function drawClicks(context, rect, clicks) {
+  for (const click of clicks) {
+    const { x, y } = place(click, rect);
+    context.fillStyle = click.positive ? "#2fce8f" : "#ff5a3c";
+    context.strokeStyle = "#000";
+    context.lineWidth = 1;
+    context.beginPath();
+    context.arc(x, y, 7, 0, Math.PI * 2);
+    context.fill();
+    context.stroke();
+    context.fillStyle = "#000";
+    context.fillRect(x - 4, y - 1, 8, 2);
+    if (click.positive) context.fillRect(x - 1, y - 4, 2, 8);
+  }
+}
+
 /** @param {CanvasRenderingContext2D} context @param {Rect} rect @param {{x: number, y: number, width: number, height: number}} marquee in fractions of the picture */
 export function drawMarquee(context, rect, marquee) {
   const corner = place(marquee, rect);

@@ -8,6 +8,7 @@ import { Looks } from "../player/looks.js";
 import { Player } from "../player/player.js";
 import { toast } from "../ui/toast.js";
 import { CommentSet } from "./comments.js";
+import { Assist } from "./assist.js";
 import { AnnotationDocument } from "./document.js";
 import { Display, style } from "./display.js";
 import { Feed } from "./feed.js";
@@ -91,6 +92,7 @@ export class Session {
     this.hand = new Hand(this);
     this.trackSet = new TrackSet(this);
     this.follow = new Follow(this);
+    this.assist = new Assist(this);
     this.labels = new Labels(this);
     this.display = new Display(this);
     this.comments = new CommentSet(this, open.id);
@@ -149,6 +151,7 @@ export class Session {
     await Promise.all([this.player.open(this.media, frame), this.#layerThere().then(() => this.sync.start(frame))]);
     if (!this.isStopped) {
       this.feed.start();
+      if (this.mayEdit) this.assist.load().catch(() => undefined);
       this.comments.start();
     }
     this.#awaitFiles(FILES_PAUSE_MS);
@@ -174,8 +177,10 @@ export class Session {
       .on(frame)
       .filter(([key, row]) => this.shownLayers.peek().has(row.version) && this.trackSet.isShown(key, row))
       .concat(this.trackSet.computedOn(frame))
-      .concat(this.follow.on(frame))
-      .filter(([key, row]) => this.typeOf(row)?.visible !== false && this.display.shows(key, row));
+      .concat(this.follow.on(frame), this.assist.on(frame))
+      .filter(
+        ([key, row]) => this.typeOf(row)?.visible !== false && this.display.shows(key, row) && this.assist.shows(row),
+      );
     const above = new Set(rows.filter(([, row]) => row.version === active).map(([, row]) => row.elemental));
     return rows
       .filter(([, row]) => row.version === active || !above.has(row.elemental))

@@ -2,7 +2,7 @@
 
 import { Bounds } from "./bounds.js";
 import { clamp, cursorOf, fromPoints, handlesOf, isTiny, moved, reshaped } from "./geometry.js";
-import { cleared, drawGrid, drawHandles, drawItems, drawMarquee, LABELS_UP_TO, place } from "./scene.js";
+import { cleared, drawClicks, drawGrid, drawHandles, drawItems, drawMarquee, LABELS_UP_TO, place } from "./scene.js";
 
 /**
  * @typedef {import("./geometry.js").Point} Point
@@ -16,7 +16,9 @@ import { cleared, drawGrid, drawHandles, drawItems, drawMarquee, LABELS_UP_TO, p
  * @property {(key: string, row: Row) => string} colorOf
  * @property {(key: string, row: Row) => string} labelOf
  * @property {(row: Row, key: string) => boolean} isEditable
- * @property {(key: string) => boolean} isComputed whether a track shows it between its keyframes
+ * @property {(key: string, row: Row) => boolean} isComputed whether a track shows it between its keyframes, or it is a draft
+ * @property {() => (Point & {positive: boolean})[] | null} clicks for an object; null where clicks select and draw
+ * @property {(click: Point & {positive: boolean}) => void} clicked
  * @property {() => Set<string>} selected
  * @property {(keys: string[]) => void} select
  * @property {() => {id: number, kind: Kind, color: string} | null} tool the type that is drawn; null selects
@@ -151,6 +153,7 @@ export class Stage {
     drawItems(context, this.rect, drawn ? [...items, drawn] : items, style.labels !== "never", style.outline);
     const chosen = items.filter(({ look }) => look === "selected");
     if (chosen.length === 1) drawHandles(context, chosen[0], this.rect);
+    drawClicks(context, this.rect, this.hooks.clicks() ?? []);
     if (this.drag?.marquee) drawMarquee(context, this.rect, this.drag.marquee);
   }
 
@@ -162,8 +165,8 @@ export class Stage {
       shape: this.draft.get(key) ?? row.shape ?? {},
       color: this.hooks.colorOf(key, row),
       label: this.hooks.labelOf(key, row),
-      look: look ?? (this.hooks.isEditable(row, key) || this.hooks.isComputed(key) ? "plain" : "faint"),
-      isComputed: this.hooks.isComputed(key),
+      look: look ?? (this.hooks.isEditable(row, key) || this.hooks.isComputed(key, row) ? "plain" : "faint"),
+      isComputed: this.hooks.isComputed(key, row),
     };
   }
 
@@ -249,6 +252,11 @@ export class Stage {
   #down(/** @type {PointerEvent} */ event) {
     const point = this.#at(event);
     this.root.focus({ preventScroll: true });
+    if (this.hooks.clicks() && event.button !== 1) {
+      const positive = event.button === 0 && !event.altKey;
+      if (point.x >= 0 && point.x <= 1 && point.y >= 0 && point.y <= 1) this.hooks.clicked({ ...point, positive });
+      return;
+    }
     if (event.button === 1 || event.button === 2 || event.altKey) {
       this.drag = { pan: { ...this.pan }, x: event.clientX, y: event.clientY };
     } else if (event.button === 0) {
@@ -373,7 +381,8 @@ export class Stage {
     const tool = this.hooks.tool();
     const handle = point && !tool ? this.#handle(point) : null;
     const key = point && !tool ? this.hit(point) : null;
-    this.root.style.cursor = tool ? "crosshair" : handle ? cursorOf(handle) : key ? "pointer" : "default";
+    this.root.style.cursor =
+      tool || this.hooks.clicks() ? "crosshair" : handle ? cursorOf(handle) : key ? "pointer" : "default";
     if (key === this.hover) return;
     this.hover = key;
     this.invalidate();

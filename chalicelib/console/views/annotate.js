@@ -10,6 +10,7 @@ import { useKeys } from "../ui/keys.js";
 import { useSettled } from "../ui/settled.js";
 import { Await, Empty, Loading, useAsync } from "../ui/states.js";
 import { explain, toast } from "../ui/toast.js";
+import { ClickHint } from "../draw/assist_panel.js";
 import { AttributeMode } from "../draw/attribute_mode.js";
 import { commandsOf, keysOf } from "../draw/commands.js";
 import { Conflicts } from "../draw/conflicts.js";
@@ -85,6 +86,12 @@ function Workplace({ media, params, query }) {
         toast: (text) => toast(text, { seconds: 3 }),
         task: query.task ? () => task.current : undefined,
         decide: (decision) => {
+          const drafts = session.assist.selected().map(([key]) => key);
+          if (drafts.length) {
+            if (decision !== "Open")
+              session.assist.decide(decision === "Accepted" ? "accept" : "reject", { keys: drafts });
+            return;
+          }
           const isMeant =
             session.mayEdit && session.chosen().some((/** @type {any} */ [, row]) => isReviewable(session.typeOf(row)));
           if (isMeant && !session.hand.setAttribute("Review", decision, words.steps.review))
@@ -184,7 +191,7 @@ function Workplace({ media, params, query }) {
       <div class=${classes("stage", session.tool.value && "draws")} aria-label=${media.name} ref=${root} tabindex="0" role="application">
         <canvas class="picture" ref=${picture} width="16" height="9" /><canvas class="looked" ref=${looked} hidden /><canvas class="shapes" ref=${overlay} /><canvas class="shapes" ref=${hands} /><audio ref=${speaker} preload="auto" />
         ${session.failure.value && html`<p class="note bad stage-note" role="alert">${explain(session.failure.value)}</p>`}
-        <${Hint} session=${session} /><${Proposal} session=${session} run=${run} /><${Spoken} session=${session} />
+        <${Hint} session=${session} /><${Proposal} session=${session} run=${run} /><${ClickHint} session=${session} /><${Spoken} session=${session} />
       </div>
       <${Timeline} session=${session} /><${Transport} session=${session} field=${field} onLink=${address} />
     </div>
@@ -201,9 +208,11 @@ const stageOf = (session, root, pictures, overlay, hands) =>
     rows: () => (session.isHidden.peek() ? NOTHING : session.shown.peek()),
     kindOf: session.kindOf,
     colorOf: (key, row) => session.colorOf(key, row),
-    labelOf: (_key, row) => session.labelOf(row),
+    labelOf: (_key, row) => labelOf(session, row),
+    clicks: () => (session.assist.clicking.peek() ? session.assist.clicks.peek() : null),
+    clicked: (click) => session.assist.click(click),
     isEditable: session.isEditable,
-    isComputed: (key) => key.startsWith("~") || key.startsWith("?"),
+    isComputed: (key, row) => key.startsWith("~") || key.startsWith("?") || session.assist.isDraft(row),
     selected: () => session.selected.peek(),
     select: (keys) => session.select(keys),
     tool: () => {
@@ -214,6 +223,12 @@ const stageOf = (session, root, pictures, overlay, hands) =>
     created: (shape) => session.hand.create(shape),
     reshaped: (shapes) => session.hand.reshape(shapes),
   });
+
+/** What a shape is, and of a draft how sure its model is. @param {Session} session @param {import("../draw/document.js").Row} row */
+function labelOf(session, row) {
+  const confidence = session.assist.isDraft(row) ? session.assist.confidenceOf(row) : null;
+  return confidence === null ? session.labelOf(row) : `${session.labelOf(row)} ${Math.round(confidence * 100)} %`;
+}
 
 /** The color of new shapes of a type. @param {Session} session @param {any} type */
 const colorOf = (session, type) =>

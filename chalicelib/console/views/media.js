@@ -5,6 +5,7 @@ import { link, setQuery } from "../router.js";
 import { may, project, reload, typeById } from "../store.js";
 import { text } from "../strings.js";
 import { annotate as words } from "../strings_annotate.js";
+import { assist } from "../strings_assist.js";
 import { AttributeForm } from "../ui/attributes.js";
 import { Button, Select } from "../ui/controls.js";
 import { confirm, Dialog, prompt } from "../ui/dialog.js";
@@ -200,6 +201,11 @@ function Bulk({ selection, onEdit, onDone }) {
         onDone();
       }, toastError);
   };
+  const isAble = may("Can Execute");
+  const annotators = useAsync(() => (isAble ? get(`Annotators/${open.id}`) : Promise.resolve([])), [open.id, isAble]);
+  const detectors = (annotators.value ?? []).filter((/** @type {any} */ each) => each.kind === "detector");
+  const annotate = (/** @type {any} */ annotator) =>
+    act(post(`Annotate/${open.id}`, { annotator: annotator.id, media_ids: ids }), assist.annotating(ids.length));
   const folders = open.sections.filter((/** @type {any} */ each) => each.dtype === "folder");
   return html`<div class="bulk" role="region" aria-label=${text.selection}><strong class="number">${text.selected(ids.length)}</strong>
     ${
@@ -207,6 +213,7 @@ function Bulk({ selection, onEdit, onDone }) {
       html`<${Button} small icon="edit" onClick=${onEdit}>${text.editAttributes}<//>
       <${Menu} small icon="folder" label=${text.moveTo} items=${[...folders.map((/** @type {any} */ each) => ({ label: each.name, icon: "folder", run: () => act(patch(`Medias/${open.id}`, { ids, primary_section: each.id }), text.movedTo(each.name)) })), folders.length && "line", { label: text.noFolder, run: () => act(patch(`Medias/${open.id}`, { ids, primary_section: -1 }), text.saved) }]} />`
     }
+    ${detectors.length > 0 && html`<${Menu} small icon="jobs" label=${assist.annotateBy} items=${detectors.map((/** @type {any} */ each) => ({ label: each.name, run: () => annotate(each) }))} />`}
     ${may("Can Transfer") && html`<${Button} small kind="danger" icon="trash" onClick=${remove}>${text.delete}<//>`}
     <span class="grow" /><${Button} small kind="quiet" icon="close" onClick=${selection.clear}>${text.clearSelection}<//></div>`;
 }

@@ -98,6 +98,13 @@ class Screen:
         for key in keys:
             self.page.keyboard.press(key)
 
+    def follow(self, key, end):
+        """Follow the next shape by a key, until it ends as it should."""
+        self.press("n", key)
+        expect(self.proposal.or_(self.page.locator(".toast")).first).to_be_visible()
+        assert self.page.locator(".toast").all_inner_texts() == []
+        expect(self.proposal).to_have_attribute("data-stop", end)
+
     def saved(self):
         self.press("Control+s")
         self.page.wait_for_selector('[data-saving="saved"]')
@@ -121,12 +128,11 @@ def overlap(row, at):
 def test_one_box_and_one_key_follow_an_object_to_the_end(screen, shoal):
     shoal.add("box", sways)
     screen.open()
-    inputs = ["n", "w", "Enter"]
-    screen.press(*inputs[:2])
-    expect(screen.proposal).to_have_attribute("data-stop", "end")
+    inputs = ["n", "y", "Enter"]
+    screen.follow("y", "end")
     assert len(shoal.boxes()) == 1  # nothing is stored before it is accepted
     assert shoal.tracks() == []
-    screen.press(inputs[2])
+    screen.press("Enter")
     screen.saved()
     path, keyframes = shoal.path_of()
     assert sorted(path) == list(range(FRAMES))
@@ -144,8 +150,7 @@ def test_one_box_and_one_key_follow_an_object_to_the_end(screen, shoal):
 def test_it_stops_where_the_object_is_lost_and_says_where(screen, shoal):
     shoal.add("box", vanishes)
     screen.open()
-    screen.press("n", "w")
-    expect(screen.proposal).to_have_attribute("data-stop", "look")
+    screen.follow("y", "look")
     expect(screen.proposal).to_contain_text("lost at frame")
     screen.page.wait_for_selector(f'.stage[data-frame="{GONE - 1}"]')
     expect(screen.page.get_by_role("list", name="Annotations on this frame").get_by_role("button")).to_have_count(1)
@@ -158,8 +163,7 @@ def test_it_stops_where_the_object_is_lost_and_says_where(screen, shoal):
 def test_turned_boxes_turn(screen, shoal):
     shoal.add("turned", turns, angle=turns(0).angle or 0.0)
     screen.open()
-    screen.press("n", "w")
-    expect(screen.proposal).to_have_attribute("data-stop", "end")
+    screen.follow("y", "end")
     screen.press("Enter")
     screen.saved()
     path, _ = shoal.path_of()
@@ -175,8 +179,7 @@ def test_turned_boxes_turn(screen, shoal):
 def test_points_are_followed_back(screen, shoal):
     shoal.add("dot", sways, frame=FRAMES - 1)
     screen.open(FRAMES - 1)
-    screen.press("n", "W")
-    expect(screen.proposal).to_have_attribute("data-stop", "end")
+    screen.follow("Y", "end")
     screen.press("Enter")
     screen.saved()
     path, _ = shoal.path_of()
@@ -190,8 +193,7 @@ def test_following_to_the_next_keyframe_ends_in_it(screen, shoal):
     spec = {"type": shoal.types["track"], "media_ids": [shoal.media], "localization_ids": ids}
     shoal.api.create(f"States/{shoal.project}", [{**spec, "version": shoal.version}])
     screen.open()
-    screen.press("n", "Alt+w")
-    expect(screen.proposal).to_have_attribute("data-stop", "end")
+    screen.follow("Alt+y", "end")
     screen.press("Enter")
     screen.saved()
     path, keyframes = shoal.path_of()
@@ -215,3 +217,12 @@ def test_fewest_keyframes_keep_every_frame_within_two_per_cent(screen):
     )
     assert straight == [0, 60]
     assert len(kept) == 4
+
+
+def test_no_two_commands_have_one_key(screen):
+    screen.open()
+    screen.press("?")
+    keys = screen.page.get_by_role("dialog").locator(".key-button .key")
+    expect(keys.first).to_be_visible()
+    found = keys.all_inner_texts()
+    assert sorted({each for each in found if found.count(each) > 1}) == []

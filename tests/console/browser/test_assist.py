@@ -1,0 +1,174 @@
+"""Annotators in the annotation view: predictions as drafts, decisions on them, objects by clicks."""
+
+from __future__ import annotations
+
+import json
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.console.browser.dives import SPECIES, close
+from tests.console.browser.test_accessibility import AXE, FOUND
+
+BOXES = [
+    {"x": 0.1, "y": 0.1, "width": 0.2, "height": 0.2, "label": "Cod", "confidence": 0.9},
+    {"x": 0.5, "y": 0.1, "width": 0.2, "height": 0.2, "label": "Tuna", "confidence": 0.8},
+    {"x": 0.5, "y": 0.6, "width": 0.2, "height": 0.2, "label": "Tuna", "confidence": 0.3},
+]
+SURE = {"name": "Confidence", "dtype": "float"}
+
+
+class Model:
+    """A model behind HTTP: three boxes on each frame, and a square around the positive clicks."""
+
+    def __init__(self):
+        self.clicks = []
+
+    def answer(self, body):
+        if "points" not in body:
+            return {"boxes": BOXES}
+        self.clicks.append(body["points"])
+        inside = [each for each in body["points"] if each.get("positive", True)]
+        if not inside:
+            return {"polygons": []}
+        xs, ys = [each["x"] for each in inside], [each["y"] for each in inside]
+        left, top, right, bottom = min(xs) - 0.1, min(ys) - 0.1, max(xs) + 0.1, max(ys) + 0.1
+        corners = [[left, top], [right, top], [right, bottom], [left, bottom]]
+        return {"polygons": [{"points": corners, "label": "Cod", "confidence": 0.7}]}
+
+
+@contextmanager
+def serving(port):
+    model = Model()
+
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *_):
+            """Nothing."""
+
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            data = json.dumps(model.answer(body)).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    try:
+        yield model
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture
+def model(stack, dive):
+    """A model that the project's annotators ask: one that detects, one that takes clicks."""
+    api = dive.api
+    video = api.ask("GET", f"MediaTypes/{dive.project}")[0]["id"]
+    known = {each["name"]: each["id"] for each in api.ask("GET", f"LocalizationTypes/{dive.project}")}
+    if "Found" not in known:
+        for name, dtype in (("Found", "box"), ("Outlined", "poly")):
+            spec = {"name": name, "dtype": dtype, "media_types": [video], "attribute_types": [SPECIES, SURE]}
+            known[name] = api.create(f"LocalizationTypes/{dive.project}", spec)
+        common = {"url": f"http://127.0.0.1:{stack.hooks}", "label_attribute": "Species"}
+        detector = {"name": "fish", "type": known["Found"], "confidence_attribute": "Confidence", **common}
+        api.create(f"Annotators/{dive.project}", detector)
+        api.create(
+            f"Annotators/{dive.project}", {"name": "clicks", "type": known["Outlined"], "prompts": ["points"], **common}
+        )
+    with serving(stack.hooks) as made:
+        yield made
+
+
+def species(dive, version):
+    return sorted(row["attributes"].get("Species") for row in dive.boxes(version=version))
+
+
+def drafts_of(dive):
+    [found] = [each for each in dive.api.ask("GET", f"Annotators/{dive.project}") if each["name"] == "fish"]
+    return found["drafts"]
+
+
+def part(screen):
+    return screen.page.get_by_role("region", name="Annotators")
+
+
+def on_frame(screen):
+    return screen.page.get_by_role("list", name="Annotations on this frame").get_by_role("button")
+
+
+def test_a_frame_is_predicted_and_drafts_are_decided_on_singly_by_class_and_all(screen, dive, model):
+    screen.open(5)
+    expect(part(screen)).to_be_visible()
+    screen.press("p")
+    expect(on_frame(screen)).to_have_count(3)
+    assert species(dive, drafts_of(dive)) == ["Cod", "Tuna", "Tuna"]
+    screen.press("p")  # again: those of before make room
+    expect(screen.page.get_by_text("3 drafts by")).to_have_count(1)
+    part(screen).get_by_role("slider").fill("0.5")
+    expect(on_frame(screen)).to_have_count(2)
+    screen.page.evaluate(AXE)
+    assert screen.page.evaluate(FOUND) == []
+
+    screen.page.mouse.click(*screen.point(0.2, 0.2))
+    screen.page.locator(".stage").focus()
+    screen.press("a")
+    expect(screen.page.get_by_text("Accepted 1 localization")).to_be_visible()
+    expect(part(screen).get_by_role("listitem")).to_have_count(1)
+    assert species(dive, dive.version) == ["Cod"]
+    assert species(dive, drafts_of(dive)) == ["Tuna", "Tuna"]
+
+    part(screen).get_by_role("button", name="Accept Tuna").click()
+    expect(part(screen).get_by_role("listitem")).to_have_count(0)
+    assert species(dive, dive.version) == ["Cod", "Tuna"]  # the unsure one is hidden, so it stays
+    screen.page.get_by_role("button", name="Undo").last.click()
+    expect(part(screen).get_by_role("listitem")).to_have_count(1)
+    assert species(dive, dive.version) == ["Cod"]
+
+    part(screen).get_by_role("slider").fill("0")
+    part(screen).get_by_role("button", name="Reject all").click()
+    expect(part(screen).get_by_role("listitem")).to_have_count(0)
+    assert species(dive, drafts_of(dive)) == []
+    expect(on_frame(screen)).to_have_count(1)
+
+
+def test_a_range_is_predicted_by_a_job(screen, dive, model):
+    screen.open(0)
+    part(screen).get_by_role("button", name="Range…").click()
+    dialog = screen.page.get_by_role("dialog")
+    dialog.get_by_label("First frame").fill("10")
+    dialog.get_by_label("Last frame").fill("20")
+    dialog.get_by_label("Every n-th frame").fill("5")
+    dialog.get_by_role("button", name="Predict").click()
+    expect(part(screen).get_by_text("9 drafts")).to_be_visible()
+    assert sorted({row["frame"] for row in dive.boxes(version=drafts_of(dive))}) == [10, 15, 20]
+
+
+def test_clicks_outline_an_object_that_enter_draws(screen, dive, model):
+    screen.open(3)
+    expect(part(screen)).to_be_visible()
+    screen.press("S")
+    hint = screen.page.locator(".clicks")
+    expect(hint).to_have_attribute("data-object", "false")
+    screen.page.mouse.click(*screen.point(0.5, 0.5))
+    expect(hint).to_have_attribute("data-object", "true")
+    screen.page.mouse.click(*screen.point(0.2, 0.8), button="right")
+    screen.page.mouse.click(*screen.point(0.6, 0.5))
+    expect(screen.page.locator(".clicks .spinner")).to_have_count(0)
+    assert [each.get("positive", True) for each in model.clicks[-1]] == [True, False, True]
+    assert dive.boxes() == []
+    screen.press("Enter")
+    screen.saved()
+    [made] = dive.boxes()
+    assert made["version"] == dive.version
+    assert close([n for point in made["points"] for n in point], [0.4, 0.4, 0.7, 0.4, 0.7, 0.6, 0.4, 0.6])
+    screen.press("Escape", "Escape")
+    expect(hint).to_have_count(0)
+    screen.press("Control+z")
+    screen.saved()
+    assert dive.boxes() == []
