@@ -53,7 +53,7 @@ _TOOLS = frozenset(
         *("setuptools", "wcwidth", "wheel", "xmod"),
     }
 )
-_API_ONLY = frozenset({"swagger-ui-bundle", "jinja2", "markupsafe", "luqum", "ply"})
+_API_ONLY = frozenset({"swagger-ui-bundle", "joserfc", "jinja2", "markupsafe", "luqum", "ply"})
 _SEARCHES = frozenset({"luqum", "ply"})
 """What reads search strings; the queries of exports and of webhooks have them."""
 _TEMPLATES = frozenset({"jinja2", "markupsafe"})

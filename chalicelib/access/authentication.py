@@ -30,6 +30,8 @@ SCHEMES = ("token", "bearer")
 ANONYMOUS = "anonymous"
 """The user whose membership opens the permalinks of a project to everyone."""
 DAY = 24 * 3600
+PROVIDER_SECONDS = 3600
+"""How long a sign-in with an identity provider goes on after the provider confirmed the user."""
 _LONGEST_TOKEN = 200
 
 
@@ -164,16 +166,21 @@ def _find(token: str) -> Credential | None:
     credential, row = found
     if row.expires is None or row.expires <= time.time():
         return None
+    current = _as_it_is_now(credential)
+    if current is not None:
+        _note_use(current, row)
+    return current
+
+
+def _as_it_is_now(credential: Credential) -> Credential | None:
+    """A credential as its share link or user lets it be now; None where that has ended."""
     if credential.kind == "guest":
-        credential_now = _of_link(credential)
-        if credential_now is None:
-            return None
-        credential = credential_now
-    elif credential.is_limited:
+        return _of_link(credential)
+    if credential.is_limited:
         user = records.maybe(USER, credential.user)
         if user is None or not user.is_active:
             return None
-    _note_use(credential, row)
+        return credential if user.is_confirmed(time.time()) else None
     return credential
 
 
@@ -196,7 +203,8 @@ def _note_use(credential: Credential, row: CredentialRow) -> None:
     today = now()[:10]
     if credential.kind != "job" and (row.used or "") < today:
         with suppress(LimnError):
-            credentials.touch(row, today, session_end() if credential.kind == "session" else None)
+            is_prolonged = credential.kind == "session" and not credential.provider
+            credentials.touch(row, today, session_end() if is_prolonged else None)
 
 
 def _move(key: str) -> tuple[Credential, CredentialRow] | None:

@@ -34,7 +34,7 @@ def authorization(headers: Mapping[str, str]) -> str | None:
     return f"Token {found}" if found else None
 
 
-def cookie(token: str) -> str:
+def cookie(token: str, *, name: str = "", seconds: int | None = None, site: str = "Strict") -> str:
     """The Set-Cookie that signs a browser in with a token, or out with an empty one.
 
     Raises:
@@ -44,8 +44,22 @@ def cookie(token: str) -> str:
     if place.scheme != "https" and not _is_loopback(place.hostname or ""):
         raise BadInput("Browsers sign in by HTTPS only, except on loopback (127.0.0.1, localhost).")
     secure = "; Secure" if place.scheme == "https" else ""
-    age = settings().session_days * DAY if token else 0
-    return f"{_name()}={token}; Path={place.path or '/'}; Max-Age={age}; HttpOnly; SameSite=Strict{secure}"
+    age = (seconds or settings().session_days * DAY) if token else 0
+    return f"{name or _name()}={token}; Path={place.path or '/'}; Max-Age={age}; HttpOnly; SameSite={site}{secure}"
+
+
+def flow_cookie(sealed: str, seconds: int) -> str:
+    """The Set-Cookie that binds a sign-in at an identity provider to this browser.
+
+    It is sent when the provider sends the browser back, hence SameSite=Lax. Raises BadInput as `cookie`.
+    """
+    return cookie(sealed, name=f"{_name()}-sign-in", seconds=seconds, site="Lax")
+
+
+def flow(headers: Mapping[str, str]) -> str:
+    """What `flow_cookie` gave the browser; empty without one."""
+    given = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
+    return next((value for name, _, value in given if name == f"{_name()}-sign-in"), "")
 
 
 def _name() -> str:

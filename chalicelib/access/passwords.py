@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from chalicelib.access.authentication import session_end
+from chalicelib.access.authentication import PROVIDER_SECONDS, session_end
+from chalicelib.access.identities.providers import demands
 from chalicelib.core.models.accounts import TOKEN, UNLOCK, UNLOCK_HOURS, USER, Unlock, User
 from chalicelib.core.models.credentials import Credential, hash_of, key_of, new_token, session_key
 from chalicelib.core.resource import now
@@ -115,6 +116,8 @@ def _verify(username: str, password: str, on_lock: Callable[[User], None] | None
     unlock(user.id)
     if way is not None:
         _end_unlock(way)
+    if (provider := demands(user)) is not None:
+        raise BadInput(f"Sign in with {provider.name}: your organization takes no password.")
     return user
 
 
@@ -148,8 +151,10 @@ def _lock_key(user: int) -> str:
     return f"sign-in|{user}"
 
 
-def issue_token(user: User, *, refresh: bool, name: str = "") -> str:
+def issue_token(user: User, *, refresh: bool, name: str = "", provider: int = 0) -> str:
     """Create a token of a user; `refresh` revokes all earlier ones, `name` says what it is for.
+
+    One by an identity provider, whose id is given, ends after an hour, unless the provider confirms the user again.
 
     Only hashes are stored, so an earlier token cannot be shown again: every call makes a new one.
 
@@ -158,21 +163,29 @@ def issue_token(user: User, *, refresh: bool, name: str = "") -> str:
     """
     token = new_token("session", user.id)
     made = Credential(
-        id=key_of(token), kind="session", user=user.id, username=user.username, name=name, created_datetime=now()
+        id=key_of(token),
+        kind="session",
+        user=user.id,
+        username=user.username,
+        name=name,
+        provider=provider,
+        created_datetime=now(),
     )
 
     def hold(current: User) -> User:
         if not current.is_active:
             raise BadInput(REFUSED)
         kept = [] if refresh else current.tokens[-(TOKENS_A_USER - 1) :]
-        return msgspec.structs.replace(current, tokens=[*kept, hash_of(token)])
+        until = current.confirmed_until if provider else None
+        return msgspec.structs.replace(current, tokens=[*kept, hash_of(token)], confirmed_until=until)
 
     concern(affiliated=user.id, user=user.id, username=user.username, credential=name_of(made))
 
     def exchange(change: Transaction, before: User, after: User) -> None:
         # the user as it is now: to leave the staff ends the rights of tokens that are made at the same time, too
         stored = msgspec.structs.replace(made, is_staff=after.is_staff)
-        credentials.put(change, stored, session_end(), made.created_datetime[:10])
+        ends = int(time.time()) + PROVIDER_SECONDS if provider else session_end()
+        credentials.put(change, stored, ends, made.created_datetime[:10])
         revoke_removed(change, before, after)
 
     records.edit(USER, user.id, hold, also=exchange)

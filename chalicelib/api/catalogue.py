@@ -15,6 +15,7 @@ _MODULES = (
     "accounts.operations",
     "organizations.operations",
     "organizations.affiliation_operations",
+    "identity_providers.operations",
     "audit_log.operations",
     "accounts.invitation_operations",
     "accounts.session_operations",

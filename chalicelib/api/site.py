@@ -17,6 +17,7 @@ from chalicelib.http.operation import Answer, Call, Found, NoQuery, Operations
 from chalicelib.resources.accounts import mailed_pages
 from chalicelib.resources.applets import operations as applets_operations
 from chalicelib.resources.health import operations as health_operations
+from chalicelib.resources.identity_providers import operations as identity_operations
 from chalicelib.resources.inbox import pages as inbox_pages
 from chalicelib.resources.temporary_files import operations as temporary_files_operations
 from chalicelib.resources.temporary_files.schemas import TemporaryFile
@@ -73,6 +74,7 @@ PAGES += (
     *console.PAGES,
     *mailed_pages.PAGES,
     *inbox_pages.PAGES,
+    *identity_operations.PAGES,
     *health_operations.PAGES,
     *PROJECT_FILES,
     *tus_operations.PAGES,

@@ -40,6 +40,9 @@ effect(() => {
   }
 });
 
+const PROVIDER_KEY = "limn.provider";
+const RENEWAL_MS = 20 * 60_000;
+
 /**
  * Sign this browser in, for all tabs. Throws ApiError where the service refuses.
  * @param {{username: string, password: string} | {token: string}} given
@@ -49,8 +52,21 @@ export async function signIn(given) {
     ? request("POST", "Session", { headers: { Authorization: `Token ${given.token}` } })
     : request("POST", "Session", { body: given }));
   user.value = await readUser();
+  localStorage.removeItem(PROVIDER_KEY);
   noteSignIn();
 }
+
+/** Take over the sign-in that an identity provider has just made: its cookie is there. */
+export async function arrive() {
+  user.value = await readUser();
+  localStorage.setItem(PROVIDER_KEY, "1");
+  noteSignIn();
+}
+
+// a sign-in of an identity provider ends after an hour, unless the provider confirms the user again
+setInterval(() => {
+  if (session.value && localStorage.getItem(PROVIDER_KEY)) request("POST", "SessionRenewal").catch(() => undefined);
+}, RENEWAL_MS);
 
 const readUser = () => get("User/GetCurrent", { presigned: 86400 });
 

@@ -73,6 +73,7 @@ export const text = {
   withPassword: "Password",
   withToken: "Token",
   signInLead: "Watch, draw, find and review video and images.",
+  signInWith: (/** @type {string} */ name) => `Sign in with ${name}`,
   forgot: "Forgot the password?",
   resetLead: "We mail you a link to set a new password.",
   email: "Email address",

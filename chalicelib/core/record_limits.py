@@ -64,6 +64,8 @@ LIMITS: dict[str, tuple[Most, ...] | Elsewhere] = {
     "file_type": _TYPES,
     "group": (Most(number=1_000, owner="organization"),),
     "hostedtemplate": (Most(number=500, owner="organization"),),
+    "identity": Elsewhere("one of a user with each identity provider"),
+    "identityprovider": (Most(number=20, owner="organization"),),
     "import": (Most(number=5_000, may_grow=True),),
     "inbox": Elsewhere("one of a user"),
     "invitation": (Most(number=5_000, owner="organization"),),

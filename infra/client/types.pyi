@@ -829,6 +829,9 @@ class GenericFileSpec(TypedDict):
 class GetClonedMediaResponse(TypedDict):
     message: str
     ids: list[int]
+class GivenMembership(TypedDict):
+    project: int
+    permission: Literal["Can Edit", "Can Execute", "Can Transfer", "Full Control", "View Only"]
 class Group(TypedDict, total=False):
     id: Required[int]
     organization: Required[int]
@@ -875,6 +878,49 @@ class HostedTemplateSpec(TypedDict, total=False):
     url: Required[str]
     tparams: list[Parameter] | None
     headers: list[Parameter] | None
+class IdentityProvider(TypedDict, total=False):
+    id: Required[int]
+    organization: Required[int]
+    name: Required[str]
+    issuer: Required[str]
+    client_id: Required[str]
+    scopes: list[str]
+    groups_claim: str
+    mappings: list[Mapping]
+    domains: list[str]
+    break_glass: list[int]
+    admission: Literal["automatic", "invited", "mapped"]
+    unattended_hours: int
+    is_listed: bool
+    has_secret: bool
+    redirect_url: str | None
+    logout_url: str | None
+class IdentityProviderSpec(TypedDict, total=False):
+    name: Required[str]
+    issuer: Required[str]
+    client_id: Required[str]
+    client_secret: str | None
+    scopes: list[str] | None
+    groups_claim: str | None
+    mappings: list[Mapping] | None
+    domains: list[str] | None
+    break_glass: list[int] | None
+    admission: Literal["automatic", "invited", "mapped"] | None
+    unattended_hours: int | None
+    is_listed: bool | None
+class IdentityProviderUpdate(TypedDict, total=False):
+    name: str | None
+    issuer: str | None
+    client_id: str | None
+    client_secret: str | None
+    scopes: list[str] | None
+    groups_claim: str | None
+    mappings: list[Mapping] | None
+    domains: list[str] | None
+    break_glass: list[int] | None
+    admission: Literal["automatic", "invited", "mapped"] | None
+    unattended_hours: int | None
+    is_listed: bool | None
 class ImageDefinition(TypedDict, total=False):
     path: Required[str]
     resolution: Required[list[int]]
@@ -1311,6 +1357,11 @@ class MappedClass(TypedDict, total=False):
 class MappedMedia(TypedDict, total=False):
     key: Required[str]
     media: int | None
+class Mapping(TypedDict, total=False):
+    group: Required[str]
+    affiliation: Literal["Admin", "Member"] | None
+    memberships: list[GivenMembership]
+    groups: list[int]
 class Mask(TypedDict):
     size: list[int]
     counts: str
@@ -1897,6 +1948,9 @@ class SegmentationSpec(TypedDict, total=False):
     points: list[Prompt]
     box: Sides | None
     form: Literal["mask", "polygon"] | None
+class SessionRenewed(TypedDict):
+    message: str
+    expires_datetime: str
 class ShareLink(TypedDict, total=False):
     id: Required[int]
     project: Required[int]
@@ -1934,6 +1988,14 @@ class Sides(TypedDict):
 class SignIn(TypedDict):
     username: str
     password: str
+class SignInBegun(TypedDict):
+    url: str
+class SignInProvider(TypedDict):
+    id: int
+    name: str
+class SignInSpec(TypedDict, total=False):
+    return_to: str
+    connect: bool
 class Skeleton(TypedDict, total=False):
     points: Required[list[str]]
     edges: list[list[int]]
@@ -2833,6 +2895,8 @@ class SectionQuery(TypedDict, total=False):
     match: str
     ancestors: str
     descendants: str
+class SignInQuery(TypedDict, total=False):
+    email: str
 class StateGraphicQuery(TypedDict, total=False):
     mode: Literal["animate", "tile"]
     fps: float

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from chalicelib.access.groups import GROUP
+from chalicelib.access.identities.providers import IDENTITY_PROVIDER
 from chalicelib.core.models.accounts import AFFILIATION, Affiliation
 from chalicelib.core.models.algorithms import ALGORITHM, ANALYSIS, APPLET
 from chalicelib.core.models.datasets import DATASET, EXPORT
@@ -40,7 +41,7 @@ from tests.service import Api, join, new_user
 
 OTHERS: tuple[RecordKind[Any], ...] = (
     ALGORITHM, ANALYSIS, ANNOTATOR, APPLET, BOOKMARK, BUCKET_SOURCE, COMMENT, DATASET, EXPORT, FAVORITE, GROUP,
-    HOSTED_TEMPLATE, IMPORT, INVITATION, SHARE_LINK, JOB, QUALITY_REPORT, RULE, TASK, TEMPORARY_FILE,
+    HOSTED_TEMPLATE, IDENTITY_PROVIDER, IMPORT, INVITATION, SHARE_LINK, JOB, QUALITY_REPORT, RULE, TASK, TEMPORARY_FILE,
 )  # fmt: skip
 """Of which one is made straight in the table."""
 LEVELS = ["View Only", "Can Edit", "Can Transfer", "Can Execute", "Full Control"]

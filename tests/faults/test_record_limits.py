@@ -40,6 +40,7 @@ CREATED_BY = {
     "import": ["CreateImport"],
     "invitation": ["CreateInvitation"],
     "job": ["Transcode"],
+    "identityprovider": ["CreateIdentityProvider"],
     "jobcluster": ["CreateJobCluster"],
     "membership": ["CreateMembership", "CreateProject"],
     "organization": ["CreateOrganization"],

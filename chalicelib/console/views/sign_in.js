@@ -1,8 +1,8 @@
 // Sign in with a password or a token, or ask for a link to set a new password.
-import { post } from "../client.js";
+import { get, post } from "../client.js";
 import { html, useEffect, useState } from "../lib.js";
-import { navigate } from "../router.js";
-import { signIn, user } from "../store.js";
+import { link, navigate } from "../router.js";
+import { arrive, signIn, user } from "../store.js";
 import { text } from "../strings.js";
 import { Button, Segmented, TextField } from "../ui/controls.js";
 import { Mark } from "../ui/icons.js";
@@ -17,6 +17,20 @@ export default function SignIn({ query }) {
   const [sent, setSent] = useState(false);
   const set = (/** @type {string} */ name) => (/** @type {string} */ value) =>
     setGiven((before) => ({ ...before, [name]: value }));
+  const [providers, setProviders] = useState(/** @type {{id: number, name: string}[]} */ ([]));
+  const offer = (/** @type {string} */ email) => get("SignInProviders", { email }).then(setProviders, () => undefined);
+  useEffect(() => {
+    if (query.done) arrive().catch((reason) => setFailure(explain(reason)));
+    else offer("");
+  }, []);
+  const begin = async (/** @type {number} */ id) => {
+    try {
+      const place = `/${link("/sign-in", { next: target(query.next), done: 1 })}`;
+      location.href = (await post(`SignIn/${id}`, { return_to: place })).url;
+    } catch (reason) {
+      setFailure(explain(reason));
+    }
+  };
   useEffect(() => {
     if (user.value) navigate(target(query.next), {}, { replace: true });
   }, [user.value]);
@@ -51,12 +65,13 @@ export default function SignIn({ query }) {
       ${sent && mode === "reset" && html`<div class="note good" role="status">${text.linkSent}</div>`}
       ${
         mode === "password" &&
-        html`<${TextField} label=${text.username} value=${given.username} onInput=${set("username")} autocomplete="username" autofocus required />
+        html`<${TextField} label=${text.username} value=${given.username} onInput=${set("username")} onBlur=${() => given.username.includes("@") && offer(given.username.trim())} autocomplete="username" autofocus required />
         <${TextField} label=${text.password} value=${given.password} onInput=${set("password")} type="password" autocomplete="current-password" required />`
       }
       ${mode === "token" && html`<${TextField} label=${text.token} value=${given.token} onInput=${set("token")} type="password" autocomplete="off" hint=${text.tokenHint} required />`}
       ${mode === "reset" && html`<${TextField} label=${text.email} value=${given.email} onInput=${set("email")} type="email" autocomplete="email" required />`}
       <${Button} kind="primary" type="submit" busy=${busy}>${mode === "reset" ? text.sendLink : text.signIn}<//>
+      ${mode !== "reset" && providers.map((each) => html`<${Button} key=${each.id} icon="key" onClick=${() => begin(each.id)}>${text.signInWith(each.name)}<//>`)}
       <${Button} kind="quiet" onClick=${() => {
         setFailure("");
         setMode(mode === "reset" ? "password" : "reset");

@@ -137,6 +137,8 @@ class User(Resource, kw_only=True):
             "pending_email_since",
             "confirmation_token",
             "tokens",
+            "provider",
+            "confirmed_until",
             "created_datetime",
         }
     )
@@ -167,7 +169,16 @@ class User(Resource, kw_only=True):
         Meta(description="The hash of the token in the confirmation link of a registration."),
     ] = None
     tokens: Annotated[list[str], Meta(description="The hashes of the user's tokens, oldest first.")] = []
+    provider: Annotated[int | None, Meta(description="The identity provider that the account is of.")] = None
+    confirmed_until: Annotated[
+        float | None,
+        Meta(description="Until when tokens and jobs go on without another sign-in there, seconds since the epoch."),
+    ] = None
     created_datetime: Timestamp
+
+    def is_confirmed(self, moment: float) -> bool:
+        """Whether the user's tokens and jobs go on at a time, in seconds since the epoch."""
+        return self.confirmed_until is None or moment < self.confirmed_until
 
     @property
     def email_key(self) -> str:

@@ -29,6 +29,7 @@ class Credential(Struct, kw_only=True, omit_defaults=True):
     Attributes:
         id: its key: the kind and the SHA-256 of its token.
         user: the subject; 0 for a guest.
+        provider: the id of the identity provider of a sign-in; 0 for a password.
         holder: the id of the record that it belongs to: an access token, a job, a share link.
         projects: the ids of the projects that it reaches, and no organization; None for all that the subject reaches.
         level: the highest level that it gives anywhere.
@@ -44,6 +45,7 @@ class Credential(Struct, kw_only=True, omit_defaults=True):
     username: str = ""
     is_staff: bool = False
     name: str = ""
+    provider: int = 0
     holder: int | str = 0
     projects: list[int] | None = None
     level: Level = Level.FULL

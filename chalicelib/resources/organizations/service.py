@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from chalicelib.access.groups import GROUP
+from chalicelib.access.identities.providers import IDENTITY_PROVIDER
 from chalicelib.access.row_protections import ROW_PROTECTION, organization_scope
 from chalicelib.core.models.accounts import AFFILIATION, ORGANIZATION, PROJECT, Organization
 from chalicelib.core.models.integrations import BUCKET, HOSTED_TEMPLATE, JOB_CLUSTER
@@ -17,7 +18,14 @@ from chalicelib.resources.uploads import thumbs
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.dynamodb.transactions import Transaction
 
-ORGANIZATION_KINDS: tuple[RecordKind[Any], ...] = (INVITATION, GROUP, BUCKET, JOB_CLUSTER, HOSTED_TEMPLATE)
+ORGANIZATION_KINDS: tuple[RecordKind[Any], ...] = (
+    INVITATION,
+    GROUP,
+    BUCKET,
+    JOB_CLUSTER,
+    HOSTED_TEMPLATE,
+    IDENTITY_PROVIDER,
+)
 """What lies under an organization beside affiliations; a test holds that none is missing."""
 
 

@@ -61,6 +61,11 @@ def edit(key: str, how: Callable[[Credential], Credential]) -> None:
         _update(key, [CredentialRow.doc.set(_encode(how(found[0])))])
 
 
+def prolong(key: str, expires: int) -> None:
+    """Give a credential another end; one that has ended, or ends meanwhile, stays ended."""
+    _update(key, [CredentialRow.expires.set(expires)])
+
+
 def touch(row: CredentialRow, day: str, expires: int | None) -> None:
     """Note the day on which a credential was used, and a new end; one that ends meanwhile stays ended."""
     actions = [CredentialRow.used.set(day)]

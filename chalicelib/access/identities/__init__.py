@@ -1,0 +1,1 @@
+"""Identity providers of organizations, and the identities that users have there."""

@@ -1,0 +1,1 @@
+"""Sign-in with identity providers of organizations (OpenID Connect)."""
