@@ -28,10 +28,11 @@ from tests.faults.crashes import Killed
 from tests.faults.rewind import restart
 from tests.resources.algorithms.test_algorithms import saved, spec
 from tests.resources.jobs import batches, clusters
+from tests.resources.jobs.media import media_of
 from tests.service import new_user
 from tests.workflows.test_workflows import FORK
 
-MEDIA = [1, 2, 3, 4]
+MEDIA = range(4)
 A_JOB = 2
 """Media a job, so that a launch is of two."""
 TASKS = 3
@@ -141,7 +142,11 @@ class JobRig:
         wanted |= engine.register(self.owner, organization)
         self.owner.made(f"Algorithms/{self.project}", wanted)
         mail = {"recipients": [self.owner.user.email], "subject": "s", "text": "t"}
-        self.body = {"algorithm_name": wanted["name"], "media_ids": MEDIA, "success_email_spec": mail}
+        self.body = {
+            "algorithm_name": wanted["name"],
+            "media_ids": media_of(self.project, len(MEDIA)),
+            "success_email_spec": mail,
+        }
         self.annotation = {name: self.body[name] for name in ("media_ids", "success_email_spec")}
         video = self.owner.made(f"MediaTypes/{self.project}", {"name": "video", "dtype": "video"})
         box = {"name": "box", "dtype": "box", "media_types": [video]}

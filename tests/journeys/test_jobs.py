@@ -36,8 +36,11 @@ class Client:
         answer.raise_for_status()
         return answer.json()
 
-    def launch(self, text, media):
-        """Register a manifest and launch it, one media a job; the group."""
+    def launch(self, text, count):
+        """Register a manifest and launch it on so many media, one a job; the group."""
+        image = self.ask("POST", f"MediaTypes/{self.project}", json={"name": uuid.uuid4().hex, "dtype": "image"})["id"]
+        specs = [{"type": image, "name": f"{number}.png", "md5": ""} for number in range(count)]
+        media = self.ask("POST", f"Medias/{self.project}", json=specs)["id"]
         upload = self.api.get_upload_info(self.project)
         requests.put(upload.urls[0], data=text.encode(), timeout=30).raise_for_status()
         url = self.api.get_download_info(self.project, download_info_spec={"keys": [upload.key]})[0].url
@@ -73,7 +76,7 @@ def chain(*steps):
 def test_jobs_survive_the_kill_of_the_service_and_are_cancelled_with_their_processes(stack):
     client = Client(stack.start(LIMN_JOBS="process")).begin()
     sleep = endless()
-    gid, uids = client.launch(chain("echo one", f"env -i setsid {sleep} & sleep 3; echo two", "echo three"), [1, 2])
+    gid, uids = client.launch(chain("echo one", f"env -i setsid {sleep} & sleep 3; echo two", "echo three"), 2)
     wait_until(lambda: processes(sleep), SECONDS)
     stack.kill()
     wait_until(lambda: not processes(sleep), SECONDS)
@@ -88,7 +91,7 @@ def test_jobs_survive_the_kill_of_the_service_and_are_cancelled_with_their_proce
         assert said["lines"] == ["two"]
 
     client_after.user = client.user
-    gid, uids = client_after.launch(chain(f"env -i setsid {sleep}1 & {sleep}2"), [1, 2, 3])
+    gid, uids = client_after.launch(chain(f"env -i setsid {sleep}1 & {sleep}2"), 3)
     wait_until(lambda: processes(f"{sleep}2"), SECONDS)
     assert client_after.ask("DELETE", f"Jobs/{client.project}", params={"gid": gid})["message"].startswith("Deleted 3")
     assert not processes(sleep)
@@ -99,7 +102,7 @@ def test_jobs_survive_the_kill_of_the_service_and_are_cancelled_with_their_proce
 def test_two_hundred_jobs_of_five_steps_end_in_order_of_launch_with_memory_flat(stack):
     client = Client(stack.start(LIMN_JOBS="process")).begin()
     began, sleep = time.monotonic(), brief()
-    gid, uids = client.launch(chain(*[sleep] * 5), list(range(1, 201)))
+    gid, uids = client.launch(chain(*[sleep] * 5), 200)
     assert len(uids) == 200
     peak, most, statuses = 0, 0, {}
     first = resident(stack)

@@ -49,6 +49,8 @@ from chalicelib.workflows.checks import check
 
 SUBMIT_SECONDS = 12.0
 """How long a launch submits runs before it answers; the others are submitted later."""
+MOST_NAMED = 10
+"""Ids of media that a message names."""
 _TOGETHER = 16
 """Runs stored in one transaction; each is five rows."""
 _THREADS = 8
@@ -121,6 +123,8 @@ def start(
     batches = _batches(media, algorithm.files_per_job)
     if not batches:
         return Launched(algorithm=algorithm, gid=gid, runs=[])
+    if spec.media_query is None and spec.media_ids is not None:
+        _check_media(project.id, media, scope)
     text = source or algorithms_service.source(project, algorithm)
     if approval is not None:
         algorithms_service.check_approved(algorithm, text, approval)
@@ -279,19 +283,28 @@ def _media(project: int, spec: JobSpec, scope: Scope, *, all_media: bool) -> lis
         query = filters.parse(Kind.MEDIA, parse_address(spec.media_query, MediaQuery, "media_query"))
         return view_queries.ids(view_queries.current(project), query, scope)
     if spec.media_ids is not None:
-        _check_level(project, spec.media_ids, scope)
         return spec.media_ids
     if not all_media:
         raise BadInput("Request body validation error", "'media_ids' is a required property.")
     return view_queries.ids(view_queries.current(project), filters.parse(Kind.MEDIA, MediaQuery()), scope)
 
 
-def _check_level(project: int, numbers: Sequence[int], scope: Scope) -> None:
-    """Raise Forbidden for media on which the caller may not launch an algorithm."""
+def _check_media(project: int, numbers: Sequence[int], scope: Scope) -> None:
+    """Check that media may be worked on.
+
+    Raises:
+        Forbidden: the caller may not launch an algorithm on one.
+        BadInput: the project has no such media; whether another one has is not told.
+    """
     if scope.is_restricted:
         closed = set(numbers) - references.visible(scope, project, Kind.MEDIA.value, numbers)
         if closed:
             raise Forbidden(f"media_ids: your permission on media {min(closed)} is too low.")
+        return
+    if unknown := set(numbers) - references.existing(project, Kind.MEDIA, numbers):
+        shown = ", ".join(map(str, sorted(unknown)[:MOST_NAMED]))
+        more = f" and {len(unknown) - MOST_NAMED} others" if len(unknown) > MOST_NAMED else ""
+        raise BadInput(f"media_ids: the project has no media {shown}{more}.")
 
 
 def _batches(media: list[int], size: int) -> list[list[int]]:

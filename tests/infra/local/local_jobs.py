@@ -20,6 +20,7 @@ from infra.emulator.batch.steps.processes import Processes
 from infra.emulator.batch.steps.step import Runner
 from infra.local.job_runner import VARIABLES
 from tests.resources.algorithms.test_algorithms import saved, spec
+from tests.resources.jobs.media import media_of
 
 SECONDS = 60.0
 
@@ -51,7 +52,7 @@ def launched(api: Any, project: int, text: str, media: list[int] | None = None, 
     """Register a manifest and launch it; the uids of the jobs. `more` is of the registration."""
     wanted = spec(api, project, manifest=saved(api, project, text), files_per_job=3, **more)
     api.made(f"Algorithms/{project}", wanted)
-    said = api.post(f"Jobs/{project}", {"algorithm_name": wanted["name"], "media_ids": media or [1]})
+    said = api.post(f"Jobs/{project}", {"algorithm_name": wanted["name"], "media_ids": media or media_of(project)})
     assert said.status == 201, said.body
     return said.json["uid"]
 

@@ -12,6 +12,7 @@ from infra.emulator.batch import logs
 from tests.infra.local.local_jobs import ended, launched, output, printed, statuses
 from tests.infra.local.steps import claim, endless, manifest, mounted, processes, python, shell, wait_until
 from tests.resources.algorithms.test_algorithms import saved, spec
+from tests.resources.jobs.media import media_of
 
 pytestmark = pytest.mark.slow
 
@@ -52,7 +53,7 @@ class TestWhatRuns:
                 inputs={"parameters": [{"name": "number"}, {"name": "printed"}]},
             ),
         )
-        [uid] = launched(api, project, text, media=[4, 5, 6], **engine)
+        [uid] = launched(api, project, text, media=media_of(project, 3), **engine)
         assert ended(api, uid)["status"] == "Succeeded"
         assert printed(api, uid, "use") == ["3 counted 3"]
 
@@ -330,7 +331,7 @@ def test_a_work_folder_has_no_path_for_a_name(api, project, queue, name):
     text = manifest(shell("main", "true"), volumeClaimTemplates=[claim(name, "1Mi")])
     wanted = spec(api, project, manifest=saved(api, project, text))
     assert api.post(f"Algorithms/{project}", wanted).status == 201
-    said = api.post(f"Jobs/{project}", {"algorithm_name": wanted["name"], "media_ids": [1]})
+    said = api.post(f"Jobs/{project}", {"algorithm_name": wanted["name"], "media_ids": media_of(project)})
     assert (said.status, "a name has small letters" in said.message) == (400, True)
 
 
@@ -338,5 +339,5 @@ def test_refusals_name_this_machine(api, project, queue):
     text = manifest(shell("main", "true"), hooks={"exit": {"template": "main"}})
     wanted = spec(api, project, manifest=saved(api, project, text))
     assert api.post(f"Algorithms/{project}", wanted).status == 201
-    said = api.post(f"Jobs/{project}", {"algorithm_name": wanted["name"], "media_ids": [1]})
+    said = api.post(f"Jobs/{project}", {"algorithm_name": wanted["name"], "media_ids": media_of(project)})
     assert (said.status, "hooks is not supported by this machine: onExit of spec" in said.message) == (400, True)

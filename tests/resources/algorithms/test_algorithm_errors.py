@@ -6,6 +6,7 @@ import pytest
 
 from tests.resources.algorithms.test_algorithms import MANIFEST, saved, spec, uploaded
 from tests.resources.algorithms.test_algorithms import hosted_template as _hosted_template
+from tests.resources.jobs.media import media_of
 
 hosted_template = _hosted_template
 NOBODY = 10**9
@@ -138,7 +139,7 @@ class TestLaunch:
     def test_a_member_that_breaks_a_rule_is_named_and_nothing_starts(
         self, api, project, algorithm, cluster, change, status, words
     ):
-        body = {"algorithm_name": algorithm, "media_ids": [1], **change}
+        body = {"algorithm_name": algorithm, "media_ids": media_of(project), **change}
         body = {name: value for name, value in body.items() if value is not None}
         refused(api.post(f"Jobs/{project}", body), status, *words)
         assert cluster.workflows == {}
@@ -146,10 +147,19 @@ class TestLaunch:
 
     def test_an_algorithm_of_another_project_is_not_found(self, api, organization, algorithm):
         other = api.made("Projects", {"name": "other", "organization": organization})
-        refused(api.post(f"Jobs/{other}", {"algorithm_name": algorithm, "media_ids": [1]}), 404, algorithm)
+        refused(
+            api.post(f"Jobs/{other}", {"algorithm_name": algorithm, "media_ids": media_of(other)}),
+            404,
+            algorithm,
+        )
 
     def test_an_algorithm_whose_cluster_was_deleted(self, api, project, organization, algorithm):
         [cluster] = api.get(f"JobClusters/{organization}").json
         assert api.delete(f"JobCluster/{cluster['id']}").status == 200
         assert api.get(f"Algorithms/{project}").json[0]["cluster"] is None
-        refused(api.post(f"Jobs/{project}", {"algorithm_name": algorithm, "media_ids": [1]}), 400, "cluster", "deleted")
+        refused(
+            api.post(f"Jobs/{project}", {"algorithm_name": algorithm, "media_ids": media_of(project)}),
+            400,
+            "cluster",
+            "deleted",
+        )

@@ -12,6 +12,7 @@ from chalicelib.resources.projects import service as projects_service
 from chalicelib.resources.uploads import fetching
 from chalicelib.storage.objects import owners
 from tests import objects
+from tests.resources.jobs.media import media_of
 from tests.service import new_user
 
 MANIFEST = """
@@ -165,9 +166,13 @@ class TestRegistration:
     @pytest.mark.parametrize(
         ("old", "new", "says"),
         [
-            ("spec:", "spec:\n  onExit: say", "line 6: spec: onExit is not supported by AWS Batch"),
+            ("spec:", "spec:\n  hooks: {exit: {template: say}}", "line 6: spec: hooks is not supported by AWS Batch"),
             ("- name: say", "- name: say\n      daemon: true", "line 9: template 'say': daemon is not supported"),
-            ("{image: alpine,", "{image: alpine, tty: true,", "line 9: template 'say': container: tty is not"),
+            (
+                "{image: alpine,",
+                "{image: alpine, securityContext: {a: 1},",
+                "line 9: template 'say': container: securityContext is not",
+            ),
             ("media_ids}}", "media_ids}} {{=1+1}}", "line 8: template 'say': expressions {{=…}} are not supported"),
         ],
     )
@@ -175,7 +180,7 @@ class TestRegistration:
         manifest = saved(api, project, MANIFEST.replace(old, new))
         wanted = spec(api, project, manifest=manifest)
         api.made(f"Algorithms/{project}", wanted)
-        said = api.post(f"Jobs/{project}", {"algorithm_name": wanted["name"], "media_ids": [1]})
+        said = api.post(f"Jobs/{project}", {"algorithm_name": wanted["name"], "media_ids": media_of(project)})
         assert said.status == 400
         assert says in said.message
 

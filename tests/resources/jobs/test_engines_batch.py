@@ -17,6 +17,7 @@ from functions import jobs as function
 from tests import objects
 from tests.resources.algorithms.test_algorithms import saved, spec
 from tests.resources.jobs import batches
+from tests.resources.jobs.media import media_of
 from tests.workflows.test_workflows import FORK, template
 
 MEDIA = list(range(1, 11))
@@ -54,6 +55,9 @@ def told(monkeypatch):
 
 
 def launched(api, project, text, media=MEDIA, **more):
+    """Launch a manifest on media; `media` says which of the project's, from 1 on."""
+    numbers = media_of(project, max(media))
+    media = [numbers[place - 1] for place in media]
     wanted = spec(api, project, manifest=saved(api, project, text), files_per_job=3, **more)
     api.made(f"Algorithms/{project}", wanted)
     said = api.post(f"Jobs/{project}", {"algorithm_name": wanted["name"], "media_ids": media})
@@ -77,7 +81,7 @@ class TestForkAndJoin:
         join = batches.jobs()[named["join"]]
         assert {entry["jobId"] for entry in join.depends_on} == {named["left"], named["right"]}
         left = batches.jobs()[named["left"]]
-        assert left.container_overrides["command"] == ["echo", "hello 4,5,6"]
+        assert left.container_overrides["command"] == ["echo", f"hello {','.join(map(str, media_of(project, 6)[3:]))}"]
         assert left.job_definition.container_properties["image"] == "alpine"
         assert left.job_definition.platform_capabilities == ["FARGATE"]
         assert {job["status"] for job in said["object"]} == {"Running"}
@@ -202,54 +206,6 @@ def pipeline() -> str:
     script = {"image": "python", "command": ["python"], "source": "print([1, 2])"}
     found["spec"]["templates"] += [{"name": "list", "script": script}, work, last]
     return yaml.safe_dump(found)
-
-
-class TestFolders:
-    def test_a_command_starts_in_its_working_folder_and_mounts_are_as_the_manifest_says(self, api, project, told):
-        mounts = [
-            {"name": "own", "mountPath": "/own", "readOnly": True},
-            {"name": "other", "mountPath": "/a", "subPath": "a"},
-            {"name": "other", "mountPath": "/b", "subPath": "b"},
-        ]
-        volumes = [{"name": name, "emptyDir": {}} for name in ("own", "other")]
-        container = {
-            "image": "x",
-            "command": ["run"],
-            "args": ["it"],
-            "workingDir": "/own/here",
-            "volumeMounts": mounts,
-        }
-        launched(api, project, template(container=container, volumes=volumes), media=[1])
-        [definition] = [each for each in told.definitions.values() if "ecsProperties" in each]
-        [task] = definition["ecsProperties"]["taskProperties"]
-        main = next(each for each in task["containers"] if each["name"] == "main")
-        assert [(each["containerPath"], each.get("readOnly", False)) for each in main["mountPoints"]] == [
-            ("/own", True), ("/a", False), ("/b", False),
-        ]  # fmt: skip
-        assert len({each["sourceVolume"] for each in main["mountPoints"]}) == len(task["volumes"]) == 3
-        [override] = told.submitted[-1]["ecsPropertiesOverride"]["taskProperties"][0]["containers"]
-        assert override["command"][-3:] == ["/own/here", "run", "it"]
-
-
-class TestLimitsOfARun:
-    def test_no_more_jobs_are_submitted_than_may_run(self, api, project, told):
-        steps = [[{"name": name, "template": "say"} for name in "abc"]]
-        found = yaml.safe_load(template(steps=steps))
-        found["spec"] |= {"parallelism": 2}
-        found["spec"]["templates"].append({"name": "say", "container": {"image": "x", "command": ["y"]}})
-        uid = launched(api, project, yaml.safe_dump(found), media=[1])["uid"][0]
-        assert set(numbers(uid)) == {"a", "b"}
-        assert api.get(f"Job/{uid}").json["status"] == "Pending"
-        told.jobs[numbers(uid)["a"]]["status"] = "SUCCEEDED"
-        api.get(f"Job/{uid}")
-        assert set(numbers(uid)) == {"a", "b", "c"}
-
-    def test_its_jobs_end_when_its_time_is_over(self, api, project, told):
-        found = yaml.safe_load(template(container={"image": "x", "command": ["y"]}))
-        found["spec"] |= {"activeDeadlineSeconds": 0}
-        uid = launched(api, project, yaml.safe_dump(found), media=[1])["uid"][0]
-        job = api.get(f"Job/{uid}").json
-        assert (job["status"], "activeDeadlineSeconds" in job["message"]) == ("Failed", True)
 
 
 class TestWhatStepsPutOut:
@@ -392,14 +348,16 @@ class TestWhatBatchSays:
         text = template(container={"image": "a", "command": ["b"], "resources": {"limits": resources}})
         wanted = spec(api, project, manifest=saved(api, project, text))
         api.made(f"Algorithms/{project}", wanted)
-        said = api.post(f"Jobs/{project}", {"algorithm_name": wanted["name"], "media_ids": [1]})
+        said = api.post(f"Jobs/{project}", {"algorithm_name": wanted["name"], "media_ids": media_of(project)})
         assert said.status == 400
         assert says in said.message
 
     def test_a_command_that_is_too_long_says_what_to_do(self, api, project, told):
-        wanted = spec(api, project, files_per_job=5000)
+        long = {"image": "x", "command": ["y"], "args": ["{{workflow.parameters.media_ids}}"]}
+        text = template(container={**long, "env": [{"name": "a", "value": "b" * 8000}]})
+        wanted = spec(api, project, manifest=saved(api, project, text))
         api.made(f"Algorithms/{project}", wanted)
-        body = {"algorithm_name": wanted["name"], "media_ids": list(range(10_000, 15_000))}
+        body = {"algorithm_name": wanted["name"], "media_ids": media_of(project)}
         said = api.post(f"Jobs/{project}", body)
         assert said.status == 400
         assert "files_per_job" in said.message

@@ -24,12 +24,13 @@ from chalicelib.storage.objects import objects as service_objects
 from functions import jobs as function
 from tests import objects
 from tests.resources.jobs import clusters
+from tests.resources.jobs.media import media_of
 from tests.resources.jobs.test_jobs import launched
 
 
 @pytest.mark.slow
 def test_a_status_that_cannot_be_stored_does_not_keep_others_from_being(api, project, algorithm, cluster, monkeypatch):
-    uids = [launched(api, project, algorithm, media_ids=[number])["uid"][0] for number in (1, 2, 3)]
+    uids = [launched(api, project, algorithm, media_ids=[number])["uid"][0] for number in media_of(project, 3)]
     for uid in uids:
         cluster.move(uid, "Succeeded")
     store = status_sync._store_status
@@ -74,7 +75,7 @@ class TestCancellation:
         assert stranger.get(f"Job/{uid}").status == 404
 
     def test_a_cluster_that_is_away_hears_of_it_later(self, api, project, algorithm, cluster):
-        uid = launched(api, project, algorithm, media_ids=[1])["uid"][0]
+        uid = launched(api, project, algorithm, media_ids=media_of(project))["uid"][0]
         cluster.fault = clusters.broken
         assert api.delete(f"Job/{uid}").status == 200
         assert api.get(f"Job/{uid}").status == 404
@@ -97,7 +98,9 @@ class TestCancellation:
             return ask(self, method, *more, **named)
 
         monkeypatch.setattr(kubernetes.Cluster, "_ask", slowly)
-        launching = threading.Thread(target=launched, args=(api, project, algorithm), kwargs={"media_ids": [1]})
+        launching = threading.Thread(
+            target=launched, args=(api, project, algorithm), kwargs={"media_ids": media_of(project)}
+        )
         launching.start()
         assert taken.wait(10)
         assert api.delete(f"Jobs/{project}").message == f"Deleted 1 jobs for project {project}!"
@@ -111,7 +114,7 @@ class TestCancellation:
 
     def test_one_that_was_not_handed_over_never_is(self, api, project, algorithm, cluster):
         cluster.fault = clusters.broken
-        uid = launched(api, project, algorithm, media_ids=[1])["uid"][0]
+        uid = launched(api, project, algorithm, media_ids=media_of(project))["uid"][0]
         before = records.get(RUN, uid)
         assert api.delete(f"Job/{uid}").status == 200
         cluster.fault = None
@@ -169,7 +172,7 @@ class TestOldJobs:
     @pytest.fixture
     def finished(self, api, project, algorithm, cluster):
         """Two jobs, the first of which has finished; their uids."""
-        first, second = launched(api, project, algorithm, media_ids=[1, 2, 3, 4])["uid"]
+        first, second = launched(api, project, algorithm, media_ids=media_of(project, 4))["uid"]
         cluster.move(first, "Succeeded")
         assert api.get(f"Job/{first}").json["status"] == "Succeeded"
         return first, second
@@ -217,7 +220,7 @@ class TestDeath:
         ("place", "name"), [(records, "drop"), (service_objects, "remove"), (kubernetes.Cluster, "stop")]
     )
     def test_in_the_middle(self, api, project, organization, algorithm, cluster, monkeypatch, place, name):
-        uid = launched(api, project, algorithm, media_ids=[1])["uid"][0]
+        uid = launched(api, project, algorithm, media_ids=media_of(project))["uid"][0]
 
         def die(*_args, **_more):
             raise KeyboardInterrupt

@@ -12,6 +12,7 @@ from chalicelib.resources.jobs.engines.base import WorkflowRefused
 from chalicelib.resources.jobs.runs import RUN
 from chalicelib.storage.dynamodb import credentials, records
 from tests import objects
+from tests.resources.jobs.media import media_of
 from tests.resources.jobs.test_jobs import launched, parameters
 from tests.service import Api, join, new_project
 
@@ -19,7 +20,7 @@ from tests.service import Api, join, new_project
 @pytest.fixture
 def job(api, project, algorithm, cluster):
     """A job of the api user: its uid, and a caller with its token."""
-    uid = launched(api, project, algorithm, media_ids=[1])["uid"][0]
+    uid = launched(api, project, algorithm, media_ids=media_of(project))["uid"][0]
     return uid, Api(api.user, parameters(cluster.one(uid))["rest_token"])
 
 
@@ -60,7 +61,7 @@ def test_it_changes_no_account_and_makes_no_token(api, project, organization, jo
 def test_an_algorithm_declares_a_lower_level(api, project, algorithm, cluster):
     number = api.get(f"Algorithms/{project}").json[0]["id"]
     assert api.patch(f"Algorithm/{number}", {"level": "View Only"}).status == 200
-    uid = launched(api, project, algorithm, media_ids=[1])["uid"][0]
+    uid = launched(api, project, algorithm, media_ids=media_of(project))["uid"][0]
     step = Api(api.user, parameters(cluster.one(uid))["rest_token"])
     assert step.get(f"Sections/{project}").status == 200
     assert step.post(f"Sections/{project}", {"name": "x"}).status == 403
@@ -85,7 +86,7 @@ def test_a_change_of_what_runs_lowers_the_level_to_that_of_who_makes_it(api, pro
 
 def test_no_parameter_sends_it_elsewhere_or_replaces_it(api, project, algorithm, cluster):
     lies = [{"name": name, "value": "https://evil.example"} for name in ("host", "rest_url", "rest_token", "tus_url")]
-    uid = launched(api, project, algorithm, media_ids=[1], extra_params=lies)["uid"][0]
+    uid = launched(api, project, algorithm, media_ids=media_of(project), extra_params=lies)["uid"][0]
     told = parameters(cluster.one(uid))
     assert "evil" not in str([told[lie["name"]] for lie in lies])
 
@@ -106,7 +107,7 @@ def test_it_ends_when_its_job_is_deleted(api, project, job):
 
 def test_it_ends_with_the_account_and_the_membership_of_the_launcher(api, project, algorithm, member, cluster):
     launcher = member("Can Execute")
-    uid = launched(launcher, project, algorithm, media_ids=[1])["uid"][0]
+    uid = launched(launcher, project, algorithm, media_ids=media_of(project))["uid"][0]
     step = Api(launcher.user, parameters(cluster.one(uid))["rest_token"])
     assert step.get(f"Project/{project}").status == 200
     administration.set_active(launcher.user, active=False)
@@ -115,7 +116,7 @@ def test_it_ends_with_the_account_and_the_membership_of_the_launcher(api, projec
 
 def test_a_launcher_who_lost_their_level_lends_none_to_their_jobs(api, project, algorithm, member, cluster):
     launcher = member("Can Execute")
-    uid = launched(launcher, project, algorithm, media_ids=[1])["uid"][0]
+    uid = launched(launcher, project, algorithm, media_ids=media_of(project))["uid"][0]
     step = Api(launcher.user, parameters(cluster.one(uid))["rest_token"])
     [number] = [each["id"] for each in api.get(f"Memberships/{project}").json if each["user"] == launcher.user.id]
     assert api.patch(f"Membership/{number}", {"permission": "View Only"}).status == 200
@@ -150,6 +151,6 @@ def test_a_stranger_to_the_project_with_a_job_elsewhere_stays_out(api, project, 
     launcher = member("Can Execute")
     other = new_project(api)
     join(launcher, other, "Full Control")
-    uid = launched(launcher, project, algorithm, media_ids=[1])["uid"][0]
+    uid = launched(launcher, project, algorithm, media_ids=media_of(project))["uid"][0]
     step = Api(launcher.user, parameters(cluster.one(uid))["rest_token"])
     assert step.get(f"Medias/{other}").status == 404

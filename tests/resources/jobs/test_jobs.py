@@ -17,14 +17,15 @@ from chalicelib.storage.dynamodb import records
 from tests import objects
 from tests.resources.algorithms.test_algorithms import spec
 from tests.resources.jobs import clusters
+from tests.resources.jobs.media import media_of
 from tests.resources.media import samples as media_samples
 
 QUICK = 30.0
-MEDIA = list(range(1, 11))
 
 
 def launched(api, project, algorithm, **more):
-    said = api.post(f"Jobs/{project}", {"algorithm_name": algorithm, "media_ids": MEDIA, **more})
+    media = media_of(project, 10)
+    said = api.post(f"Jobs/{project}", {"algorithm_name": algorithm, "media_ids": media, **more})
     assert said.status == 201, said.body
     return said.json
 
@@ -38,12 +39,13 @@ class TestLaunch:
         said = launched(api, project, algorithm, extra_params=[{"name": "extra", "value": 7}])
         assert said["message"] == f"Algorithm {algorithm} started successfully!"
         assert said["id"] == said["uid"] == [job["uid"] for job in said["object"]]
-        assert [job["media_ids"] for job in said["object"]] == [[1, 2, 3], [4, 5, 6], [7, 8, 9], [10]]
+        media = media_of(project, 10)
+        assert [job["media_ids"] for job in said["object"]] == [media[:3], media[3:6], media[6:9], media[9:]]
         assert {job["gid"] for job in said["object"]} == {said["gid"]}
         assert [uuid.UUID(text).version for text in [*said["uid"], said["gid"]]] == [7, 7, 7, 7, 4]
         assert sorted(said["uid"]) == said["uid"]
         told = parameters(cluster.one(said["uid"][1]))
-        assert told["media_ids"] == "4,5,6"
+        assert told["media_ids"] == ",".join(map(str, media[3:6]))
         assert (told["uid"], told["gid"]) == (said["uid"][1], said["gid"])
         assert (told["threshold"], told["extra"], told["greeting"]) == ("0.5", "7", "hello")
         assert told["rest_token"].startswith("limn_job_")
@@ -51,7 +53,11 @@ class TestLaunch:
         assert told["project_id"] == str(project)
 
     def test_the_old_path_takes_the_old_body_and_answers_the_old_way_too(self, api, project, algorithm):
-        body = {"algorithm_name": algorithm, "media_ids": [1], "parameters": [{"name": "a", "value": "b"}]}
+        body = {
+            "algorithm_name": algorithm,
+            "media_ids": media_of(project),
+            "parameters": [{"name": "a", "value": "b"}],
+        }
         said = api.post(f"AlgorithmLaunch/{project}", body)
         assert said.status == 201
         assert len(said.json["uid"]) == 1
@@ -69,7 +75,17 @@ class TestLaunch:
         assert (said.status, said.json["uid"]) == (201, [])
 
     def test_an_unknown_name_is_not_found(self, api, project, algorithm, organization):
-        assert api.post(f"Jobs/{project}", {"algorithm_name": "nothing", "media_ids": [1]}).status == 404
+        assert api.post(f"Jobs/{project}", {"algorithm_name": "nothing", "media_ids": media_of(project)}).status == 404
+
+    def test_media_that_the_project_does_not_have_are_refused_wherever_they_are(
+        self, api, project, organization, algorithm, cluster
+    ):
+        [own] = media_of(project)
+        [gone] = media_of(api.made("Projects", {"name": "other", "organization": organization}))
+        for wrong in (gone, 999_999_999, 0):
+            said = api.post(f"Jobs/{project}", {"algorithm_name": algorithm, "media_ids": [own, wrong]})
+            assert (said.status, said.message) == (400, f"media_ids: the project has no media {wrong}.")
+        assert cluster.workflows == {}
 
     def test_too_many_jobs_at_once_are_refused(self, api, project, algorithm):
         body = {"algorithm_name": algorithm, "media_ids": list(range(1, 2000))}
@@ -78,7 +94,7 @@ class TestLaunch:
         assert "500" in said.message
 
     def test_it_takes_can_execute(self, project, algorithm, member):
-        body = {"algorithm_name": algorithm, "media_ids": [1]}
+        body = {"algorithm_name": algorithm, "media_ids": media_of(project)}
         assert member("Can Transfer").post(f"Jobs/{project}", body).status == 403
         assert member("Can Execute").post(f"Jobs/{project}", body).status == 201
 
@@ -91,12 +107,12 @@ class TestLaunch:
     def test_a_manifest_that_was_replaced_by_nothing_is_refused(self, api, project, algorithm):
         number = api.get(f"Algorithms/{project}").json[0]["id"]
         api.patch(f"Algorithm/{number}", {"manifest": "coolfile.yaml"})
-        assert api.post(f"Jobs/{project}", {"algorithm_name": algorithm, "media_ids": [1]}).status == 400
+        assert api.post(f"Jobs/{project}", {"algorithm_name": algorithm, "media_ids": media_of(project)}).status == 400
 
     def test_without_a_queue_batch_says_so(self, api, project):
         wanted = spec(api, project)
         api.made(f"Algorithms/{project}", wanted)
-        said = api.post(f"Jobs/{project}", {"algorithm_name": wanted["name"], "media_ids": [1]})
+        said = api.post(f"Jobs/{project}", {"algorithm_name": wanted["name"], "media_ids": media_of(project)})
         assert said.status == 400
         assert "no AWS Batch queue" in said.message
 
@@ -135,12 +151,10 @@ class TestForkAndJoin:
 
     @pytest.mark.slow
     def test_each_batch_is_a_workflow_that_goes_its_own_way(self, api, project, algorithm, cluster):
+        media = media_of(project, 10)
         first, second, third, fourth = launched(api, project, algorithm)["uid"]
         assert [parameters(cluster.one(uid))["media_ids"] for uid in (first, second, third, fourth)] == [
-            "1,2,3",
-            "4,5,6",
-            "7,8,9",
-            "10",
+            ",".join(map(str, media[start : start + 3])) for start in (0, 3, 6, 9)
         ]
         [main] = [one for one in cluster.one(first)["spec"]["templates"] if one["name"] == "main"]
         assert [[step["name"] for step in group] for group in main["steps"]] == [["left", "right"], ["join"]]
@@ -188,7 +202,7 @@ class TestStanding:
         assert seen["message"] == "child 'right' failed"
 
     def test_a_finished_job_is_not_asked_about_again_and_outlives_its_workflow(self, api, project, algorithm, cluster):
-        uid = launched(api, project, algorithm, media_ids=[1])["uid"][0]
+        uid = launched(api, project, algorithm, media_ids=media_of(project))["uid"][0]
         cluster.move(uid, "Succeeded")
         assert api.get(f"Job/{uid}").json["status"] == "Succeeded"
         cluster.workflows.clear()
@@ -199,7 +213,7 @@ class TestStanding:
     @pytest.mark.slow
     def test_a_list_is_one_question_whatever_its_length(self, api, project, algorithm, cluster):
         said = launched(api, project, algorithm)
-        other = launched(api, project, algorithm, media_ids=[11])
+        other = launched(api, project, algorithm, media_ids=media_of(project, 11)[10:])
         asked = len(cluster.asked)
         assert [job["uid"] for job in api.get(f"Jobs/{project}").json] == said["uid"] + other["uid"]
         assert len(cluster.asked) == asked + 1
@@ -211,13 +225,13 @@ class TestStanding:
         import gzip
         import json
 
-        uid = launched(api, project, algorithm, media_ids=[1])["uid"][0]
+        uid = launched(api, project, algorithm, media_ids=media_of(project))["uid"][0]
         packed = base64.b64encode(gzip.compress(json.dumps({"a": clusters.node("a", "Running")}).encode())).decode()
         cluster.move(uid, "Running", {}, compressedNodes=packed)
         assert [node["task"] for node in api.get(f"Job/{uid}").json["nodes"]] == ["a"]
 
     def test_the_sweep_keeps_jobs_current_when_nobody_looks(self, api, project, algorithm, cluster):
-        uid = launched(api, project, algorithm, media_ids=[1])["uid"][0]
+        uid = launched(api, project, algorithm, media_ids=media_of(project))["uid"][0]
         cluster.move(uid, "Succeeded")
         status_sync.sweep(30)
         assert records.get(RUN, uid).phase == "Succeeded"
@@ -247,7 +261,7 @@ class TestClusterThatMisbehaves:
     @pytest.mark.slow
     @pytest.mark.parametrize("fault", ["slow", "nonsense", "other_json", "endless", "broken"])
     def test_the_api_stays_quick_and_a_later_call_recovers(self, api, project, algorithm, cluster, fault):
-        uid = launched(api, project, algorithm, media_ids=[1])["uid"][0]
+        uid = launched(api, project, algorithm, media_ids=media_of(project))["uid"][0]
         cluster.move(uid, "Succeeded", {"a": clusters.node("a", "Succeeded")})
         cluster.fault = getattr(clusters, fault)
         for path in (f"Job/{uid}", f"Jobs/{project}"):
@@ -284,7 +298,7 @@ class TestClusterThatMisbehaves:
             clusters.broken(handler)
 
         cluster.fault = deaf
-        said = launched(api, project, algorithm, media_ids=[1])
+        said = launched(api, project, algorithm, media_ids=media_of(project))
         run = records.get(RUN, said["uid"][0])
         cluster.workflows["default", run.id] = {"metadata": {"labels": {"limn-uid": run.uid}, "name": run.id}}
         assert api.get(f"Job/{run.uid}").json["status"] == "Running"
@@ -294,7 +308,7 @@ class TestClusterThatMisbehaves:
     def test_a_workflow_it_lost_is_missing_then_lost_and_may_come_back(
         self, api, project, algorithm, cluster, monkeypatch
     ):
-        uid = launched(api, project, algorithm, media_ids=[1])["uid"][0]
+        uid = launched(api, project, algorithm, media_ids=media_of(project))["uid"][0]
         kept = dict(cluster.workflows)
         cluster.workflows.clear()
         seen = api.get(f"Job/{uid}").json
@@ -311,7 +325,7 @@ class TestClusterThatMisbehaves:
         number = api.get(f"JobClusters/{organization}").json[0]["id"]
         body = {"name": "c", "host": "127.0.0.1", "port": cluster.port, "token": "wrong", "cert": cluster.ca}
         assert api.patch(f"JobCluster/{number}", body).status == 200
-        said = api.post(f"Jobs/{project}", {"algorithm_name": algorithm, "media_ids": MEDIA})
+        said = api.post(f"Jobs/{project}", {"algorithm_name": algorithm, "media_ids": media_of(project, 10)})
         assert said.status == 400
         assert "Unauthorized" in said.message
         assert api.get(f"Jobs/{project}").json == []
@@ -324,12 +338,12 @@ class TestClusterThatMisbehaves:
         other, _ = clusters.certificates(tmp_path / "other")
         body = {"name": "c", "host": "127.0.0.1", "port": cluster.port, "token": clusters.TOKEN, "cert": other}
         api.patch(f"JobCluster/{number}", body)
-        said = launched(api, project, algorithm, media_ids=[1])
+        said = launched(api, project, algorithm, media_ids=media_of(project))
         assert said["object"][0]["status"] == "Pending"
         assert cluster.asked == []
 
     def test_a_deleted_cluster_ends_its_jobs(self, api, project, algorithm, organization):
-        uid = launched(api, project, algorithm, media_ids=[1])["uid"][0]
+        uid = launched(api, project, algorithm, media_ids=media_of(project))["uid"][0]
         number = api.get(f"JobClusters/{organization}").json[0]["id"]
         api.delete(f"JobCluster/{number}")
         seen = api.get(f"Job/{uid}").json
@@ -354,7 +368,7 @@ class TestMail:
             api,
             project,
             algorithm,
-            media_ids=[1],
+            media_ids=media_of(project),
             success_email_spec=self.mail(api, "succeeded"),
             failure_email_spec=self.mail(api, "failed"),
         )
@@ -367,7 +381,9 @@ class TestMail:
         assert sent == [subject]
 
     def test_a_job_ends_only_when_its_mail_is_on_its_way(self, api, project, algorithm, cluster, monkeypatch):
-        said = launched(api, project, algorithm, media_ids=[1], success_email_spec=self.mail(api, "succeeded"))
+        said = launched(
+            api, project, algorithm, media_ids=media_of(project), success_email_spec=self.mail(api, "succeeded")
+        )
         cluster.move(said["uid"][0], "Succeeded")
 
         def away(*_):
@@ -379,7 +395,7 @@ class TestMail:
         assert api.get(f"Job/{said['uid'][0]}").json["status"] == "Succeeded"
 
     def test_a_mail_that_cannot_be_sent_stops_the_launch(self, api, project, algorithm, cluster):
-        body = {"algorithm_name": algorithm, "media_ids": [1]}
+        body = {"algorithm_name": algorithm, "media_ids": media_of(project)}
         bad = {"recipients": ["stranger@example.org"], "subject": "s", "text": "t"}
         assert api.post(f"Jobs/{project}", {**body, "failure_email_spec": bad}).status == 400
         assert cluster.workflows == {}
