@@ -64,6 +64,13 @@ function Numbers({ report, result }) {
     [words.meanIou, two(overall.mean_iou), words.pairsCount(overall.matched)],
     [words.kappa, two(result.kappa), html`<${Count} query=${{ kind: "class" }}>${words.classCount}<//>`],
     [words.alpha, two(report.alpha), low === undefined ? "" : words.interval(two(low), two(high))],
+    ...(result.tracks
+      ? [
+          [words.hota, percent(result.tracks.hota), words.association(percent(result.tracks.association))],
+          [words.idf1, percent(result.tracks.idf1), ""],
+        ]
+      : []),
+    ...(result.states ? [[words.inTime, percent(result.states.agreement), words.ofFrames]] : []),
   ];
   return html`<dl class="quality-numbers">${items.map(([name, value, more]) => html`<div class="card panel" key=${name}><dt class="muted small">${name}</dt><dd class="number">${value}</dd>${more && html`<dd class="small">${more}</dd>`}</div>`)}</dl>`;
 }

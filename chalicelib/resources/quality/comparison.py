@@ -10,6 +10,7 @@ from typing import Any
 
 from chalicelib.resources.quality.matching import Pair, Shape, match
 from chalicelib.resources.quality.metrics import Confusion, Tally, alpha, alpha_interval
+from chalicelib.resources.quality.tracks import TrackAgreement
 
 MOST_CONFLICTS = 1_500
 """Conflicts that a report lists, of all pairs of layers together; `conflict_count` has their number."""
@@ -59,6 +60,7 @@ class Comparison:
     confusion: Confusion = field(default_factory=Confusion)
     conflicts: list[Conflict] = field(default_factory=list)
     conflict_count: int = 0
+    tracks: TrackAgreement = field(default_factory=lambda: TrackAgreement(reach=1.0))
     listed: Counter[tuple[str | None, str | None]] = field(default_factory=Counter)
     most_conflicts: int = MOST_CONFLICTS
 
@@ -110,6 +112,7 @@ class Comparison:
             ],
             "confusion": {"labels": self.confusion.labels(), "matrix": self.confusion.matrix()},
             "kappa": self.confusion.kappa(),
+            "tracks": self.tracks.result(),
             "conflicts": self._conflicts(),
             "conflict_count": self.conflict_count,
         }
@@ -158,16 +161,27 @@ def compare(
     Returns:
         a comparison for each pair; Krippendorff's alpha of the classes; its interval.
     """
-    found = [Comparison(one, two, most_conflicts=MOST_CONFLICTS // len(pairs)) for one, two in pairs]
+    found = [
+        Comparison(one, two, most_conflicts=MOST_CONFLICTS // len(pairs), tracks=TrackAgreement(reach=rules.reach))
+        for one, two in pairs
+    ]
+    present = None
     units: defaultdict[int, list[list[str]]] = defaultdict(list)
     for (media, frame), group in groupby(rows, key=lambda row: row[:2]):
+        if media != present:
+            for comparison in found:
+                comparison.tracks.end_media()
+            present = media
         shapes: Layers = {version: [] for version in layers}
         for _, _, version, shape in group:
             shapes[version].append(shape)
         for comparison in found:
             ours, theirs = shapes[comparison.reference], shapes[comparison.version]
             comparison.add(media, frame, ours, theirs, _pairs(ours, theirs, rules))
+            comparison.tracks.add(ours, theirs)
         units[media].extend(_units(shapes, rules))
+    for comparison in found:
+        comparison.tracks.end_media()
     return found, alpha(unit for each in units.values() for unit in each), alpha_interval(units)
 
 

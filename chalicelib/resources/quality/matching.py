@@ -28,6 +28,7 @@ class Shape:
         points: corners of a polygon, or ends of a line.
         user: its author.
         week: the week in which it was made, such as `2026-W07`.
+        track: the state of its track.
     """
 
     id: int
@@ -37,6 +38,7 @@ class Shape:
     points: tuple[Point, ...] = ()
     user: int | None = None
     week: str = ""
+    track: int | None = None
 
 
 @dataclass(slots=True)
@@ -123,6 +125,11 @@ def match(reference: Sequence[Shape], others: Sequence[Shape], threshold: float,
             found = similarity(shape, others[other], reach)
             if found >= threshold and found > 0:
                 edges[index][other] = found
+    return assign(edges)
+
+
+def assign(edges: dict[int, dict[int, float]]) -> list[Pair]:
+    """The pairs of rows and columns whose sum of weights is largest; weights are above 0."""
     return [pair for rows in _components(edges) for pair in _assign(rows, edges)]
 
 

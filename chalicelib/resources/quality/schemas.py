@@ -62,6 +62,8 @@ class QualityReport(Resource, kw_only=True):
                 "`precision`, `recall`, `f1`, `mean_iou`; the same in `classes`, `people` and `media`, worst media "
                 "first; `weeks`, by the week in which shapes were made: `matched`, `extra`, `precision`, `mean_iou`; "
                 "`confusion` with `labels` and `matrix`, whose last row and column mean no partner; `kappa`; "
+                "`tracks` with `hota`, `detection`, `association`, `localization`, `idf1`; `states`, by frames, with "
+                "`agreement`, `kappa`, `classes`, `confusion`; "
                 "`conflicts` with `kind`, `media`, `frame`, `reference_id`, `id`, `user`, and the `row` and `column` "
                 "of `confusion` that counts them; `conflict_count`."
             )

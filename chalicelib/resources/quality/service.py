@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import uuid
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
@@ -17,21 +18,23 @@ from chalicelib.access import view_queries
 from chalicelib.access.background import scope_of
 from chalicelib.access.scope import Scope
 from chalicelib.core.kinds import Kind
-from chalicelib.core.models.definitions import VERSION, Definitions, LocalizationType
+from chalicelib.core.models.definitions import VERSION, Definitions, LocalizationType, StateType
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, LimnError, NotFound
 from chalicelib.query.operators import Op
 from chalicelib.query.parsers import filters
 from chalicelib.query.parsers.addresses import parse_address
-from chalicelib.query.parsers.parameters import LocalizationQuery
+from chalicelib.query.parsers.parameters import LocalizationQuery, StateQuery
 from chalicelib.query.tree import Query, Sort, Test, both
 from chalicelib.queues import send
 from chalicelib.resources.quality.comparison import Rules, compare
 from chalicelib.resources.quality.matching import Shape
 from chalicelib.resources.quality.messages import MakeQualityReport
+from chalicelib.resources.quality.metrics import Confusion
+from chalicelib.resources.quality.periods import compare_periods, periods_of, result_of
 from chalicelib.resources.quality.schemas import QUALITY_REPORT, QualityReport, QualityReportSpec
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import limits, records
+from chalicelib.storage.dynamodb import entities, limits, records
 
 MOST_SHAPES = 2_000_000
 """Shapes of one report: what the function of datasets compares within its time."""
@@ -59,7 +62,20 @@ class _Row(msgspec.Struct):
     attributes: dict[str, Any] = {}
 
 
+class _StateRow(msgspec.Struct):
+    """The members of a state's document that a comparison reads."""
+
+    id: int
+    type: int
+    version: int
+    media: list[int]
+    localizations: list[int] = []
+    frame: int | None = None
+    attributes: dict[str, Any] = {}
+
+
 _decode = msgspec.json.Decoder(_Row).decode
+_decode_state = msgspec.json.Decoder(_StateRow).decode
 
 
 def order(scope: Scope, project: int, spec: QualityReportSpec) -> QualityReport:
@@ -95,9 +111,10 @@ def layers_of(spec: QualityReportSpec) -> list[int]:
 
 
 def _check_attribute(definitions: Definitions, name: str | None) -> None:
-    names = {each.name for type_ in definitions.types(Kind.LOCALIZATION).values() for each in type_.attribute_types}
+    types = [*definitions.types(Kind.LOCALIZATION).values(), *definitions.types(Kind.STATE).values()]
+    names = {each.name for type_ in types for each in type_.attribute_types}
     if name is not None and name not in names:
-        raise BadInput(f"class_attribute: no localization type has {name!r}; there are {', '.join(sorted(names))}.")
+        raise BadInput(f"class_attribute: no type has {name!r}; there are {', '.join(sorted(names))}.")
 
 
 def _query(spec: QualityReportSpec) -> Query:
@@ -129,8 +146,12 @@ def make(uid: str) -> None:
     if spec.reference is not None:
         pairs = [(spec.reference, each) for each in spec.versions]
     rules = Rules(threshold=spec.iou, reach=spec.distance, class_aware=spec.class_aware)
-    found, agreement, interval = compare(_rows(report, scope), layers, pairs, rules)
+    states = list(_states(report, scope))
+    track_of = {number: state.id for state in states for number in state.localizations}
+    found, agreement, interval = compare(_rows(report, scope, track_of), layers, pairs, rules)
     results = [comparison.result() for comparison in found]
+    for result, (one, two) in zip(results, pairs, strict=True):
+        result["states"] = _in_time(report, states, one, two)
     for result in results:
         result["media_count"] = len(result["media"])
         result["media"] = sorted(result["media"], key=lambda each: each["f1"] or 0)[: MOST_MEDIA // len(results)]
@@ -168,7 +189,44 @@ def finish(uid: str, **members: Any) -> None:
     )
 
 
-def _rows(report: QualityReport, scope: Scope) -> Iterator[tuple[int, int, int, Shape]]:
+def _states(report: QualityReport, scope: Scope) -> Iterator[_StateRow]:
+    """The tracks of the layers, and their states of frames."""
+    spec = report.spec
+    narrowed = [Test("version", Op.IN, tuple(layers_of(spec)))]
+    if spec.media_ids is not None:
+        narrowed.append(Test("media", Op.IN, tuple(dict.fromkeys(spec.media_ids))))
+    found = filters.parse(Kind.STATE, StateQuery())
+    query = replace(found, where=both(found.where, *narrowed), merge=False)
+    for document in view_queries.documents(view_queries.current(report.project), query, scope):
+        yield _decode_state(document)
+
+
+def _in_time(report: QualityReport, states: list[_StateRow], one: int, two: int) -> dict[str, Any] | None:
+    """How far the states of frames of two layers agree, by frames; each type is compared with itself."""
+    known = view_queries.current(report.project).definitions.types(Kind.STATE)
+    kinds = {n: each for n, each in known.items() if isinstance(each, StateType) and each.association == "Frame"}
+    starts: defaultdict[tuple[int, int], defaultdict[int, list[tuple[int, str]]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for state in states:
+        if state.type in kinds and state.frame is not None:
+            label = _label_of(state.attributes, report.spec.class_attribute, kinds[state.type].name)
+            starts[state.media[0], state.type][state.version].append((state.frame, label))
+    frames = entities.many(Kind.MEDIA, {media for media, _ in starts})
+    lengths = {media: getattr(stored.entity, "num_frames", None) or 0 for media, stored in frames.items()}
+    confusion = Confusion()
+    for (media, kind), of in starts.items():
+        holds = kinds[kind].interpolation == "latest"
+        ours, theirs = (periods_of(of[version], lengths.get(media, 0), holds=holds) for version in (one, two))
+        compare_periods(confusion, ours, theirs)
+    return result_of(confusion)
+
+
+def _label_of(attributes: dict[str, Any], attribute: str | None, name: str) -> str:
+    return name if attribute is None else str(attributes.get(attribute) or "")
+
+
+def _rows(report: QualityReport, scope: Scope, track_of: dict[int, int]) -> Iterator[tuple[int, int, int, Shape]]:
     view = view_queries.current(report.project)
     known = view.definitions.types(Kind.LOCALIZATION)
     types = {number: each for number, each in known.items() if isinstance(each, LocalizationType)}
@@ -177,12 +235,13 @@ def _rows(report: QualityReport, scope: Scope) -> Iterator[tuple[int, int, int, 
         type_ = types.get(row.type)
         shape = _shape_of(row, type_.dtype, report.spec.class_attribute, type_.name) if type_ else None
         if shape is not None:
+            shape.track = track_of.get(row.id)
             yield row.media, row.frame, row.version, shape
 
 
 def _shape_of(row: _Row, kind: str, attribute: str | None, name: str) -> Shape | None:
     """The shape of a row; None where a coordinate is missing."""
-    label = name if attribute is None else str(row.attributes.get(attribute) or "")
+    label = _label_of(row.attributes, attribute, name)
     points: tuple[tuple[float, float], ...] = ()
     if kind == "poly":
         points = tuple(row.points or ())

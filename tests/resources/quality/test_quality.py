@@ -1,10 +1,11 @@
 """Quality reports: what is planted is found, and nobody's numbers show what they may not see."""
 
+import collections
 import random
 
 import pytest
 
-from chalicelib.resources.quality import comparison, matching, metrics
+from chalicelib.resources.quality import comparison, matching, metrics, periods, tracks
 from chalicelib.resources.quality.matching import Shape
 from tests.resources.media.samples import media_type
 from tests.service import join, new_user
@@ -177,3 +178,107 @@ def test_a_report_is_its_users_own(api, project, layers):
     assert other.get(f"QualityReport/{made['uid']}").status == 404
     assert other.get(f"QualityReports/{project}").json == []
     assert api.get(f"QualityReports/{project}").json[0]["results"] is None
+
+
+def tracked(number, track, left=0.0, size=0.1):
+    return Shape(number, "box", "", (left, 0, left + size, 0.1), track=track)
+
+
+def agreement_of(*media):
+    """The result over media, each a list of frames, each of two lists of shapes."""
+    found = tracks.TrackAgreement(reach=0.02)
+    for frames in media:
+        for ours, theirs in frames:
+            found.add(ours, theirs)
+        found.end_media()
+    return found.result()
+
+
+class TestTracks:
+    """Values by hand, from the definitions of the papers."""
+
+    def test_the_same_tracks_agree_wholly_whatever_their_numbers(self):
+        frames = [([tracked(1, 1), tracked(2, 2, 0.5)], [tracked(3, 9), tracked(4, 8, 0.5)]) for _ in range(10)]
+        found = agreement_of(frames)
+        names = ("hota", "detection", "association", "localization", "idf1")
+        assert [found[name] for name in names] == pytest.approx([1] * 5)
+
+    def test_a_track_in_two_halves_is_associated_by_half(self):
+        frames = [([tracked(1, 1)], [tracked(2, 7 if frame < 5 else 8)]) for frame in range(10)]
+        found = agreement_of(frames)
+        assert (found["detection"], found["association"], found["idf1"]) == pytest.approx((1, 0.5, 0.5))
+        assert found["hota"] == pytest.approx(0.5**0.5)
+
+    def test_half_of_the_frames_missing_halves_detection_and_association(self):
+        frames = [([tracked(1, 1)], [tracked(2, 7)] if frame < 5 else []) for frame in range(10)]
+        found = agreement_of(frames)
+        assert (found["hota"], found["detection"], found["association"]) == pytest.approx((0.5, 0.5, 0.5))
+        assert found["idf1"] == pytest.approx(2 / 3)
+
+    def test_shapes_that_overlap_by_0_6_count_at_12_of_19_thresholds(self):
+        # boxes of width 0.1 that are shifted by a quarter of it have an IoU of 0.075 / 0.125
+        frames = [([tracked(1, 1)], [tracked(2, 7, 0.025)]) for _ in range(10)]
+        found = agreement_of(frames)
+        assert found["hota"] == pytest.approx(12 / 19)
+        assert (found["localization"], found["idf1"]) == pytest.approx((0.6, 1))
+
+    def test_a_short_swap_leaves_each_object_with_its_longer_partner(self):
+        # two objects whose tracks are exchanged in 2 of 10 frames: per object 8 of 10 with one track
+        def theirs(frame):
+            one, two = (8, 7) if frame >= 8 else (7, 8)
+            return [tracked(3, one), tracked(4, two, 0.5)]
+
+        found = agreement_of([([tracked(1, 1), tracked(2, 2, 0.5)], theirs(frame)) for frame in range(10)])
+        association = (8 * 8 / 12 + 2 * 2 / 18) / 10
+        assert (found["association"], found["idf1"]) == pytest.approx((association, 0.8))
+
+    def test_tracks_of_another_media_are_counted_apart(self):
+        same = [([tracked(1, 1)], [tracked(2, 7)]) for _ in range(10)]
+        nothing = [([tracked(1, 2)], []) for _ in range(10)]
+        found = agreement_of(same, nothing)
+        assert (found["detection"], found["association"]) == pytest.approx((0.5, 1))
+        assert agreement_of([([box(1, 0, 0)], [])]) is None
+
+
+class TestPeriods:
+    def test_states_hold_until_the_next_one_or_on_their_frame(self):
+        assert periods.periods_of([(4, "b"), (0, "a")], 10, holds=True) == [(0, 3, "a"), (4, 9, "b")]
+        assert periods.periods_of([(4, "b")], 10, holds=False) == [(4, 4, "b")]
+        assert periods.periods_of([], 10, holds=True) == []
+
+    def test_random_states_are_counted_as_frame_by_frame(self):
+        source = random.Random(5)
+        for _ in range(50):
+            sides = [
+                periods.periods_of(
+                    [(source.randrange(20), source.choice("ab")) for _ in range(source.randrange(4))],
+                    20,
+                    holds=source.random() < 0.7,
+                )
+                for _ in range(2)
+            ]
+            found = metrics.Confusion()
+            periods.compare_periods(found, *sides)
+            frames = [[next((c for a, b, c in side if a <= frame <= b), None) for frame in range(20)] for side in sides]
+            expected = collections.Counter(pair for pair in zip(*frames, strict=True) if pair != (None, None))
+            assert {pair: count for pair, count in found.counts.items() if count} == expected
+
+
+def test_tracks_and_states_of_layers_are_compared(api, project, layers):
+    first, second, media = layers
+    api.patch(f"Media/{media}", {"num_frames": 30, "fps": 25})
+    video = api.get(f"Media/{media}").json["type"]
+    track, scene = (
+        api.made(f"StateTypes/{project}", {"name": name, "association": association, "media_types": [video]})
+        for name, association in (("t", "Localization"), ("s", "Frame"))
+    )
+    for version in (first, second):
+        boxes = [each["id"] for each in api.get(f"Localizations/{project}", version=version).json]
+        spec = {"type": track, "version": version, "media_ids": [media], "localization_ids": boxes}
+        start = {"type": scene, "version": version, "media_ids": [media], "frame": 0 if version == first else 15}
+        assert api.post(f"States/{project}", [spec, start]).status == 201
+    (result,) = report(api, project, reference=first, versions=[second])["results"]
+    # nine boxes of ten agree; one is missing, one extra
+    assert result["tracks"]["detection"] == pytest.approx(sum(9 / 11 for n in range(1, 19)) / 19)
+    assert result["tracks"]["idf1"] == pytest.approx(0.9)
+    assert (result["states"]["agreement"], result["states"]["classes"][0]["recall"]) == (0.5, 0.5)
