@@ -58,6 +58,7 @@ IN_PARTS = {
     "CreateAttributeType": "the type first, then its things, a commit for each hundred; asked again it goes on",
     "CreateAnnotator": "the layer of its drafts first; asked again it takes that layer",
     "DeleteTranscodeList": "one after the other; asked again it goes on",
+    "UpdateNotificationSettings": "the settings as they are by default first; asked again it changes them",
     "DeleteMedia": _CASCADE,
     "DeleteMediaList": _CASCADE,
 }
