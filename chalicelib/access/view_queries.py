@@ -10,7 +10,10 @@ The scope is a required argument, so that it cannot be forgotten.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
+
+import msgspec
 
 from chalicelib.access import effective_permission, users
 from chalicelib.access.scope import UNRESTRICTED, Scope
@@ -18,11 +21,12 @@ from chalicelib.core.kinds import DefinitionKind, Kind
 from chalicelib.core.models.definitions import SECTION, VERSION, Definitions
 from chalicelib.core.permissions import Level
 from chalicelib.core.web.field_selection import shaper
-from chalicelib.errors import Forbidden
+from chalicelib.errors import BadInput, Forbidden
 from chalicelib.query.check import check
 from chalicelib.query.cost import check_cost
+from chalicelib.query.operators import Op
 from chalicelib.query.statistics.aggregates import Aggregate, Statistics, Written, bind
-from chalicelib.query.tree import Query, Tree, both
+from chalicelib.query.tree import Nearest, Query, Test, Tree, both
 from chalicelib.storage.view.cache import looking_ahead
 from chalicelib.storage.view.view import View
 from chalicelib.storage.view.views import current, loaded, look_ahead
@@ -128,9 +132,38 @@ def _check(view: View, query: Query, scope: Scope) -> Query:
     """A checked query within the budget, restricted to the scope."""
     found, reader = scope.terms(view.project), scope.at(Level.VIEW)
     definitions = _visible(view.definitions, reader) if scope.is_restricted else view.definitions
+    query = _with_centers(view, query, scope)
     checked = check(query, definitions, found, reader.terms(view.project), _users)
     check_cost(checked, view.number_of, bytes_of=view.text_bytes)
     return checked
+
+
+def _with_centers(view: View, query: Query, scope: Scope) -> Query:
+    """The query with the vectors of the entities that it names as centers.
+
+    Raises:
+        BadInput: there is no such entity that the caller may see, or it has no vector.
+    """
+    wanted = tuple(each.like for each in query.nearest if each.like is not None)
+    if not wanted:
+        return query
+    rows = Query(kind=query.kind, where=Test("id", Op.IN, wanted), show_all_marks=True)
+    known = {
+        row["id"]: row["attributes"] for row in map(msgspec.json.decode, view.documents(_check(view, rows, scope)))
+    }
+
+    def nearest_to(nearest: Nearest) -> Nearest:
+        if nearest.like is None:
+            return nearest
+        vector = known.get(nearest.like, {}).get(nearest.name)
+        if not isinstance(vector, list):
+            message = (
+                f"float_array: like: there is no {query.kind} {nearest.like} with a vector {nearest.name[:100]!r}."
+            )
+            raise BadInput(message)
+        return replace(nearest, center=tuple(vector), like=None)
+
+    return replace(query, nearest=tuple(map(nearest_to, query.nearest)))
 
 
 def definitions_for(definitions: Definitions, scope: Scope) -> Definitions:

@@ -189,7 +189,10 @@ class Sort:
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """A float_array query: order by the distance of an attribute from a center, within bounds where given."""
+    """A float_array query: order by the distance of an attribute from a center, within bounds where given.
+
+    With `like`, the center is the vector of that entity, which is read before the check.
+    """
 
     name: str
     center: tuple[float, ...]
@@ -199,6 +202,7 @@ class Nearest:
     upper: float | None = None
     types: tuple[int, ...] = ()
     """The types that have the attribute; filled in by the check."""
+    like: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

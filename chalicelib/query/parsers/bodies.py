@@ -16,10 +16,14 @@ Ids = Annotated[list[Id], Meta(max_length=100_000)]
 
 
 class FloatArrayQuery(Resource, kw_only=True):
-    """Order by the distance of a float_array attribute from a center, within inclusive bounds; 0 is unbounded."""
+    """Order by the distance of a float_array attribute from a center, within inclusive bounds; 0 is unbounded.
+
+    In place of `center`, `like` names an entity of the same kind whose vector it is.
+    """
 
     name: str
-    center: Annotated[list[float], Meta(min_length=1, max_length=2000)]
+    center: Annotated[list[float], Meta(min_length=1, max_length=2000)] | None = None
+    like: Annotated[Id | None, Meta(description="Id of an entity of the same kind, whose vector is the center.")] = None
     metric: Literal["l2norm", "l1norm", "cosine", "ip"] | None = None
     order: Literal["asc", "desc"] | None = None
     lower_bound: float | None = None

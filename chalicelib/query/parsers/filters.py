@@ -338,10 +338,13 @@ def _nearest(get: _Given) -> Iterable[Nearest]:
     if wanted and get("type") is None:
         raise BadInput("float_array needs the parameter `type`.")
     for each in wanted:
+        if (each.center is None) == (each.like is None):
+            raise BadInput("float_array: give center or like, one of them.")
         yield Nearest(
             each.name,
-            tuple(each.center),
+            tuple(each.center or ()),
             each.metric or "l2norm",
+            like=each.like,
             descending=each.order == "desc",
             lower=each.lower_bound or None,  # 0 is unbounded, as older clients send it
             upper=each.upper_bound or None,

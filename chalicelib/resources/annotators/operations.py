@@ -13,10 +13,10 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import given
 from chalicelib.core.responses import CreateListResponse
 from chalicelib.core.web import http_headers
-from chalicelib.http.addresses import PROJECT, entity, record_of_project
+from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT, entity, record_of_project
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery, Operations
-from chalicelib.resources.annotators import drafts, frames
+from chalicelib.resources.annotators import drafts, frames, neighbours
 from chalicelib.resources.annotators import service as annotators_service
 from chalicelib.resources.annotators.schemas import (
     ANNOTATOR,
@@ -28,10 +28,14 @@ from chalicelib.resources.annotators.schemas import (
     DraftsSpec,
     EmbeddingsSpec,
     EmbedSpec,
+    LabelSuggestions,
     Prediction,
     PredictionSpec,
+    Queued,
+    ReviewQueueSpec,
     Segmentation,
     SegmentationSpec,
+    SuggestionsSpec,
     Tracking,
     TrackingSpec,
     Vectors,
@@ -187,3 +191,27 @@ def review(call: Call[Annotator, NoQuery, DraftsSpec]) -> DraftsReviewed:
     undoes by `change`.
     """
     return drafts.review(Writer.of(call), call.target, call.body)
+
+
+@OPERATIONS.post(
+    "/rest/LabelSuggestions/{project}",
+    "SuggestLabels",
+    needs=Permission.VIEW,
+    addresses=WITHIN_PROJECT,
+    status=200,
+)
+def suggest_labels(call: Call[Project, NoQuery, SuggestionsSpec]) -> list[LabelSuggestions]:
+    """The labels that the nearest localizations have, with votes, for each of some; those asked about do not vote."""
+    return neighbours.suggest(call.project, call.scope, call.body)
+
+
+@OPERATIONS.post(
+    "/rest/ReviewQueue/{project}",
+    "FindForReview",
+    needs=Permission.VIEW,
+    addresses=WITHIN_PROJECT,
+    status=200,
+)
+def find_for_review(call: Call[Project, NoQuery, ReviewQueueSpec]) -> list[Queued]:
+    """The localizations to look at first: the most uncertain, the most unlike, or near duplicates."""
+    return neighbours.queue(call.project, call.scope, call.body)

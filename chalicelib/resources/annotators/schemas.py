@@ -292,4 +292,66 @@ class DraftsReviewed(Resource, kw_only=True):
     change: Change = None
 
 
+Metric = Literal["cosine", "l2norm"]
+
+
+class SuggestionsSpec(Resource, kw_only=True):
+    """Localizations without a label, and whose labels count."""
+
+    names: ClassVar = {"ids": "localization", "version": "version"}
+
+    ids: Annotated[list[Id], Meta(min_length=1, max_length=50, description="Localizations of one type.")]
+    embedding_attribute: Annotated[AttributeName, Meta(description="The float_array that is compared.")]
+    label_attribute: Annotated[AttributeName, Meta(description="The attribute with the labels.")]
+    neighbours: Annotated[Annotated[int, Meta(ge=1, le=100)], Meta(description="How many vote.")] = 15
+    metric: Annotated[Metric, Meta(description="Measure of distance.")] = "cosine"
+    version: Annotated[Id | None, Meta(description="The version whose labels count; by default all.")] = None
+
+
+class LabelVotes(Resource, kw_only=True):
+    """A label that neighbours have."""
+
+    label: Annotated[str, Meta(description="The label.")]
+    votes: Annotated[int, Meta(description="How many neighbours have it.")]
+    share: Annotated[float, Meta(description="Their part of all that voted.")]
+    distance: Annotated[float, Meta(description="That of the nearest of them.")]
+
+
+class LabelSuggestions(Resource, kw_only=True):
+    """The labels of the neighbours of a localization, most votes first; none where it has no vector."""
+
+    id: int
+    labels: Annotated[list[LabelVotes], Meta(description="Labels by votes.")]
+
+
+class ReviewQueueSpec(Resource, kw_only=True):
+    """Which localizations to look at, and in which order."""
+
+    names: ClassVar = {"version": "version"}
+
+    order: Annotated[
+        Literal["uncertain", "unlike", "duplicates"],
+        Meta(description="By a confidence near one half, a distance from the mean, or pairs that are alike."),
+    ]
+    type: Annotated[Id, Meta(description="Id of their type.")]
+    attribute: Annotated[AttributeName, Meta(description="The confidence, or the float_array that is compared.")]
+    version: Annotated[Id | None, Meta(description="Id of their version; by default all.")] = None
+    query: Annotated[
+        Annotated[str, Meta(max_length=8192)] | None, Meta(description="Parameters of their list: `?media_id=5`.")
+    ] = None
+    metric: Annotated[Metric, Meta(description="Measure of distance.")] = "cosine"
+    within: Annotated[Annotated[float, Meta(ge=0)], Meta(description="Of duplicates: the largest distance.")] = 0.05
+    count: Annotated[Annotated[int, Meta(ge=1, le=1000)], Meta(description="How many to answer.")] = 100
+
+
+class Queued(Resource, kw_only=True):
+    """One to look at."""
+
+    sparse: ClassVar = frozenset({"other"})
+
+    id: int
+    other: Annotated[int | None, Meta(description="Of duplicates: id of the other one.")] = None
+    value: Annotated[float, Meta(description="Its confidence, or a distance.")]
+
+
 ANNOTATOR = RecordKind(name="annotator", struct=Annotator, parent=("project", "project"))

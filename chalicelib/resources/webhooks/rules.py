@@ -1,4 +1,4 @@
-"""Trigger rules: an event of a media, and the query of the rule, launch an algorithm; once for each rule and media.
+"""Trigger rules: an event of a media, and the query of the rule, launch an algorithm or annotator; once for each media.
 
 The function of jobs advances the streams of rules every minute. The claim of rule and media is stored in the
 transaction of the run, so that a repeated event launches nothing.
@@ -22,6 +22,8 @@ from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, Conflict, Forbidden, Gone, NotFound, Unavailable
 from chalicelib.resources.algorithms import service as algorithms_service
+from chalicelib.resources.annotators import service as annotators_service
+from chalicelib.resources.annotators.schemas import AnnotateSpec, Annotator
 from chalicelib.resources.email import notifications
 from chalicelib.resources.events import service as events_service
 from chalicelib.resources.events.events import Event
@@ -47,19 +49,21 @@ def create(project: int, spec: RuleSpec, caller: Caller) -> Rule:
         BadInput: a type is not one of media, the query breaks a rule, or there are too many rules.
         NotFound: the project has no such algorithm.
     """
-    _check(project, spec.types, spec.query, spec.algorithm)
     rule = Rule(
-        id=ids.reserve(RULE.name)[0],
+        id=0,
         project=project,
         name=spec.name,
         types=spec.types,
         query=spec.query,
         algorithm=spec.algorithm,
+        annotator=spec.annotator,
+        every=spec.every or 1,
         active=spec.active is not False,
         user=caller.id,
         created=now(),
-        digest=_digest(project, spec.algorithm),
     )
+    _check(rule)
+    rule.id, rule.digest = ids.reserve(RULE.name)[0], _digest(rule)
     streams.add(WORD, project, rule.id, events_service.last(project))
     return records.create(RULE, rule)
 
@@ -69,10 +73,13 @@ def change(rule: Rule, members: dict[str, Any], caller: Caller) -> dict[str, Any
 
     Who changes more than the name becomes the owner, and approves what the algorithm runs now.
     """
+    for one, other in (("algorithm", "annotator"), ("annotator", "algorithm")):
+        if members.get(one) is not None and other not in members:
+            members[other] = None
     changed = msgspec.structs.replace(rule, **members)
-    _check(rule.project, changed.types, changed.query, changed.algorithm)
+    _check(changed)
     if members.keys() - {"name"}:
-        members |= {"user": caller.id, "digest": _digest(rule.project, changed.algorithm)}
+        members |= {"user": caller.id, "digest": _digest(changed)}
     if members.get("active"):
         members |= {"disabled_reason": None, "disabled_details": None, "disabled_at": None}
     if "active" in members:
@@ -186,11 +193,8 @@ class _RuleReceiver:
         name = f"rule|{self._rule.id}|{media}"
         if streams.is_claimed(name):
             return None
-        spec = JobSpec(algorithm_name=self._rule.algorithm, media_ids=[media])
         try:
-            project = authentication.project_of(self._rule.project)
-            approval = algorithms_service.Approval(user=self._rule.user, digest=self._rule.digest)
-            jobs_service.launch(project, self.scope, spec, all_media=False, once=name, approval=approval)
+            self._start(media, name)
         except (limits.Moved, Unavailable) as refusal:
             return Failed(error=refusal.message)
         except Conflict:  # its claim: it was launched already
@@ -202,6 +206,16 @@ class _RuleReceiver:
             is_changed = isinstance(refusal, algorithms_service.NotApproved)
             return Disable(reason="algorithm_changed" if is_changed else "refused", details=refusal.message)
         return None
+
+    def _start(self, media: int, name: str) -> None:
+        project = authentication.project_of(self._rule.project)
+        approval = algorithms_service.Approval(user=self._rule.user, digest=self._rule.digest)
+        if self._rule.algorithm is not None:
+            spec = JobSpec(algorithm_name=self._rule.algorithm, media_ids=[media])
+            jobs_service.launch(project, self.scope, spec, all_media=False, once=name, approval=approval)
+        else:
+            wanted = AnnotateSpec(annotator=_annotator_of(self._rule).id, media_ids=[media], every=self._rule.every)
+            annotators_service.annotate(project, self.scope, wanted, once=name, approval=approval)
 
     def skip(self, expired: Gone, stream: Stream) -> Result:  # noqa: ARG002 the receiver's interface
         """Log the loss."""
@@ -228,21 +242,40 @@ def _disable(rule: Rule, ended: Disable, stream: Stream) -> None:
     """Disable a rule, and mail its owner."""
     if user := owner_of(rule.user):
         number = f"rule-{rule.id}-{ended.reason}-{stream.position}".replace("/", "-")
-        notifications.listener_disabled(user, "trigger rule", rule.name, rule.algorithm, ended.reason, number)
+        notifications.listener_disabled(
+            user, "trigger rule", rule.name, rule.algorithm or "annotator", ended.reason, number
+        )
 
     with contextlib.suppress(NotFound):  # it was deleted meanwhile
         records.edit(RULE, rule.id, ended.apply)
 
 
-def _check(project: int, types: list[str], query: str | None, algorithm: str) -> None:
-    filters.check_types(types)
-    if filters.kind_of(types) is not Kind.MEDIA:
+def _check(rule: Rule) -> None:
+    filters.check_types(rule.types)
+    if filters.kind_of(rule.types) is not Kind.MEDIA:
         raise BadInput("types: a trigger rule takes types of media, such as `limn.media.ready`.")
-    filters.check_query(query, types, [project])
-    algorithms_service.get_by_name(project, algorithm)
+    filters.check_query(rule.query, rule.types, [rule.project])
+    if (rule.algorithm is None) == (rule.annotator is None):
+        raise BadInput("algorithm, annotator: give one of them.")
+    if rule.algorithm is not None:
+        algorithms_service.get_by_name(rule.project, rule.algorithm)
+        if rule.every != 1:
+            raise BadInput("every: it is for annotators; an algorithm chooses its frames itself.")
+    else:
+        _annotator_of(rule)
 
 
-def _digest(project: int, algorithm: str) -> str:
-    """The digest of what an algorithm runs now; empty where its manifest cannot be had: nothing is approved then."""
-    found = algorithms_service.get_by_name(project, algorithm)
-    return algorithms_service.digest_now(authentication.project_of(project), found)
+def _annotator_of(rule: Rule) -> Annotator:
+    """The annotator of a rule. Raises BadInput where it is not there, or finds nothing on its own."""
+    annotator = annotators_service.of_project(rule.project, rule.annotator or 0)
+    if annotator.kind != "detector":
+        raise BadInput(f"annotator: {annotator.name!r} is a {annotator.kind}; a rule takes a detector.")
+    return annotator
+
+
+def _digest(rule: Rule) -> str:
+    """The digest of what a rule runs now; empty where a manifest cannot be had: nothing is approved then."""
+    project = authentication.project_of(rule.project)
+    if rule.algorithm is None:
+        return annotators_service.digest_of(project, _annotator_of(rule))
+    return algorithms_service.digest_now(project, algorithms_service.get_by_name(rule.project, rule.algorithm))

@@ -168,6 +168,10 @@ class RuleUpdate(Resource, kw_only=True):
     types: Patterns | None = None
     query: Filter | UnsetType | None = UNSET
     algorithm: Annotated[Name | None, Meta(description="The name of a registered algorithm of the project.")] = None
+    annotator: Annotated[Id | None, Meta(description="Id of an annotator, in place of an algorithm.")] = None
+    every: Annotated[
+        Annotated[int, Meta(ge=1, le=100_000)] | None, Meta(description="Of an annotator: use every n-th frame.")
+    ] = None
     active: Active | None = None
 
 
@@ -177,11 +181,10 @@ class RuleSpec(RuleUpdate, kw_only=True):
     name: Name
     types: Patterns
     query: Filter | None = None
-    algorithm: Annotated[Name, Meta(description="The name of a registered algorithm of the project.")]
 
 
 class Rule(Resource, kw_only=True):
-    """Launches an algorithm on each media that an event is about, once for each media."""
+    """Launches an algorithm or annotator on each media that an event is about, once for each media."""
 
     hidden: ClassVar = frozenset({"digest"})
 
@@ -190,15 +193,17 @@ class Rule(Resource, kw_only=True):
     name: Name
     types: list[str]
     query: str | None = None
-    algorithm: Name
+    algorithm: Name | None = None
+    annotator: Annotated[int | None, Meta(description="Id of the annotator that is run instead.")] = None
+    every: Annotated[int, Meta(description="Of an annotator: every n-th frame is used.")] = 1
     active: bool = True
     user: Annotated[int, Meta(description="The owner, as whom the algorithm is launched.")]
     created: Timestamp
     disabled_reason: Annotated[
         DisabledReason | None,
         Meta(
-            description="`algorithm_changed`: somebody else changed what the algorithm runs; making the rule active "
-            "again approves that. `owner_lost_access`: the owner may no longer launch algorithms here."
+            description="`algorithm_changed`: somebody else changed what the algorithm or annotator runs; making the "
+            "rule active again approves that. `owner_lost_access`: the owner may no longer launch algorithms here."
         ),
     ] = None
     disabled_details: Details | None = None

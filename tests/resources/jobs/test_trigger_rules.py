@@ -236,3 +236,21 @@ def test_a_rule_whose_query_is_refused_by_now_is_disabled_with_the_reason(api, p
     shown = api.get(f"TriggerRule/{rule}").json
     assert (shown["active"], shown["disabled_reason"]) == (False, "query_refused")
     assert "encoded_search" in shown["disabled_details"]
+
+
+def test_a_rule_runs_an_annotator_with_the_layer_of_its_drafts(api, project, kind, algorithm, cluster):
+    boxes = api.made(f"LocalizationTypes/{project}", {"name": "b", "dtype": "box", "media_types": [kind]})
+    annotator = api.made(f"Annotators/{project}", {"name": "fish", "type": boxes, "algorithm": algorithm})
+    body = {"name": "predict", "types": ["limn.media.created"], "annotator": annotator, "every": 5}
+    rule = api.made(f"TriggerRules/{project}", body)
+    media = make_media(api, project, kind, "a.jpg")
+    run()
+    run()
+    assert jobs(api, project) == [[media]]
+    shown = api.get(f"TriggerRule/{rule}").json
+    assert (shown["algorithm"], shown["annotator"], shown["every"]) == (None, annotator, 5)
+    said = api.post(f"TriggerRules/{project}", body | {"algorithm": algorithm})
+    assert (said.status, "algorithm, annotator: give one of them" in said.message) == (400, True)
+    assert api.patch(f"TriggerRule/{rule}", {"algorithm": algorithm, "every": 1}).status == 200
+    assert api.get(f"TriggerRule/{rule}").json["annotator"] is None
+    assert api.post(f"TriggerRules/{project}", body | {"annotator": annotator + 99}).status == 400
