@@ -81,7 +81,7 @@ class Written:
 def write(client: Client, kind: str, project: int, table: Any, *, is_dry: bool, parallel: int) -> Written:
     """Create, change and delete what a table says; see `Project.write`."""
     done = Written()
-    rows = enumerate(_rows(table))
+    rows = enumerate(rows_of(table))
     while some := list(islice(rows, AT_ONCE)):
         known = _known(client, kind, project, [row for _, row in some])
         plan = _Plan(known)
@@ -203,7 +203,7 @@ class _Plan:
         return made if isinstance(made, list) else [made]
 
 
-def _rows(table: Any) -> Iterator[Row]:
+def rows_of(table: Any) -> Iterator[Row]:
     """The rows of anything that is a table: pyarrow, polars, pandas, DuckDB, or dicts."""
     import pyarrow as pa
 
