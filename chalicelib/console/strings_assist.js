@@ -58,6 +58,17 @@ export const assist = {
   clickStep: "object by clicks",
   nothingClicked: "Nothing is found there. Click another place.",
   noInteractor: "No annotator of this project takes clicks. A project manager can register one.",
+  similar: "Find the similar",
+  similarTo: (/** @type {string} */ id) => `Similar to ${id}`,
+  mostSimilar: "The most similar first",
+  endSimilar: "By time again",
+  noVector:
+    "Without a vector in a float_array of its type, nothing can be compared with it. An embedder computes vectors.",
+  votes: (/** @type {string} */ label, /** @type {number} */ count, /** @type {number} */ all) =>
+    `${label} ${count}/${all}`,
+  suggestion: (/** @type {string} */ label, /** @type {number} */ count, /** @type {number} */ all) =>
+    `Label the selection ${label}, as ${count} of the ${all} nearest`,
+  draftNote: "A draft: a accepts it into the layer in which you draw, r rejects it.",
   annotateBy: "Annotate by",
   annotating: (/** @type {number} */ count) =>
     `Annotating ${plural(count, "media", "media")}. Jobs shows how far it is.`,

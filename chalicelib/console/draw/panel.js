@@ -3,6 +3,7 @@ import { html, useRef } from "../lib.js";
 import { link } from "../router.js";
 import { may, project, user } from "../store.js";
 import { annotate as words } from "../strings_annotate.js";
+import { assist } from "../strings_assist.js";
 import { AttributeForm } from "../ui/attributes.js";
 import { Button, Checkbox, Dot } from "../ui/controls.js";
 import { prompt } from "../ui/dialog.js";
@@ -72,7 +73,7 @@ function Details({ session, run }) {
     <header class="row"><${Dot} color=${session.colorOf(key, row)} /><h2 class="grow cut">${rows.length > 1 ? words.selectedCount(rows.length) : type?.name}</h2>
       ${isEditable && html`<${Button} small kind="quiet" icon="trash" title=${words.remove} onClick=${() => run("remove")} />`}</header>
     ${refusal && html`<p class="note bad small" role="alert">${refusal.message}</p>`}
-    ${!isEditable && session.mayEdit && html`<p class="note small">${words.layerLocked}</p>`}
+    ${!isEditable && session.mayEdit && html`<p class="note small">${chosen.every(([, each]) => session.assist.isDraft(each)) ? assist.draftNote : words.layerLocked}</p>`}
     ${
       types.size === 1 &&
       (ownAttributes(type).length
@@ -80,9 +81,14 @@ function Details({ session, run }) {
           onChange=${(/** @type {string} */ name, /** @type {any} */ value) => session.hand.setAttribute(name, value)} />`
         : html`<p class="muted small">${words.noAttributes}</p>`)
     }
+    ${chosen.length === 1 && row.kind === "localization" && base && hasVector(type, row) && html`<${Button} small icon="search" href=${link(`/projects/${project.value?.id}/crops`, { type: row.type, like: base.id })}>${assist.similar}<//>`}
     <${ReviewButtons} session=${session} rows=${chosen} />
     <p class="muted small">${base ? words.author(who, ago(base.modified)) : words.mine}</p></section>`;
 }
+
+/** Whether a row has a vector, by which the similar are found. @param {any} type @param {import("./document.js").Row} row */
+const hasVector = (type, row) =>
+  type?.attribute_types.some((/** @type {any} */ each) => each.dtype === "float_array" && row.attributes[each.name]);
 
 /** Values that all rows have in common. @param {any[]} rows */
 function shared(rows) {

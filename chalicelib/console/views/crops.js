@@ -1,9 +1,10 @@
 // The gallery of crops: localizations as pictures, with selection and changes of many at once.
-import { del, get, patch } from "../client.js";
+import { del, get, patch, post, put } from "../client.js";
 import { html, useCallback, useEffect, useMemo, useState } from "../lib.js";
-import { link, setQuery } from "../router.js";
+import { link, route, setQuery } from "../router.js";
 import { colorOf, may, project, typeById } from "../store.js";
 import { text } from "../strings.js";
+import { assist as words } from "../strings_assist.js";
 import { AttributeForm, ordered } from "../ui/attributes.js";
 import { Button, Dot, Select } from "../ui/controls.js";
 import { confirm, Dialog } from "../ui/dialog.js";
@@ -34,14 +35,23 @@ export default function Crops({ query }) {
   const [editing, setEditing] = useState(false);
   const search = allOf(query.search ?? "", facetString(chosen));
   const filter = { type: type?.id, search, version: query.version };
-  const inputs = [open.id, type?.id, search, query.version, query.sort, turn];
+  const likeness = useLikeness(type, query);
+  const like = likeness.body && JSON.stringify(likeness.body);
+  const inputs = [open.id, type?.id, search, query.version, query.sort, turn, query.like, like];
   const count = useAsync(
-    (signal) => (type ? get(`LocalizationCount/${open.id}`, filter, { signal }) : Promise.resolve(0)),
+    (signal) =>
+      !type || likeness.isWaiting
+        ? Promise.resolve(0)
+        : likeness.body
+          ? put(`LocalizationCount/${open.id}`, likeness.body, filter, { signal })
+          : get(`LocalizationCount/${open.id}`, filter, { signal }),
     inputs,
   );
   const { item, need, update } = usePages(
     (start, stop, signal) =>
-      get(`Localizations/${open.id}`, { ...filter, sort_by: query.sort || "-$id", start, stop }, { signal }),
+      likeness.body
+        ? put(`Localizations/${open.id}`, likeness.body, { ...filter, start, stop }, { signal })
+        : get(`Localizations/${open.id}`, { ...filter, sort_by: query.sort || "-$id", start, stop }, { signal }),
     inputs,
     200,
   );
@@ -53,7 +63,7 @@ export default function Crops({ query }) {
     setQuery({ facets: writeFacets(toggled(chosen, name, value)) });
   useEffect(() => {
     selection.clear();
-  }, [type?.id, search, query.version]);
+  }, [type?.id, search, query.version, query.like]);
   const first = ordered(type?.attribute_types).find((each) => each.dtype === "enum");
   const total = count.value ?? 0;
   const isWrong = count.failure?.status === 400;
@@ -64,7 +74,7 @@ export default function Crops({ query }) {
       `Localizations/${open.id}`,
       { ids, ...(Object.keys(attributes).length && { attributes }), ...(nulls.length && { null_attributes: nulls }) },
       { type: type.id, count: ids.length },
-    ).then(() => {
+    ).then((said) => {
       const picked = new Set(ids);
       update((each) =>
         picked.has(each.id)
@@ -78,7 +88,12 @@ export default function Crops({ query }) {
             }
           : each,
       );
-      toast(text.relabelled(ids.length), { kind: "good" });
+      const undo = () => post(`Restore/${open.id}`, { changes: [said.change] }).then(again, toastError);
+      toast(text.relabelled(ids.length), {
+        kind: "good",
+        seconds: 12,
+        ...(said.change && { action: words.undo, run: undo }),
+      });
       selection.clear();
       setTurn((before) => before + 1);
     });
@@ -117,7 +132,7 @@ export default function Crops({ query }) {
       ${facets.length > 0 && html`<h2>${text.filters}</h2><${Facets} facets=${facets} chosen=${chosen} kind="localization" query=${{ type: type.id, version: query.version }} search=${query.search ?? ""} turn=${turn} onToggle=${toggle} />`}</aside>
     <div class="gallery"><h1 class="visually-hidden">${text.tabs.crops}</h1>
       <div class="gallery-bar"><${SearchBox} value=${query.search ?? ""} fields=${fields} placeholder=${text.searchCrops} error=${isWrong ? explain(count.failure) : ""} onSearch=${(/** @type {string} */ given) => setQuery({ search: given })} />
-        <${Select} name=${text.sort} value=${query.sort ?? ""} options=${[["", text.sortNewest], ["$id", text.sortOldest], ["$frame", text.sortFrame], ["-$width", text.sortWidest], ...fields.filter((each) => !each.name.startsWith("_")).map((each) => [each.name, text.sortBy(each.name)])]} onChange=${(/** @type {string} */ sort) => setQuery({ sort })} />
+        <${Select} name=${text.sort} disabled=${Boolean(likeness.body)} value=${query.sort ?? ""} options=${[["", text.sortNewest], ["$id", text.sortOldest], ["$frame", text.sortFrame], ["-$width", text.sortWidest], ...fields.filter((each) => !each.name.startsWith("_")).map((each) => [each.name, text.sortBy(each.name)])]} onChange=${(/** @type {string} */ sort) => setQuery({ sort })} />
         <${Menu} icon="more" kind="quiet" title=${text.moreActions} items=${[{ title: text.cardSize }, ...Object.keys(SIZES).map((name) => ({ label: text.sizes[/** @type {keyof typeof SIZES} */ (name)], checked: size === name, run: () => setSize(/** @type {any} */ (name)) })), "line", { label: text.selectAllCrops, icon: "check", run: selectAll }, { label: text.reload, icon: "reload", run: again }]} /></div>
       ${
         selection.ids.size > 0 &&
@@ -133,21 +148,80 @@ export default function Crops({ query }) {
             ? html`<${Loading} />`
             : html`
         <${VirtualGrid} count=${isWrong ? 0 : total} minWidth=${SIZES[size]} ratio=${1} extra=${first ? 26 : 8} gap=${10} name=${text.tabs.crops} onRange=${need} scrollKey=${`${type.id} ${search} ${query.sort}`}
-          head=${html`<div class="gallery-head"><p class="muted small number" role="status">${text.cropCount(total)}</p><${FacetChips} chosen=${chosen} onToggle=${toggle} onClear=${() => setQuery({ facets: "" })} /></div>${total === 0 && html`<${Empty} icon="crop" title=${text.noMatch}>${text.noCropsLead}<//>`}`}
-          render=${(/** @type {number} */ index) => html`<${Crop} crop=${item(index)} label=${first?.name} selected=${selection.ids.has(item(index)?.id)} onSelect=${(/** @type {any} */ event) => selection.toggle(index, event)} />`} />`
+          head=${html`<div class="gallery-head"><p class="muted small number" role="status">${text.cropCount(total)}</p><${FacetChips} chosen=${chosen} onToggle=${toggle} onClear=${() => setQuery({ facets: "" })} />
+            ${query.like && html`<${Likeness} likeness=${likeness} id=${query.like} label=${first} item=${item} count=${total} selected=${selection.ids.size} onLabel=${(/** @type {string} */ value) => change({ [first.name]: value }).catch(toastError)} />`}</div>${total === 0 && html`<${Empty} icon="crop" title=${text.noMatch}>${text.noCropsLead}<//>`}`}
+          render=${(/** @type {number} */ index) => html`<${Crop} crop=${item(index)} label=${first?.name} like=${likeness.name} selected=${selection.ids.has(item(index)?.id)} onSelect=${(/** @type {any} */ event) => selection.toggle(index, event)} />`} />`
       }
     </div>
     ${editing && html`<${EditCrops} type=${type} count=${selection.ids.size} onClose=${() => setEditing(false)} onSave=${(/** @type {any} */ attributes, /** @type {string[]} */ nulls) => change(attributes, nulls).then(() => setEditing(false))} />`}</div>`;
 }
 
-/** One crop: a click selects it, its link opens the frame. @param {{crop: any, label: string | undefined, selected: boolean, onSelect: (event: any) => void}} props */
-function Crop({ crop, label, selected, onSelect }) {
+/** So many of the nearest with a label vote on the labels that are suggested. */
+const VOTERS = 15;
+/** More than any cosine distance: a bound leaves out crops without a vector. */
+const FARTHEST = 2.1;
+
+/**
+ * What a list of crops like one is asked by: its vector, in the first float_array of its type.
+ * @param {any} type @param {Record<string, string>} query `like` is the id of a crop
+ */
+function useLikeness(type, query) {
+  const name = type?.attribute_types?.find((/** @type {any} */ each) => each.dtype === "float_array")?.name;
+  const found = useAsync(
+    (signal) => (query.like && name ? get(`Localization/${query.like}`, {}, { signal }) : Promise.resolve(null)),
+    [query.like, name],
+  );
+  const crop = found.value && String(found.value.id) === query.like ? found.value : null;
+  const center = crop?.attributes?.[name];
+  return {
+    name,
+    crop,
+    isWaiting: Boolean(query.like && name) && !crop && !found.failure,
+    isMissing: Boolean(query.like) && (!name || Boolean(crop && !center) || Boolean(found.failure)),
+    body: center ? { float_array: [{ name, center, metric: "cosine", upper_bound: FARTHEST }] } : null,
+  };
+}
+
+/**
+ * What the gallery is sorted by, and the labels that the nearest have.
+ * @param {{likeness: ReturnType<typeof useLikeness>, id: string, label: any, item: (index: number) => any, count: number, selected: number, onLabel: (value: string) => void}} props
+ */
+function Likeness({ likeness, id, label, item, count, selected, onLabel }) {
+  /** @type {Map<string, number>} */
+  const votes = new Map();
+  for (let at = 0, voted = 0; label && at < Math.min(count, 4 * VOTERS) && voted < VOTERS; at += 1) {
+    const value = item(at)?.attributes?.[label.name];
+    if (!value || String(item(at).id) === id) continue;
+    votes.set(value, (votes.get(value) ?? 0) + 1);
+    voted += 1;
+  }
+  const all = [...votes.values()].reduce((sum, each) => sum + each, 0);
+  const suggested = [...votes].sort(([, one], [, two]) => two - one).slice(0, 3);
+  return html`<div class="likeness row wrap" role="group" aria-label=${words.similarTo(id)}>${
+    likeness.isMissing
+      ? html`<span class="note small">${words.noVector}</span>`
+      : html`<span class="likeness-picture"><${Picture} path=${`LocalizationGraphic/${id}`} query=${{ max_height: 240, format: "jpg" }} /></span><span class="small">${words.mostSimilar}</span>`
+  }
+    ${suggested.map(([value, count]) => html`<${Button} key=${value} small icon="tag" title=${words.suggestion(value, count, all)} disabled=${!selected || !may("Can Edit")} onClick=${() => onLabel(value)}>${words.votes(value, count, all)}<//>`)}
+    <${Button} small kind="quiet" icon="close" onClick=${() => setQuery({ like: "" })}>${words.endSimilar}<//></div>`;
+}
+
+/** One crop: a click selects it, its link opens the frame. @param {{crop: any, label: string | undefined, like: string | undefined, selected: boolean, onSelect: (event: any) => void}} props */
+function Crop({ crop, label, like, selected, onSelect }) {
   if (!crop) return html`<div class="crop waiting" />`;
   const type = typeById("localizationTypes", crop.type);
   const value = label ? valueText(crop.attributes?.[label]) : "";
   const name = text.cropName(value || type?.name, crop.media, crop.frame);
   return html`<div class=${`crop${selected ? " selected" : ""}`}><button type="button" class="crop-picture" aria-pressed=${selected} aria-label=${name} title=${name} onClick=${onSelect}><${Picture} path=${`LocalizationGraphic/${crop.id}`} query=${{ max_height: 240, format: "jpg" }} /></button>
     ${label && html`<span class="crop-label small"><${Dot} color=${colorOf(type, crop.attributes)} /><span class="cut">${value || "–"}</span></span>`}
+    ${
+      like &&
+      crop.attributes?.[like] &&
+      html`<a class="crop-open crop-like" href=${`#${route.value.path}`} onClick=${(/** @type {Event} */ event) => {
+        event.preventDefault();
+        setQuery({ like: String(crop.id) });
+      }} aria-label=${words.similarTo(crop.id)} title=${words.similar}><${Icon} name="search" /></a>`
+    }
     <a class="crop-open" href=${link(`/projects/${crop.project}/media/${crop.media}`, { frame: crop.frame, version: crop.version, select: crop.id })} aria-label=${text.openFrame(crop.frame)} title=${text.openFrame(crop.frame)}><${Icon} name="link" /></a></div>`;
 }
 
