@@ -43,12 +43,20 @@ def _count(*_):
         "objects": sum(types.values()),
         "blocks": sys.getallocatedblocks(),
         "heap": _heap(),
+        "duckdb": _duckdb(),
         "threads": threading.active_count(),
         "types": dict(types.most_common(MOST)),
     }
     part = target.with_suffix(".part")
     part.write_text(json.dumps(told))
     part.rename(target)
+
+
+def _duckdb():
+    """Bytes that DuckDB holds of the views, which `LIMN_VIEW_MEMORY` bounds."""
+    from chalicelib.storage.view.database import engine
+
+    return engine._engine.memory if engine._engine is not None else 0
 
 
 def _heap():

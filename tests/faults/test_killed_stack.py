@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import io
 import json
 import os
 import random
@@ -17,8 +18,10 @@ import threading
 import time
 import urllib.error
 import urllib.request
+import zipfile
 
 import pytest
+from PIL import Image
 
 from tests.faults import figures
 from tests.journeys.stack import Stack
@@ -27,6 +30,8 @@ pytestmark = pytest.mark.slow
 
 BATCH = 110
 NIGHT = 50
+BOXES = 3000
+"""Of an import."""
 
 
 class Client:
@@ -202,5 +207,84 @@ def test_a_disk_that_has_room_again_is_written_again(small_disk):
         assert client.ask("GET", "HealthCheck")[0] == 200
         client.check()
         figures.note("disks filled", "freed", 1)
+    finally:
+        stack.kill()
+
+
+def start_import(client):
+    """Upload an archive of boxes on an image and import it into a project of its own; the uid of the import."""
+    picture, archive = io.BytesIO(), io.BytesIO()
+    Image.new("RGB", (64, 48)).save(picture, "PNG")
+    boxes = [{"id": n, "image_id": 1, "category_id": 1, "bbox": [1, 1, 9, 9], "area": 81} for n in range(1, BOXES + 1)]
+    images = [{"id": 1, "file_name": "a.png", "width": 64, "height": 48}]
+    document = {"categories": [{"id": 1, "name": "Box"}], "images": images, "annotations": boxes}
+    with zipfile.ZipFile(archive, "w") as made:
+        made.writestr("instances.json", json.dumps(document))
+        made.writestr("a.png", picture.getvalue())
+    organization = client.insist("GET", f"Project/{client.project}")["organization"]
+    project = client.insist("POST", "Projects", {"name": "imported", "organization": organization})["id"]
+    upload = client.insist("GET", f"UploadInfo/{project}?filename=boxes.zip")
+    put = urllib.request.Request(upload["urls"][0], archive.getvalue(), method="PUT")
+    with urllib.request.urlopen(put, timeout=60):
+        pass
+    spec = {"key": upload["key"], "format": "coco", "create_types": True}
+    return client.insist("POST", f"Imports/{project}", spec)["uid"]
+
+
+def read(url):
+    """The status and the content of a presigned URL."""
+    try:
+        with urllib.request.urlopen(url, timeout=60) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read()
+
+
+@pytest.mark.nightly
+def test_what_a_full_disk_refused_is_not_there_and_what_is_there_can_be_read(small_disk):
+    """A batch that was answered 503 is not stored, presigned URLs open what is stored, and an import goes on."""
+    stack = Stack(small_disk)
+    try:
+        client = Client(stack.start(LIMN_JOBS="off"))
+        upload = client.insist("GET", f"UploadInfo/{client.project}")
+        with urllib.request.urlopen(urllib.request.Request(upload["urls"][0], b"kept", method="PUT"), timeout=60):
+            [kept] = client.insist("POST", f"DownloadInfo/{client.project}", {"keys": [upload["key"]]})
+        importing = start_import(client)
+        ballast = fill(small_disk, client)
+        refused, stored = set(), set()
+        box = {"media_id": client.media, "type": client.type, "frame": 0}
+
+        def write(numbers):
+            for number in numbers:
+                size = (1, 7, 110, 500)[number % 4]
+                boxes = [{**box, "attributes": {"n": -number}}] * size
+                status, _ = client.ask("POST", f"Localizations/{client.project}", boxes)
+                (stored if status == 201 else refused).add(-number)
+
+        writers = [threading.Thread(target=write, args=(range(first, 60, 4),)) for first in range(1, 5)]
+        for writer in writers:
+            writer.start()
+        for writer in writers:
+            writer.join()
+        assert refused
+        assert read(kept["url"]) == (200, b"kept")
+        ballast.unlink()
+        assert client.ask("GET", "HealthCheck")[0] == 200
+        found = {
+            each["attributes"]["n"]
+            for each in client.insist("GET", f"Localizations/{client.project}?attribute_lt=n::0")
+        }
+        assert found == stored
+        figures.note("batches that a full disk refused", "not stored", len(refused))
+        for _ in range(240):
+            done = client.insist("GET", f"Import/{importing}")
+            if done["status"] in ("succeeded", "failed"):
+                break
+            time.sleep(0.5)
+        assert (done["status"], done["message"]) == ("succeeded", None)
+        assert client.insist("GET", f"LocalizationCount/{done['project']}") == BOXES
+        client.check()
+        figures.note("disks filled", "refused and read", 1)
     finally:
         stack.kill()
