@@ -63,6 +63,11 @@ class Caller:
         return settings().fine_grained_permissions or self.is_guest
 
     @property
+    def launches(self) -> int:
+        """How many launches by trigger rules led to the job that makes the request."""
+        return self.credential.launches if self.credential else 0
+
+    @property
     def token_hash(self) -> str:
         """The hash of the token of the request; empty without one."""
         return self.credential.id.partition("#")[2] if self.credential else ""

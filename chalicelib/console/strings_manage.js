@@ -64,6 +64,7 @@ const REASONS = /** @type {Record<string, string>} */ ({
   owner_lost_access: "its owner may not register it any more",
   algorithm_missing: "its algorithm is gone",
   token_invalid: "the token of its owner was revoked",
+  launches_itself: "its jobs make media that launch it again; narrow its query before you activate it",
   algorithm_changed: "somebody else changed what its algorithm runs; activate it to approve that",
   refused: "the launch was refused",
   query_refused: "its query is refused",

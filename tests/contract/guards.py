@@ -59,6 +59,14 @@ GUARDS: dict[str, Guard] = {
         "tests/infra/local/test_hostile_steps.py",
         "test_one_that_fills_the_disk_is_ended_at_its_limit",
     ),
+    "launches of themselves": Guard(
+        "trigger rules whose jobs launch them without end",
+        "chalicelib/resources/webhooks/rules.py",
+        "        if launches > MOST_LAUNCHES:\n",
+        "        if False:\n",
+        "tests/resources/jobs/test_trigger_rules.py",
+        "test_a_rule_that_launches_itself_ends_with_a_reason",
+    ),
     "files of others": Guard(
         "modes, owners and times of files outside the folder of a step",
         "infra/emulator/batch/steps/launch_step.py",

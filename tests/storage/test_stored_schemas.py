@@ -11,7 +11,7 @@ from tests.storage.stored_schemas import FILE, schemas
 PREVIOUS = json.loads(FILE.read_text())
 ACCEPTED = {
     "ImportSpec.format": "imports of new formats fail in the release before, by name, and are begun again later",
-    "Rule.disabled_reason": "the release before made no `algorithm_changed`; such a rule is off in both",
+    "Rule.disabled_reason": "the release before made no `algorithm_changed` and `launches_itself`; it is off in both",
     "Webhook.disabled_reason": "the type is shared with rules; webhooks never have the new value",
 }
 """Members whose new values the release before does not know, and why that does no harm."""

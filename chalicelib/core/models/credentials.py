@@ -36,6 +36,7 @@ class Credential(Struct, kw_only=True, omit_defaults=True):
         name: what a sign-in is for, as its user said.
         operations: the groups of operations (tags) that it may call, or `all`, or `read`.
         networks: the networks (CIDR) that it may come from; any where empty.
+        launches: of a job, how many launches by trigger rules led to it, one after another.
         sections, media: what a guest is shown; filled in from the share link with each request.
     """
 
@@ -52,6 +53,7 @@ class Credential(Struct, kw_only=True, omit_defaults=True):
     operations: tuple[str, ...] = (ALL,)
     networks: tuple[str, ...] = ()
     created_datetime: Timestamp
+    launches: int = 0
     sections: list[int] = []
     media: list[int] = []
 

@@ -37,6 +37,8 @@ class Approval:
 
     user: int
     digest: str
+    launches: int = 0
+    """How many launches by trigger rules, this one included, led to the job."""
 
 
 def register(project: Project, caller: Caller, level: Level, spec: AlgorithmSpec) -> Algorithm:

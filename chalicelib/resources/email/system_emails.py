@@ -172,6 +172,7 @@ _DISABLED = {
     "failing": "Its server did not accept an event for three days.",
     "owner_lost_access": "You no longer have the permission that it needs.",
     "algorithm_missing": "Its algorithm does not exist any more.",
+    "launches_itself": "Its jobs make media that launch it again. Narrow its query, and make the rule active again.",
     "algorithm_changed": "Somebody else changed what its algorithm runs. Look at it, and make the rule active again.",
     "refused": "Its algorithm cannot be launched.",
     "query_refused": "Its query is refused: a GET of it names the rule. Nothing is lost if it is mended within a week.",

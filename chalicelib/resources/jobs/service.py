@@ -144,7 +144,7 @@ def start(
         for uid, batch in zip(uids, batches, strict=True)
     ]
     most = min(level, LEVEL_OF[algorithm.level])
-    made = tokens.issue(runs, caller, most)
+    made = tokens.issue(runs, caller, most, approval.launches if approval else caller.launches)
     key = status_sync.manifest_key(runs[0])
     note = object_cleanup.release(project.id, [key], within=object_cleanup.GRACE)
     objects.write(key, manifest, "application/json")

@@ -23,8 +23,11 @@ LONGEST_SECONDS = 90 * 24 * 3600
 """A job that its engine never ends has no token after that."""
 
 
-def issue(runs: Sequence[Run], caller: Caller, level: Level) -> dict[str, Credential]:
-    """Give each run a token, encrypted in it; the credentials by the uid of the run, to be stored with it."""
+def issue(runs: Sequence[Run], caller: Caller, level: Level, launches: int) -> dict[str, Credential]:
+    """Give each run a token, encrypted in it; the credentials by the uid of the run, to be stored with it.
+
+    `launches` is how many launches by trigger rules led to them.
+    """
     made = {}
     for run in runs:
         token = new_token("job", caller.id)
@@ -38,6 +41,7 @@ def issue(runs: Sequence[Run], caller: Caller, level: Level) -> dict[str, Creden
             holder=run.uid,
             projects=[run.project],
             level=level,
+            launches=launches,
             created_datetime=now(),
         )
     return made

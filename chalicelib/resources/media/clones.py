@@ -27,6 +27,7 @@ from chalicelib.resources.media.readiness import note_ready
 from chalicelib.resources.media.schemas import MOST_CLONED, CloneMediaSpec
 from chalicelib.resources.sections import service as sections_service
 from chalicelib.storage.dynamodb import entities, ids, records
+from chalicelib.storage.dynamodb.progress import lineage
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.log import growth
 from chalicelib.storage.objects import owners
@@ -76,6 +77,7 @@ def clone(scope: Scope, source: Project, parameters: MediaQuery, spec: CloneMedi
             note_ready(change, None, each)
         return []
 
+    lineage.note([media.id for media in made], scope.caller.launches)
     entities.create(Kind.MEDIA, made, user=scope.caller.id, edits=[unseen(Kind.MEDIA, created)], also=note)
     return created
 

@@ -32,6 +32,7 @@ from chalicelib.resources.sections import service as sections_service
 from chalicelib.resources.uploads import fetching
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, ids, records
+from chalicelib.storage.dynamodb.progress import lineage
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.log import growth
 from chalicelib.storage.objects import objects
@@ -126,6 +127,7 @@ def create(
             if type_.dtype == "image" and spec.url and not job
         ],
     )
+    lineage.note(numbers, writer.scope.caller.launches)
     entities.create(Kind.MEDIA, created, user=writer.user, also=with_them)
     return created
 

@@ -34,11 +34,13 @@ from chalicelib.resources.webhooks.advance import PATIENCE, Disable, Failed, Rec
 from chalicelib.resources.webhooks.delivery import owner_of
 from chalicelib.resources.webhooks.schemas import RULE, Rule, RuleSpec
 from chalicelib.storage.dynamodb import entities, ids, limits, records
-from chalicelib.storage.dynamodb.progress import streams
+from chalicelib.storage.dynamodb.progress import lineage, streams
 from chalicelib.storage.dynamodb.progress.streams import Stream
 from chalicelib.storage.log import log
 
 WORD = "rule"
+MOST_LAUNCHES = 8
+"""Launches by rules that may follow one another, each on a media that a job of the one before made."""
 _logger = logging.getLogger("limn.rules")
 
 
@@ -186,15 +188,22 @@ class _RuleReceiver:
                 wanted = filters.find_matching(Kind.MEDIA, self._rule.query, self._rule.project, there, self.scope)
             except BadInput as refusal:
                 return Disable(reason="query_refused", details=refusal.message)
-        results = (self._launch(number) for number in wanted)
+        results = (self._launch_on(number) for number in wanted)
         return next((result for result in results if result is not None), None)
 
-    def _launch(self, media: int) -> Result:
-        name = f"rule|{self._rule.id}|{media}"
+    def _launch_on(self, media: int) -> Result:
+        """Launch on a media, unless that was done, or jobs of rules would follow one another without end."""
+        name, launches = f"rule|{self._rule.id}|{media}", lineage.of(media) + 1
         if streams.is_claimed(name):
             return None
+        if launches > MOST_LAUNCHES:
+            told = f"{MOST_LAUNCHES} launches by rules, one after another, led to media {media}: more may not follow."
+            return Disable(reason="launches_itself", details=told)
+        return self._launch(media, name, launches)
+
+    def _launch(self, media: int, name: str, launches: int) -> Result:
         try:
-            self._start(media, name)
+            self._start(media, name, launches)
         except (limits.Moved, Unavailable) as refusal:
             return Failed(error=refusal.message)
         except Conflict:  # its claim: it was launched already
@@ -207,9 +216,9 @@ class _RuleReceiver:
             return Disable(reason="algorithm_changed" if is_changed else "refused", details=refusal.message)
         return None
 
-    def _start(self, media: int, name: str) -> None:
+    def _start(self, media: int, name: str, launches: int) -> None:
         project = authentication.project_of(self._rule.project)
-        approval = algorithms_service.Approval(user=self._rule.user, digest=self._rule.digest)
+        approval = algorithms_service.Approval(user=self._rule.user, digest=self._rule.digest, launches=launches)
         if self._rule.algorithm is not None:
             spec = JobSpec(algorithm_name=self._rule.algorithm, media_ids=[media])
             jobs_service.launch(project, self.scope, spec, all_media=False, once=name, approval=approval)

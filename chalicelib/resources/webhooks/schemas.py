@@ -61,6 +61,7 @@ DisabledReason = Literal[
     "owner_lost_access",
     "algorithm_missing",
     "algorithm_changed",
+    "launches_itself",
     "token_invalid",
     "refused",
     "query_refused",
@@ -203,7 +204,8 @@ class Rule(Resource, kw_only=True):
         DisabledReason | None,
         Meta(
             description="`algorithm_changed`: somebody else changed what the algorithm or annotator runs; making the "
-            "rule active again approves that. `owner_lost_access`: the owner may no longer launch algorithms here."
+            "rule active again approves that. `launches_itself`: its jobs make media that launch it again. "
+            "`owner_lost_access`: the owner may no longer launch algorithms here."
         ),
     ] = None
     disabled_details: Details | None = None

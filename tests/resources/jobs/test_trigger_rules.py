@@ -12,8 +12,10 @@ from chalicelib.resources.webhooks.advance import DELAYS, PATIENCE, Disable
 from chalicelib.storage.dynamodb import limits, records
 from chalicelib.storage.dynamodb.progress import streams
 from tests.resources.algorithms.test_algorithms import saved, spec
+from tests.resources.jobs.test_jobs import parameters
 from tests.resources.media.samples import media_type
 from tests.roles import RECORDER
+from tests.service import Api
 
 
 def run():
@@ -254,3 +256,27 @@ def test_a_rule_runs_an_annotator_with_the_layer_of_its_drafts(api, project, kin
     assert api.patch(f"TriggerRule/{rule}", {"algorithm": algorithm, "every": 1}).status == 200
     assert api.get(f"TriggerRule/{rule}").json["annotator"] is None
     assert api.post(f"TriggerRules/{project}", body | {"annotator": annotator + 99}).status == 400
+
+
+def test_a_rule_that_launches_itself_ends_with_a_reason(api, project, kind, rule, cluster, monkeypatch):
+    monkeypatch.setattr(rules, "MOST_LAUNCHES", 3)
+    make_media(api, project, kind, "a.jpg")
+    for _ in range(6):
+        run()
+        newest = max(api.get(f"Jobs/{project}").json, key=lambda job: job["media_ids"])
+        if newest["media_ids"][0] == max(each["id"] for each in api.get(f"Medias/{project}").json):
+            step = Api(api.user, parameters(cluster.one(newest["uid"]))["rest_token"])
+            make_media(step, project, kind, "a.jpg")
+    assert len(jobs(api, project)) == 3
+    shown = api.get(f"TriggerRule/{rule}").json
+    assert (shown["active"], shown["disabled_reason"]) == (False, "launches_itself")
+    assert "3 launches by rules, one after another" in shown["disabled_details"]
+
+
+def test_media_of_people_begin_a_chain_anew(api, project, kind, rule, cluster, monkeypatch):
+    monkeypatch.setattr(rules, "MOST_LAUNCHES", 1)
+    for _ in range(3):
+        make_media(api, project, kind, "a.jpg")
+        run()
+    assert len(jobs(api, project)) == 3
+    assert api.get(f"TriggerRule/{rule}").json["active"]

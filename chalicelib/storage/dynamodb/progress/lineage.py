@@ -1,0 +1,36 @@
+"""How many launches by trigger rules, one after another, led to a media: a chain that never ends is found by it.
+
+    counters  (launched#7, @)   n: launches; media that no such launch led to have no row
+
+A row is written before its media: a crash in between leaves a row of a media that never was, which expires.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from chalicelib.storage.dynamodb.tables import CounterRow
+from chalicelib.storage.dynamodb.transactions import Transaction
+
+LIFETIME = 90 * 24 * 3600
+"""Seconds; as long as the longest job has a token."""
+_AT_ONCE = 50
+
+
+def note(media: Iterable[int], launches: int) -> None:
+    """Note media that a job is about to make, to which so many launches led; nothing for 0."""
+    numbers, expires = list(media) if launches else [], int(time.time()) + LIFETIME
+    for start in range(0, len(numbers), _AT_ONCE):
+        change = Transaction()
+        for number in numbers[start : start + _AT_ONCE]:
+            change.put(CounterRow(f"launched#{number}", "@", n=launches, expires=expires))
+        change.run()
+
+
+def of(media: int) -> int:
+    """How many launches led to a media."""
+    try:
+        return int(CounterRow.get(f"launched#{media}", "@", consistent_read=True).n or 0)
+    except CounterRow.DoesNotExist:
+        return 0
