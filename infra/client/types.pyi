@@ -794,7 +794,8 @@ class Fill(TypedDict, total=False):
     color: Any
 class FloatArrayQuery(TypedDict, total=False):
     name: Required[str]
-    center: Required[list[float]]
+    center: list[float] | None
+    like: int | None
     metric: Literal["cosine", "ip", "l1norm", "l2norm"] | None
     order: Literal["asc", "desc"] | None
     lower_bound: float | None
@@ -1064,6 +1065,14 @@ class JobSpec(TypedDict, total=False):
     failure_email_spec: EmailSpec | None
 class JobUpdate(TypedDict):
     progress: JobProgress
+class LabelSuggestions(TypedDict):
+    id: int
+    labels: list[LabelVotes]
+class LabelVotes(TypedDict):
+    label: str
+    votes: int
+    share: float
+    distance: float
 class Leaf(TypedDict, total=False):
     id: Required[int]
     project: Required[int]
@@ -1757,6 +1766,10 @@ class QualityReportSpec(TypedDict, total=False):
     class_aware: bool
     media_ids: list[int] | None
     query: str | None
+class Queued(TypedDict, total=False):
+    id: Required[int]
+    other: int | None
+    value: Required[float]
 class Recast(TypedDict):
     type: Literal["Recast"]
     name: str
@@ -1796,6 +1809,15 @@ class RestoreResponse(TypedDict, total=False):
     skipped: int
 class RestoreSpec(TypedDict):
     changes: list[int]
+class ReviewQueueSpec(TypedDict, total=False):
+    order: Required[Literal["duplicates", "uncertain", "unlike"]]
+    type: Required[int]
+    attribute: Required[str]
+    version: int | None
+    query: str | None
+    metric: Literal["cosine", "l2norm"]
+    within: float
+    count: int
 class RewriteAnswer(TypedDict, total=False):
     message: Required[str]
     matched: Required[int]
@@ -1852,11 +1874,13 @@ class Rule(TypedDict, total=False):
     name: Required[str]
     types: Required[list[str]]
     query: str | None
-    algorithm: Required[str]
+    algorithm: str | None
+    annotator: int | None
+    every: int
     active: bool
     user: Required[int]
     created: Required[str]
-    disabled_reason: Literal["algorithm_changed", "algorithm_missing", "error", "failing", "gone", "owner_lost_access", "query_refused", "refused", "token_invalid"] | None
+    disabled_reason: Literal["algorithm_changed", "algorithm_missing", "error", "failing", "gone", "launches_itself", "owner_lost_access", "query_refused", "refused", "token_invalid"] | None
     disabled_details: str | None
     disabled_at: str | None
     failing_since: str | None
@@ -1866,13 +1890,17 @@ class RuleSpec(TypedDict, total=False):
     name: Required[str]
     types: Required[list[str]]
     query: str | None
-    algorithm: Required[str]
+    algorithm: str | None
+    annotator: int | None
+    every: int | None
     active: bool | None
 class RuleUpdate(TypedDict, total=False):
     name: str | None
     types: list[str] | None
     query: str | None
     algorithm: str | None
+    annotator: int | None
+    every: int | None
     active: bool | None
 class S3StorageConfig(TypedDict):
     aws_access_key: str
@@ -2188,6 +2216,13 @@ class StatisticsAnswer(TypedDict, total=False):
     groups: int | None
     rows: list[dict[str, Any]] | None
     facets: list[Facet] | None
+class SuggestionsSpec(TypedDict, total=False):
+    ids: Required[list[int]]
+    embedding_attribute: Required[str]
+    label_attribute: Required[str]
+    neighbours: int
+    metric: Literal["cosine", "l2norm"]
+    version: int | None
 class Tally(TypedDict, total=False):
     read: int
     accepted: int
@@ -2426,7 +2461,7 @@ class Webhook(TypedDict, total=False):
     active: bool
     user: Required[int]
     created: Required[str]
-    disabled_reason: Literal["algorithm_changed", "algorithm_missing", "error", "failing", "gone", "owner_lost_access", "query_refused", "refused", "token_invalid"] | None
+    disabled_reason: Literal["algorithm_changed", "algorithm_missing", "error", "failing", "gone", "launches_itself", "owner_lost_access", "query_refused", "refused", "token_invalid"] | None
     disabled_details: str | None
     disabled_at: str | None
     previous_secret_until: str | None
