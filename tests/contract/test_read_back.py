@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chalicelib.api.catalogue import OPERATIONS
-from chalicelib.http.read_back import SET_BY_EVERY_CHANGE, names_of, structs_of
+from chalicelib.http.read_back import SET_BY_EVERY_CHANGE, is_as_shown, names_of, structs_of
 from tests.contract.examples import query_of
 from tests.contract.test_mass_assignment import WORD, seen, sound, with_forgery
 from tests.contract.world import build
@@ -84,3 +84,31 @@ def test_a_creation_may_name_what_the_service_sets(world, operation):
     for name in sorted(known.later):
         said = world.owner.post(path, with_forgery(sound(operation, world), {name: WORD}), **query)
         assert (said.status, f"{name}: cannot be given at creation" in said.json["details"]) == (400, True), said.body
+
+
+@pytest.mark.parametrize(
+    ("sent", "shown", "same"),
+    [
+        ("2026-01-02T03:04:05.678000+00:00", "2026-01-02T03:04:05.678Z", True),
+        ("2026-01-02T04:04:05.678+01:00", "2026-01-02T03:04:05.678Z", True),
+        ("2026-01-02T03:04:05.679Z", "2026-01-02T03:04:05.678Z", False),
+        ([{"name": "a", "minimum": None}], [{"name": "a", "dtype": "int"}], True),
+        ([{"name": "a", "minimum": 1}], [{"name": "a"}], False),
+        ([{"name": "a"}], [{"name": "a"}, {"name": "b"}], False),
+        ("7", 7, True),
+        ("8", 7, False),
+        ("a", "b", False),
+        (None, 7, False),
+    ],
+)
+def test_a_value_is_as_it_was_shown_as_far_as_models_of_clients_hold_it(sent, shown, same):
+    assert is_as_shown(sent, shown) is same
+
+
+def test_a_file_without_an_object_may_be_sent_back(world):
+    number = world.owner.made(
+        f"Files/{world.things['project']}", {"type": world.things["file_type"], "name": "f", "description": ""}
+    )
+    read = world.owner.get(f"File/{number}").json
+    assert read["path"] == ""
+    assert world.owner.patch(f"File/{number}", read).status == 200

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import time
 from pathlib import Path
 from uuid import uuid4
@@ -17,8 +16,9 @@ import numpy as np
 import pytest
 import requests
 
+from tests.http.client_environments import python_with
 from tests.http.client_program import BOXES, TRACK
-from tests.journeys.stack import ROOT, Stack
+from tests.journeys.stack import Stack
 
 PROGRAM = Path(__file__).parent / "client_program.py"
 OLD, TURN, NEW = "urllib3==1.26.20", "urllib3==2.4.0", "urllib3>=2.8"
@@ -116,20 +116,7 @@ def upload(ask, project, type_, path):
 @pytest.mark.nightly
 @pytest.mark.parametrize(("client", "urllib3"), GENERATIONS, ids=lambda text: text.replace("==", " "))
 def test_a_client_reads_what_is_large(client, urllib3, place, tmp_path):
-    environment = ROOT / "build" / "clients" / f"{client}-{urllib3.lstrip('urlib3=>')}"
-    python = environment / "bin" / "python"
-    if not (environment / "ready").exists():
-        subprocess.run([sys.executable, "-m", "venv", "--clear", environment], check=True)
-        wanted = [f"tator=={client}", urllib3, "psutil"]
-        installed = subprocess.run(
-            [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if installed.returncode:
-            pytest.skip(f"cannot be installed here: {installed.stderr[-300:]}")
-        (environment / "ready").touch()
+    python = python_with(client, urllib3)
     ran = subprocess.run(
         [python, PROGRAM, json.dumps(place)], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
     )

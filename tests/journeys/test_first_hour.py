@@ -71,9 +71,24 @@ def test_the_first_hour_runs_as_it_stands_in_the_guide(stack):
     assert [part["name"] for part in mail["attachments"]] == ["a.jpg"]
 
 
+def test_the_lines_of_the_readme_run_twice_after_the_first_hour(stack):
+    place = json.loads((stack.home / ".limn" / "local.json").read_text())
+    text = (ROOT / "README.md").read_text().partition("## Five lines of curl")[2].partition("## ")[0]
+    lines = "\n".join(line.strip() for line in text.splitlines() if line.startswith("    "))
+    script = "set -e\n" + lines.replace("http://127.0.0.1:8000", place["url"])
+    before = len(get(f"{place['url']}/rest/Projects", place["token"]))
+    for count in (1, 2):
+        ran = subprocess.run(
+            ["bash", "-c", script], cwd=stack.home, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        assert len(json.loads(ran.stdout.splitlines()[-1])) == before + count
+    assert ran.stdout.count("created successfully") + ran.stdout.count("created!") >= 1
+
+
 def test_data_survives_a_restart(stack):
     place = json.loads((stack.home / ".limn" / "local.json").read_text())
-    before, *others = get(f"{place['url']}/rest/Projects", place["token"])
+    before, *others = get(f"{place['url']}/rest/Projects", place["token"])  # of the first hour, and of the README
     count = get(f"{place['url']}/rest/LocalizationCount/{before['id']}", place["token"])
     assert stack.stop() == 0
     again = stack.start()

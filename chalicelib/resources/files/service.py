@@ -67,7 +67,7 @@ def update(writer: Writer, number: int, body: FileUpdate) -> File:
         NotFound: the File or the author does not exist.
     """
     user = author(writer, body.user_elemental_id)
-    if body.path is not None:
+    if body.path:  # a File without an object is sent back with an empty one
         project = project_with(writer.project)
         object_keys.authorize_file_key(body.path, project.organization, project.id, number)
         buckets_service.check_key(project, body.path, None)
@@ -77,6 +77,8 @@ def update(writer: Writer, number: int, body: FileUpdate) -> File:
     plain = {name: value for name, value in plain.items() if value is not None}
 
     def how(current: File) -> File:
+        if body.path == "" and current.path:
+            raise BadInput("path: a File keeps its object until another one takes its place. Leave path out.")
         change = plain | _attributes(current, body)
         return msgspec.structs.replace(current, **change, **writer.authorship())
 
