@@ -113,6 +113,7 @@ def run(web: httpx.Client, steps: Exchange) -> httpx.Response:
                 given = web.request(
                     step.method, step.url, params=step.query or None, headers=step.headers, content=step.content
                 )
+                _release(given)
             except (httpx.HTTPError, httpx.InvalidURL) as error:
                 given = error
     except StopIteration as end:
@@ -134,11 +135,17 @@ async def run_async(web: httpx.AsyncClient, steps: Exchange) -> httpx.Response:
                 given = await web.request(
                     step.method, step.url, params=step.query or None, headers=step.headers, content=step.content
                 )
+                _release(given)
             except (httpx.HTTPError, httpx.InvalidURL) as error:
                 given = error
     except StopIteration as end:
         answer: httpx.Response = end.value
         return answer
+
+
+def _release(answer: httpx.Response) -> None:
+    """Let an answer be freed when it is not used any more: it and its stream, which was read, refer to each other."""
+    answer.stream = httpx.ByteStream(b"")
 
 
 def _asked(answer: httpx.Response) -> float:

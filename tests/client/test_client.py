@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import inspect
 import json
 import subprocess
@@ -77,6 +78,18 @@ def test_selections_are_read_page_by_page_in_order(client, boxes):
     assert [each["attributes"]["Depth"] for each in some] == [5.0, 6.0]
     assert [each["id"] for each in client.project().localizations(start=2, stop=4)] == boxes[2:4]
     assert [each["id"] for each in client.project().localizations(stop=2)] == boxes[:2]
+
+
+def test_answers_are_freed_at_once(client, boxes):
+    import httpx
+
+    gc.collect()
+    gc.disable()
+    try:
+        list(client.project().localizations())
+        assert [each for each in gc.get_objects() if isinstance(each, httpx.Response)] == []
+    finally:
+        gc.enable()
 
 
 def test_a_program_with_an_event_loop_reads_and_writes_the_same(service, api, project, boxes):
