@@ -56,6 +56,9 @@ export class ApiError extends Error {
  *   accept?: string, headers?: Record<string, string>, retry?: boolean, keepalive?: boolean}} Options
  */
 
+/** The token of a guest of a share link, while one is shown; it counts before the sign-in of the browser. */
+export const guest = { token: "" };
+
 /**
  * Send one request and decode its answer.
  *
@@ -73,6 +76,7 @@ export async function request(method, path, options = {}) {
   const headers = {
     Accept: options.accept ?? (options.as && options.as !== "json" ? "*/*" : "application/json"),
     "Limn-Session": "1", // the cookie counts with it only, and pages of other origins cannot send it
+    ...(guest.token && { Authorization: `Token ${guest.token}` }),
     ...options.headers,
   };
   const sent = session.value;
@@ -105,7 +109,7 @@ export async function request(method, path, options = {}) {
     }
     if (answer.ok) return decoded(answer, options.as ?? "json");
     const error = await errorOf(answer);
-    if (answer.status === 401 && sent && sent === session.value) noteSignOut();
+    if (answer.status === 401 && !guest.token && sent && sent === session.value) noteSignOut();
     throw error;
   }
 }

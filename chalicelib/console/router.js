@@ -11,6 +11,7 @@ import { computed, signal } from "./lib.js";
 export const VIEWS = [
   { pattern: "/", load: () => import("./views/projects.js") },
   { pattern: "/sign-in", load: () => import("./views/sign_in.js"), open: true, frameless: true },
+  { pattern: "/shared/:token", load: () => import("./views/shared.js"), open: true, frameless: true },
   { pattern: "/profile", load: () => import("./views/profile.js") },
   { pattern: "/organizations/:organization", load: () => import("./views/organization.js") },
   { pattern: "/projects/:project", load: () => import("./views/media.js"), tab: "media" },

@@ -48,6 +48,7 @@ export const settings = {
     applets: "Applets",
     history: "History",
     webhooks: "Webhooks",
+    shares: "Share links",
     sources: "Bucket sources",
   },
   organizationLead: "People, buckets, webhooks",

@@ -14,6 +14,7 @@ import { toast, toastError } from "../ui/toast.js";
 import { saveFile } from "../ui/files.js";
 import { History } from "./manage_history.js";
 import { Leaves } from "./manage_leaves.js";
+import { Shares } from "./manage_shares.js";
 import { Sources } from "./manage_sources.js";
 import { Types } from "./manage_types.js";
 import { ProjectWebhooks } from "./manage_webhooks.js";
@@ -28,6 +29,7 @@ const PAGES = /** @type {const} */ ([
   ["applets", "applet"],
   ["sources", "bucket"],
   ["webhooks", "link"],
+  ["shares", "people"],
   ["history", "history"],
 ]);
 const COMPONENTS = /** @type {Record<string, any>} */ ({
@@ -40,6 +42,7 @@ const COMPONENTS = /** @type {Record<string, any>} */ ({
   applets: Applets,
   sources: Sources,
   webhooks: ProjectWebhooks,
+  shares: Shares,
   history: History,
 });
 
@@ -48,7 +51,7 @@ export default function Manage({ params, query }) {
   const open = /** @type {any} */ (project.value);
   const page = params.page ?? "";
   const component = COMPONENTS[page];
-  return html`<div class="with-side"><aside class="side"><nav aria-label=${text.tabs.manage}>${PAGES.filter(([name]) => !["webhooks", "sources"].includes(name) || may("Full Control")).map(([name, icon]) => html`<a key=${name} class="item" href=${link(`/projects/${open.id}/manage${name ? `/${name}` : ""}`)} aria-current=${page === name ? "page" : undefined}><${Icon} name=${icon} />${text.manage[name]}</a>`)}
+  return html`<div class="with-side"><aside class="side"><nav aria-label=${text.tabs.manage}>${PAGES.filter(([name]) => !["webhooks", "sources", "shares"].includes(name) || may("Full Control")).map(([name, icon]) => html`<a key=${name} class="item" href=${link(`/projects/${open.id}/manage${name ? `/${name}` : ""}`)} aria-current=${page === name ? "page" : undefined}><${Icon} name=${icon} />${text.manage[name]}</a>`)}
       <h2>${text.organization}</h2><a class="item" href=${link(`/organizations/${open.project.organization}`)}><${Icon} name="bucket" />${text.organizationLead}</a></nav></aside>
     <div class="scroll manage-page" tabindex="-1">${component ? html`<${component} query=${query} />` : html`<${Empty} icon="search" title=${text.noView} />`}</div></div>`;
 }

@@ -18,6 +18,8 @@ import { allOf, facetString, fieldsOf } from "../ui/search.js";
 import { SearchBox } from "../ui/search_box.js";
 import { DRAGGED_MEDIA, Sections } from "../ui/sections.js";
 import { useSelection } from "../ui/selection.js";
+import { ShareDialog } from "../ui/share.js";
+import { access } from "../strings_access.js";
 import { Empty, Failure, Loading, useAsync } from "../ui/states.js";
 import { explain, toast, toastError } from "../ui/toast.js";
 import { usePages, VirtualGrid } from "../ui/virtual.js";
@@ -207,7 +209,9 @@ function Bulk({ selection, onEdit, onDone }) {
   const annotate = (/** @type {any} */ annotator) =>
     act(post(`Annotate/${open.id}`, { annotator: annotator.id, media_ids: ids }), assist.annotating(ids.length));
   const folders = open.sections.filter((/** @type {any} */ each) => each.dtype === "folder");
-  return html`<div class="bulk" role="region" aria-label=${text.selection}><strong class="number">${text.selected(ids.length)}</strong>
+  const [sharing, setSharing] = useState(false);
+  return html`<div class="bulk" role="region" aria-label=${text.selection}>${sharing && html`<${ShareDialog} project=${open.id} what=${{ media_ids: ids }} onClose=${() => setSharing(false)} />`}<strong class="number">${text.selected(ids.length)}</strong>
+    ${may("Full Control") && html`<${Button} small icon="link" onClick=${() => setSharing(true)}>${access.share}<//>`}
     ${
       may("Can Edit") &&
       html`<${Button} small icon="edit" onClick=${onEdit}>${text.editAttributes}<//>

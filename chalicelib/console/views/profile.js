@@ -9,6 +9,7 @@ import { date } from "../ui/format.js";
 import { RecordDialog } from "../ui/records.js";
 import { Await, useAsync } from "../ui/states.js";
 import { explain, toast, toastError } from "../ui/toast.js";
+import { AccessTokens } from "./profile_tokens.js";
 
 export default function Profile() {
   const who = user.value;
@@ -39,6 +40,7 @@ export default function Profile() {
     }} /></section>
     <${Notifications} />
     <${Tokens} username=${who.username} />
+    <${AccessTokens} />
     <${Password} who=${who} />
     ${editing && html`<${RecordDialog} title=${text.editProfile} isNew=${false} values=${who} onSave=${save} onClose=${() => setEditing(false)} members=${[{ name: "first_name", label: text.firstName }, { name: "last_name", label: text.lastName }, { name: "email", label: text.email, hint: text.emailHint }]} />`}</div>`;
 }

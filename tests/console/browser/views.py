@@ -43,7 +43,7 @@ PROJECT = (
         "/manage/algorithms",
         "/manage/applets",
     ),
-    *("/manage/webhooks", "/manage/sources", "/manage/history?user=all", "/applets/{applet}"),
+    *("/manage/webhooks", "/manage/sources", "/manage/shares", "/manage/history?user=all", "/applets/{applet}"),
 )
 ALL = ("/#/", "/#/profile", "/#/organizations/{organization}", *(f"/#/projects/{{project}}{each}" for each in PROJECT))
 """Addresses of a member, with the names of what they show; the sign-in page is not among them."""
