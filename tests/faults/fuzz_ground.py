@@ -31,6 +31,11 @@ HARD = {
     "CreateSession": "only pages of this service sign in: tests/resources/accounts",
     "DeleteSession": "only pages of this service sign out: tests/resources/accounts",
     **dict.fromkeys(
+        ("CreateIdentityProvider", "BeginSignIn", "RenewSession", "BackChannelLogout"),
+        "no identity provider answers here: tests/resources/identity_providers",
+    ),
+    **dict.fromkeys(("SuggestLabels", "FindForReview"), "nothing has vectors here: tests/resources/annotators"),
+    **dict.fromkeys(
         ("PredictBoxes", "SegmentObject", "TrackObjects", "ComputeEmbeddings", "Embed"),
         "no annotator answers here: tests/resources/annotators",
     ),

@@ -7,6 +7,7 @@ import zlib
 
 import pytest
 
+from chalicelib.resources.identity_providers import oidc
 from chalicelib.settings import settings
 from tests.faults import figures, test_job_sweep, workflows
 from tests.faults.crashes import MODES, crasher
@@ -26,6 +27,7 @@ def sweeper():
         patch.setenv("LIMN_ALLOWED_ORIGINS", "https://templates.example.org")
         patch.setenv("LIMN_NOTIFY_ADDRESS", "ops@example.org")
         patch.setenv("LIMN_EMAIL_ENABLED", "true")
+        patch.setattr(oidc, "discover", lambda _: {})
         settings.cache_clear()
         world = workflows.build()
         with rewinding() as undo, crasher() as hook:

@@ -47,7 +47,7 @@ def test_a_few_made_up_histories_keep_every_promise(ground):
     assert done.requests.total() > 100
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 def test_every_operation_succeeds_where_a_history_begins_unless_it_is_said_why_not(ground):
     ground.figures = Figures()
     machine = type("Histories", (Successes,), {"ground": ground})()

@@ -15,6 +15,7 @@ from chalicelib.core.models.personal import FAVORITE
 from chalicelib.core.record_limits import LIMITS, Elsewhere
 from chalicelib.core.records import KINDS, RecordKind
 from chalicelib.errors import BadInput
+from chalicelib.resources.identity_providers import oidc
 from chalicelib.resources.jobs.runs import RUN
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import limits, records
@@ -63,6 +64,7 @@ CREATED_BY = {
 def ground():
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LIMN_ALLOWED_ORIGINS", "https://templates.example.org")
+        patch.setattr(oidc, "discover", lambda _: {})
         settings.cache_clear()
         world = workflows.build()
         yield world, {each.name: each for each in workflows.workflows(world)}

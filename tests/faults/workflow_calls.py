@@ -147,6 +147,8 @@ def overrides(world):  # one line per operation
         "DeleteTranscode": {"variables": {"uid": things["transcode"]}},
         "SaveAlgorithmManifest": {"body": {"name": "n.yaml", "upload_url": things["manifest"]}},
         **{f"{verb}Annotator": {"also": annotator} for verb in ("Create", "Update")},
+        "CreateIdentityProvider": {"also": {"issuer": "https://id.example.org"}},
+        "UpdateIdentityProvider": named,
         "ReviewDrafts": {
             "variables": {"id": things["reviewed"]},
             "body": {"decision": "accept", "version": things["version"], "is_all": True},

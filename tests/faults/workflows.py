@@ -40,11 +40,18 @@ from tests.faults.workflow_calls import (
 from tests.resources.algorithms.test_algorithms import MANIFEST
 from tests.resources.media.samples import picture
 
-READS = frozenset({"GetDownloadInfo", "PredictBoxes", "SegmentObject", "TrackObjects", "ComputeEmbeddings"})
+READS = frozenset(
+    {
+        *("GetDownloadInfo", "SuggestLabels", "FindForReview"),
+        *("PredictBoxes", "SegmentObject", "TrackObjects", "ComputeEmbeddings"),
+    }
+)
 """Operations that only read, though their method is not GET; beside those whose id ends so:"""
 READ_ENDINGS = ("ListById", "CountById")
 OF_BROWSERS = frozenset({"CreateSession", "DeleteSession"})
 """They need the headers of a browser, and put or delete one credential in one call: tests/resources/accounts."""
+OF_PROVIDERS = frozenset({"BeginSignIn", "RenewSession", "BackChannelLogout"})
+"""They need an identity provider that answers: tests/resources/identity_providers."""
 LAUNCHED_ALIKE = frozenset({"Embed"})
 """Operations whose jobs are launched as those of Annotate are, which test_job_sweep.py sweeps."""
 ELSEWHERE = frozenset({"CreateJobList", "AlgorithmLaunch", "Annotate", "DeleteJobList", "UpdateJob"})
@@ -98,7 +105,7 @@ def writing():
         operation
         for operation in OPERATIONS
         if operation.method != "GET"
-        and operation.id not in READS | OF_BROWSERS | LAUNCHED_ALIKE
+        and operation.id not in READS | OF_BROWSERS | OF_PROVIDERS | LAUNCHED_ALIKE
         and not operation.id.endswith(READ_ENDINGS)
     ]
 
