@@ -27,11 +27,13 @@ from chalicelib.access.masks import BITS_OF, Grants, below, level_of
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.accounts import Membership
 from chalicelib.core.models.entities import media_of
+from chalicelib.core.models.personal import HIDDEN_LAYERS, HiddenCopy
 from chalicelib.core.permissions import Level
+from chalicelib.core.records import padded
 from chalicelib.errors import Forbidden
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Related, Test, Tree, both, either
-from chalicelib.storage.dynamodb import entities
+from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.objects import owners
 
 T = TypeVar("T")
@@ -60,6 +62,7 @@ class Scope:
     is_restricted: bool
     _known: dict[tuple[str, int], Grants] = field(default_factory=dict)
     _memberships: dict[int, Membership | None] = field(default_factory=dict)
+    _hidden: dict[int, Sequence[HiddenCopy]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, caller: Caller, needed: Level) -> Scope:
@@ -77,6 +80,16 @@ class Scope:
         if project not in self._memberships:
             self._memberships[project] = authentication.membership(self.caller.id, project)
         return self._memberships[project]
+
+    def hidden_copies(self, project: int) -> Sequence[HiddenCopy]:
+        """The layers of media that a member below Full Control does not see, while they work on another copy."""
+        if project not in self._hidden:
+            own = self.membership(project)
+            found = None
+            if own is not None and authentication.level_of_member(own) < Level.FULL:
+                found = records.find(HIDDEN_LAYERS, project, padded(self.caller.id))
+            self._hidden[project] = () if found is None else tuple(found.tasks.values())
+        return self._hidden[project]
 
     def in_project(self, number: int) -> Grants:
         """The caller's masks in a project, read once."""

@@ -9,7 +9,7 @@ The scope is a required argument, so that it cannot be forgotten.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -26,7 +26,7 @@ from chalicelib.query.check import check
 from chalicelib.query.cost import check_cost
 from chalicelib.query.operators import Op
 from chalicelib.query.statistics.aggregates import Aggregate, Statistics, Written, bind
-from chalicelib.query.tree import Nearest, Query, Test, Tree, both
+from chalicelib.query.tree import Everything, Nearest, Query, Related, Test, Tree, both, negated
 from chalicelib.storage.view.cache import looking_ahead
 from chalicelib.storage.view.view import View
 from chalicelib.storage.view.views import current, loaded, look_ahead
@@ -130,10 +130,10 @@ def check_reach(project: int, query: Query, scope: Scope) -> None:
 
 def _check(view: View, query: Query, scope: Scope) -> Query:
     """A checked query within the budget, restricted to the scope."""
-    found, reader = scope.terms(view.project), scope.at(Level.VIEW)
+    found, reader = _terms(scope, view.project), scope.at(Level.VIEW)
     definitions = _visible(view.definitions, reader) if scope.is_restricted else view.definitions
     query = _with_centers(view, query, scope)
-    checked = check(query, definitions, found, reader.terms(view.project), _users)
+    checked = check(query, definitions, found, _terms(reader, view.project), _users)
     check_cost(checked, view.number_of, bytes_of=view.text_bytes)
     return checked
 
@@ -164,6 +164,23 @@ def _with_centers(view: View, query: Query, scope: Scope) -> Query:
         return replace(nearest, center=tuple(vector), like=None)
 
     return replace(query, nearest=tuple(map(nearest_to, query.nearest)))
+
+
+def _terms(scope: Scope, project: int) -> Mapping[Kind, Tree]:
+    """The terms of a scope, and those that hide other copies of a task that the caller works on."""
+    terms = scope.terms(project)
+    blind = [
+        negated(
+            both(Test("version", Op.IN, tuple(copy.versions)), Related(Kind.MEDIA, Test("id", Op.IN, (copy.media,))))
+        )
+        for copy in scope.hidden_copies(project)
+    ]
+    if not blind:
+        return terms
+    return {
+        **terms,
+        **{kind: both(terms.get(kind, Everything()), *blind) for kind in (Kind.LOCALIZATION, Kind.STATE)},
+    }
 
 
 def definitions_for(definitions: Definitions, scope: Scope) -> Definitions:

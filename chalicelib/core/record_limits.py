@@ -63,6 +63,7 @@ LIMITS: dict[str, tuple[Most, ...] | Elsewhere] = {
     "favorite": (Most(number=1_000, owner=_OF_USER, begins=_of_user),),
     "file_type": _TYPES,
     "group": (Most(number=1_000, owner="organization"),),
+    "hidden_layers": Elsewhere("one of a member of a project"),
     "hostedtemplate": (Most(number=500, owner="organization"),),
     "identity": Elsewhere("one of a user with each identity provider"),
     "identityprovider": (Most(number=20, owner="organization"),),

@@ -109,3 +109,28 @@ FAVORITE = RecordKind(
     key=lambda favorite: f"{padded(favorite.user)}|{padded(favorite.id)}",
 )
 ANNOUNCEMENT = RecordKind(name="announcement", struct=Announcement, parent=("user", "user"))
+
+
+class HiddenCopy(Resource, kw_only=True):
+    """Layers of a media that hold other copies of a task."""
+
+    media: int
+    versions: list[int]
+
+
+class HiddenLayers(Resource, kw_only=True):
+    """What queries of a member leave out, by the ids of the tasks that the member works on."""
+
+    uid: str
+    project: int
+    user: int
+    tasks: dict[str, HiddenCopy] = {}
+
+
+HIDDEN_LAYERS = RecordKind(
+    name="hidden_layers",
+    struct=HiddenLayers,
+    parent=("project", "project"),
+    identity="uid",
+    key=lambda hidden: padded(hidden.user),
+)

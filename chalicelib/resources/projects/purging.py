@@ -41,7 +41,7 @@ from chalicelib.core.models.definitions import (
 )
 from chalicelib.core.models.integrations import BUCKET
 from chalicelib.core.models.jobs import JOB
-from chalicelib.core.models.personal import BOOKMARK, FAVORITE
+from chalicelib.core.models.personal import BOOKMARK, FAVORITE, HIDDEN_LAYERS
 from chalicelib.core.models.share_links import SHARE_LINK
 from chalicelib.core.records import RecordKind
 from chalicelib.errors import LimnError, NotFound
@@ -85,6 +85,7 @@ PROJECT_KINDS: tuple[RecordKind[Any], ...] = (
     QUALITY_REPORT,
     TASK,
     TASK_WORKFLOW,
+    HIDDEN_LAYERS,
     RUN,
     JOB,
     IMPORT,

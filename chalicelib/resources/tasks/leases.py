@@ -7,6 +7,7 @@ two copies of the same unit, whichever requests race.
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -21,6 +22,7 @@ from chalicelib.core.resource import now, timestamp
 from chalicelib.core.text.dates import parse_date
 from chalicelib.errors import BadInput, Conflict, Forbidden, LimnError, NotFound
 from chalicelib.resources.notifications import service as notifications_service
+from chalicelib.resources.tasks import blindness
 from chalicelib.resources.tasks.schemas import (
     TASK,
     ChecklistItem,
@@ -57,6 +59,7 @@ def next_task(scope: Scope, project: int, spec: NextTaskSpec, level: Level) -> T
         the task; None where none waits for this caller.
     """
     workflow = workflow_of(project)
+    blindness.tidy(project, scope.caller.id)
     for task in _candidates(scope, project, spec, workflow, level):
         leased = _try_lease(task, scope.caller.id, workflow, spec)
         if leased is not None:
@@ -115,11 +118,17 @@ def _try_lease(task: Task, user: int, workflow: TaskWorkflow, spec: NextTaskSpec
                 after.state, after.stage = start.target, "active"
         return after
 
-    try:
+    is_new = spec.stage == "open" and task.assignee != user
+    if is_new:
+        blindness.hide_copies(task, user)
+    leased = None
+    with contextlib.suppress(_HeldByCaller, Conflict, NotFound):
         leased = records.edit(TASK, task.id, lease, taken=held)
-    except (_HeldByCaller, Conflict, NotFound):
-        return None
-    return leased if leased.leased_by == user and (leased.leased_until or "") > now() else None
+    if leased is not None and leased.leased_by == user and (leased.leased_until or "") > now():
+        return leased
+    if is_new:
+        blindness.show_copies(task, user)
+    return None
 
 
 def _renew(task: Task, user: int, seconds: int) -> Task:
@@ -169,6 +178,8 @@ def change(task: Task, body: TaskUpdate, user: int, level: Level) -> Task:
     if body.reason is not msgspec.UNSET and body.state is msgspec.UNSET:
         raise BadInput("reason: goes with state.")
     after = records.edit(TASK, task.id, how, also=lambda change, before, after: _note(change, before, after, user))
+    if task.assignee is not None and (after.stage == "closed" or after.assignee != task.assignee):
+        blindness.show_copies(after, task.assignee)
     if after.state != task.state and task.assignee not in (None, user):
         notifications_service.tell([task.assignee], "tasks", task.project, task.id)
     return after

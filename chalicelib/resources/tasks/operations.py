@@ -10,7 +10,7 @@ from chalicelib.core.responses import MessageResponse
 from chalicelib.errors import NotFound
 from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT, record_of_project
 from chalicelib.http.operation import Call, NoQuery, Operations
-from chalicelib.resources.tasks import leases, workflow
+from chalicelib.resources.tasks import blindness, leases, workflow
 from chalicelib.resources.tasks import service as tasks_service
 from chalicelib.resources.tasks.schemas import (
     TASK,
@@ -99,6 +99,8 @@ def change_task(call: Call[Task, NoQuery, TaskUpdate]) -> Task:
 def delete_task(call: Call[Task, NoQuery, None]) -> MessageResponse:
     """Delete a task. Its annotations stay."""
     records.remove(TASK, call.target.id, user=call.caller.id)
+    if call.target.assignee is not None:
+        blindness.show_copies(call.target, call.target.assignee)
     return MessageResponse(message=f"Task {call.target.id} deleted successfully!")
 
 

@@ -208,3 +208,61 @@ def test_pauses_are_no_time_spent(api, project):
     at = leases.parse_date(task.active_at)
     assert since(task, at + leases.timedelta(seconds=90)) == 90
     assert since(task, at + leases.timedelta(seconds=leases.IDLE_SECONDS + 1)) == 0
+
+
+class TestBlindness:
+    @pytest.fixture
+    def copies(self, api, project):
+        """Two people with a copy each of one unit, in layers with a box each; a second media has a box in both, too."""
+        media, other = videos(api, project, 2)
+        video = api.get(f"Media/{media}").json["type"]
+        spec = {"name": "b", "dtype": "box", "media_types": [video]}
+        kind = api.made(f"LocalizationTypes/{project}", spec)
+        scene = api.made(f"StateTypes/{project}", {"name": "s", "association": "Media", "media_types": [video]})
+        layers = [api.made(f"Versions/{project}", {"name": name}) for name in ("one", "two")]
+        place = {"type": kind, "frame": 0, "x": 0.1, "y": 0.1, "width": 0.1, "height": 0.1}
+        for layer in layers:
+            boxes = [{**place, "media_id": each, "version": layer} for each in (media, other)]
+            assert api.post(f"Localizations/{project}", boxes).status == 201
+            state = {"type": scene, "media_ids": [media], "version": layer}
+            assert api.post(f"States/{project}", [state]).status == 201
+        made(api, project, [media], copies=2, versions=layers)
+        people = [member(project), member(project)]
+        return media, layers, people, [person.post(f"NextTask/{project}", {}).json for person in people]
+
+    def seen(self, person, project, media, path="Localizations"):
+        return sorted(each["version"] for each in person.get(f"{path}/{project}", media_id=media).json)
+
+    def test_lists_counts_and_states_leave_out_the_other_copy_until_the_task_is_done(self, api, project, copies):
+        media, layers, (ada, grace), (task, _) = copies
+        assert self.seen(ada, project, media) == [task["version"]]
+        assert self.seen(ada, project, media, "States") == [task["version"]]
+        assert ada.get(f"LocalizationCount/{project}", media_id=media).json == 1
+        (other,) = set(layers) - {task["version"]}
+        assert ada.get(f"Localizations/{project}", version=other, media_id=media).json == []
+        assert self.seen(grace, project, media) != self.seen(ada, project, media)
+        assert self.seen(api, project, media) == layers
+        ada.patch(f"Task/{task['id']}", {"state": "to review"})
+        assert self.seen(ada, project, media) == [task["version"]]
+        api.patch(f"Task/{task['id']}", {"state": "done"})
+        assert self.seen(ada, project, media) == layers
+        assert len(self.seen(grace, project, media)) == 1
+
+    def test_other_media_of_the_layers_are_open(self, api, project, copies):
+        _, _, (ada, _), _ = copies
+        assert ada.get(f"LocalizationCount/{project}").json == 3
+        assert ada.get(f"MediaCount/{project}").json == 2
+
+    def test_a_deleted_or_given_back_task_blinds_nobody(self, api, project, copies):
+        media, layers, (ada, grace), (task, second) = copies
+        ada.patch(f"Task/{task['id']}", {"state": "to do"})
+        assert self.seen(ada, project, media) == layers
+        api.delete(f"Task/{second['id']}")
+        assert self.seen(grace, project, media) == layers
+
+    def test_what_a_crash_left_is_removed_with_the_next_task(self, api, project, copies):
+        media, layers, (ada, _), (task, _) = copies
+        records.remove(TASK, task["id"])
+        assert len(self.seen(ada, project, media)) == 1
+        ada.post(f"NextTask/{project}", {})
+        assert self.seen(ada, project, media) == layers

@@ -1,0 +1,61 @@
+"""Copies that are blind to each other: while a person works on one, queries leave out the layers of the others.
+
+The note is made before the lease and removed after the task is closed, so that a crash in between hides too much rather
+than too little; `tidy` removes what a crash left. Members with Full Control see all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from chalicelib.core.models.personal import HIDDEN_LAYERS, HiddenCopy, HiddenLayers
+from chalicelib.core.records import padded
+from chalicelib.errors import Conflict
+from chalicelib.resources.tasks.schemas import TASK, Task
+from chalicelib.storage.dynamodb import records
+
+
+def hide_copies(task: Task, user: int) -> None:
+    """Hide the layers of the other copies of a task's unit from a person; none where all have the same layer."""
+    if task.version is None:
+        return
+    unit = [each for each in records.list_children(TASK, task.project) if each.unit == task.unit]
+    versions = sorted({each.version for each in unit if each.version is not None} - {task.version})
+    if versions:
+        copy = HiddenCopy(media=task.media_id, versions=versions)
+        _edit(task.project, user, lambda tasks: {**tasks, str(task.id): copy})
+
+
+def show_copies(task: Task, user: int) -> None:
+    """Show them again."""
+    if _find(task.project, user) is not None:
+        _edit(task.project, user, lambda tasks: {key: each for key, each in tasks.items() if key != str(task.id)})
+
+
+def tidy(project: int, user: int) -> None:
+    """Show the copies of tasks that are closed, deleted, or somebody else's now."""
+    found = _find(project, user)
+    if found is None or not found.tasks:
+        return
+    tasks = {key: records.maybe(TASK, int(key)) for key in found.tasks}
+    over = {key for key, task in tasks.items() if task is None or task.stage == "closed" or task.assignee != user}
+    if over:
+        _edit(project, user, lambda kept: {key: each for key, each in kept.items() if key not in over})
+
+
+def _find(project: int, user: int) -> HiddenLayers | None:
+    return records.find(HIDDEN_LAYERS, project, padded(user))
+
+
+def _edit(project: int, user: int, how: Callable[[dict[str, HiddenCopy]], dict[str, HiddenCopy]]) -> None:
+    uid = f"{project}-{user}"
+    if _find(project, user) is None:
+        try:
+            records.create(HIDDEN_LAYERS, HiddenLayers(uid=uid, project=project, user=user, tasks=how({})))
+        except Conflict:
+            pass
+        else:
+            return
+    records.edit(HIDDEN_LAYERS, uid, lambda found: msgspec.structs.replace(found, tasks=how(found.tasks)))
