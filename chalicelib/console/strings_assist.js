@@ -53,6 +53,7 @@ export const assist = {
   draftKeys: "Drafts that are shown, in this media. a accepts the selected one, r rejects it.",
   undo: "Undo",
   segment: "Click an object",
+  segmentBy: (/** @type {string} */ name) => `Click an object: ${name}`,
   clickHint: (/** @type {string} */ name) => `${name}: click the object · Alt or the right button: not this · Esc ends`,
   clickMore: "Enter accepts · click to add, Alt or the right button to take away · Esc begins anew",
   clickStep: "object by clicks",

@@ -203,13 +203,12 @@ export class Assist {
 
   // --- objects by clicks ---------------------------------------------------------------------------------------------
 
-  /** Begin to click for the first interactor, or end it. */
-  toggleClicks() {
-    const interactor = this.annotators.peek().find((/** @type {any} */ each) => each.kind === "interactor");
-    if (this.clicking.peek()) {
-      this.endClicks();
-      return;
-    }
+  /** Begin to click for an interactor, the first one by default, or end it. @param {any} [given] */
+  toggleClicks(given) {
+    const interactor = given ?? this.annotators.peek().find((/** @type {any} */ each) => each.kind === "interactor");
+    const before = this.clicking.peek();
+    if (before) this.endClicks();
+    if (before && (!given || given === before)) return;
     if (!interactor || !this.session.mayEdit || !may("Can Execute")) {
       this.session.say(words.noInteractor);
       return;

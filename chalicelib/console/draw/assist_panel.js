@@ -13,6 +13,7 @@ export function AssistPart({ session, run }) {
   session.revision.value;
   const all = assist.annotators.value;
   const detectors = all.filter((each) => each.kind === "detector");
+  const interactors = all.filter((each) => each.kind === "interactor");
   const chosen = assist.chosen.value;
   const [least, progress, isBusy] = [assist.least.value, assist.progress.value, assist.isBusy.value];
   if (!all.length || !session.mayEdit) return null;
@@ -33,7 +34,7 @@ export function AssistPart({ session, run }) {
       ${isAble && chosen.url && html`<${Button} small disabled=${isBusy} title=${words.predictKey} onClick=${() => run("predict")}>${words.predict}<//>`}
       ${isAble && isVideo && html`<${Button} small kind="quiet" disabled=${isBusy} onClick=${() => setRange(true)}>${words.range}<//>`}</div>`
     }
-    ${all.some((each) => each.kind === "interactor") && isAble && html`<${Button} small icon="polygon" pressed=${Boolean(assist.clicking.value)} onClick=${() => run("segment")}>${words.segment}<//>`}
+    ${isAble && interactors.map((each) => html`<${Button} key=${each.id} small icon="polygon" pressed=${assist.clicking.value === each} onClick=${() => assist.toggleClicks(each)}>${interactors.length > 1 ? words.segmentBy(each.name) : words.segment}<//>`)}
     ${progress !== null && html`<${Progress} value=${progress} name=${words.working} />`}
     ${chosen?.confidence_attribute && html`<label class="slider"><span>${words.least(Math.round(least * 100))}</span><input type="range" min="0" max="1" step="0.01" value=${least} onInput=${(/** @type {any} */ e) => assist.setLeast(Number(e.currentTarget.value))} /></label>`}
     ${

@@ -26,7 +26,7 @@
 const MOST_STEPS = 200;
 /** How long a gesture may pause, such as between presses of an arrow key. */
 const GESTURE_MS = 2000;
-const SHAPE = ["x", "y", "width", "height", "angle", "u", "v", "points"];
+const SHAPE = ["x", "y", "width", "height", "angle", "mask", "u", "v", "points"];
 
 /** @param {Row} row */
 export const keyOf = (row) => `${row.kind}/${row.version}/${row.elemental}`;

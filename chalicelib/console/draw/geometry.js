@@ -2,7 +2,7 @@
 
 /**
  * @typedef {"box" | "line" | "dot" | "poly"} Kind
- * @typedef {{x?: number, y?: number, width?: number, height?: number, angle?: number, u?: number, v?: number, points?: number[][]}} Shape `angle`: degrees clockwise by which a box is turned about its middle
+ * @typedef {{x?: number, y?: number, width?: number, height?: number, angle?: number, mask?: import("./masks.js").Mask | null, u?: number, v?: number, points?: number[][]}} Shape `angle`: degrees clockwise by which a box is turned about its middle
  * @typedef {{x: number, y: number}} Point
  * @typedef {Point & {name: string}} Handle
  * @typedef {{width: number, height: number}} Size of the picture on the screen, in pixels
@@ -93,7 +93,7 @@ export function moved(kind, shape, dx, dy) {
   const [by, down] = [clamp(dx, -x, 1 - x - width), clamp(dy, -y, 1 - y - height)];
   const points = pointsOf(kind, shape).map((point) => ({ x: point.x + by, y: point.y + down }));
   const made = fromPoints(kind, kind === "box" ? [points[0], points[2]] : points);
-  return shape.angle === undefined ? made : { ...made, angle: shape.angle };
+  return { ...made, ...(shape.angle !== undefined && { angle: shape.angle }), ...(shape.mask && { mask: shape.mask }) };
 }
 
 /** The corners of a box on the screen, turned by its angle: a turn is one of pixels. @param {Point[]} corners in pixels @param {number | undefined} angle degrees @returns {Point[]} */
@@ -120,7 +120,8 @@ export function reshaped(kind, shape, handle, to) {
   if (handle.includes("e")) b.x = to.x;
   if (handle.includes("n")) a.y = to.y;
   if (handle.includes("s")) b.y = to.y;
-  return fromPoints("box", [a, b]);
+  // pixels of a box of another size would be others
+  return { ...fromPoints("box", [a, b]), ...(shape.mask && { mask: null }) };
 }
 
 /** A shape larger or smaller by its lower right end. @param {Kind} kind @param {Shape} shape @param {number} dx @param {number} dy */

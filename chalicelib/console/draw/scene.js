@@ -1,6 +1,7 @@
 // Draws shapes over the picture. A thousand boxes are a few paths: shapes of one color and one look are stroked together.
 
 import { boundsOf, handlesOf, pointsOf, turned } from "./geometry.js";
+import { pictureOfMask } from "./masks.js";
 
 /**
  * @typedef {{left: number, top: number, width: number, height: number}} Rect of the picture, in CSS pixels
@@ -62,6 +63,12 @@ export function drawItems(context, rect, items, isLabelled, outline = 1) {
     context.stroke(dots);
   }
   context.globalAlpha = 1;
+  for (const { shape, color, kind } of items)
+    if (kind === "box" && shape.mask) {
+      const corner = place({ x: shape.x ?? 0, y: shape.y ?? 0 }, rect);
+      const [wide, high] = [(shape.width ?? 0) * rect.width, (shape.height ?? 0) * rect.height];
+      context.drawImage(pictureOfMask(shape.mask, color), corner.x, corner.y, wide, high);
+    }
   if (isLabelled) for (const item of items) drawLabel(context, item, rect);
 }
 

@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from playwright.sync_api import expect
 
+from chalicelib.core.values import rle
 from tests.console.browser.dives import SPECIES, close
 from tests.console.browser.test_accessibility import AXE, FOUND
 
@@ -21,11 +22,26 @@ BOXES = [
 SURE = {"name": "Confidence", "dtype": "float"}
 
 
+def runs(size, left, top, right, bottom):
+    """The run lengths of a rectangle in a picture, column by column."""
+    high, wide = size
+    first, last = round(top * high), round(bottom * high)
+    found, gap = [], 0
+    for column in range(wide):
+        if left * wide <= column < right * wide:
+            found += [gap + first, last - first]
+            gap = high - last
+        else:
+            gap += high
+    return [*found, gap]
+
+
 class Model:
     """A model behind HTTP: three boxes on each frame, and a square around the positive clicks."""
 
     def __init__(self):
         self.clicks = []
+        self.is_masking = False
 
     def answer(self, body):
         if "points" not in body:
@@ -37,6 +53,9 @@ class Model:
         xs, ys = [each["x"] for each in inside], [each["y"] for each in inside]
         left, top, right, bottom = min(xs) - 0.1, min(ys) - 0.1, max(xs) + 0.1, max(ys) + 0.1
         corners = [[left, top], [right, top], [right, bottom], [left, bottom]]
+        if self.is_masking:
+            size = body["height"], body["width"]
+            return {"masks": [{"size": size, "counts": runs(size, left, top, right, bottom), "confidence": 0.7}]}
         return {"polygons": [{"points": corners, "label": "Cod", "confidence": 0.7}]}
 
 
@@ -72,8 +91,9 @@ def model(stack, dive):
     video = api.ask("GET", f"MediaTypes/{dive.project}")[0]["id"]
     known = {each["name"]: each["id"] for each in api.ask("GET", f"LocalizationTypes/{dive.project}")}
     if "Found" not in known:
-        for name, dtype in (("Found", "box"), ("Outlined", "poly")):
+        for name, dtype, refined in (("Found", "box", []), ("Outlined", "poly", []), ("Cut out", "box", ["mask"])):
             spec = {"name": name, "dtype": dtype, "media_types": [video], "attribute_types": [SPECIES, SURE]}
+            spec["refinements"] = refined
             known[name] = api.create(f"LocalizationTypes/{dive.project}", spec)
         common = {"url": f"http://127.0.0.1:{stack.hooks}", "label_attribute": "Species"}
         detector = {"name": "fish", "type": known["Found"], "confidence_attribute": "Confidence", **common}
@@ -81,6 +101,8 @@ def model(stack, dive):
         api.create(
             f"Annotators/{dive.project}", {"name": "clicks", "type": known["Outlined"], "prompts": ["points"], **common}
         )
+        cuts = {"name": "cuts", "type": known["Cut out"], "prompts": ["points"], **common}
+        api.create(f"Annotators/{dive.project}", cuts)
     with serving(stack.hooks) as made:
         yield made
 
@@ -172,3 +194,40 @@ def test_clicks_outline_an_object_that_enter_draws(screen, dive, model):
     screen.press("Control+z")
     screen.saved()
     assert dive.boxes() == []
+
+
+def test_a_mask_is_drawn_saved_and_moved_with_its_box(screen, dive, model):
+    model.is_masking = True
+    screen.open(3)
+    part(screen).get_by_role("button", name="Click an object: cuts").click()
+    hint = screen.page.locator(".clicks")
+    expect(hint).to_contain_text("cuts")
+    screen.page.mouse.click(*screen.point(0.5, 0.5))
+    expect(hint).to_have_attribute("data-object", "true")
+    screen.page.locator(".stage").focus()
+    screen.press("Enter")
+    screen.saved()
+    [made] = dive.boxes()
+    assert close([made[name] for name in ("x", "y", "width", "height")], [0.4, 0.4, 0.2, 0.2])
+    assert made["mask"]["counts"]
+    screen.press("Escape")
+    expect(hint).to_have_count(0)
+    screen.drag((0.5, 0.5), (0.7, 0.5))
+    screen.saved()
+    [moved] = dive.boxes()
+    assert close([moved["x"]], [0.6])
+    assert moved["mask"] == made["mask"]
+
+
+def test_runs_of_masks_are_read_as_the_service_writes_them(screen):
+    screen.page.goto("/#/")
+    runs = [[0, 5, 3], [7, 1, 60, 2, 1000, 40, 3, 4], [100_000, 3, 1, 90_000, 2]]
+    seen = screen.page.evaluate(
+        """async (all) => {
+          const root = document.querySelector('script[src*="app.js"]').src.replace('app.js', '');
+          const { runsOf } = await import(root + 'draw/masks.js');
+          return all.map(runsOf);
+        }""",
+        [rle.encode(each) for each in runs],
+    )
+    assert seen == runs
