@@ -129,3 +129,19 @@ def test_a_follower_lives_through_a_restart_and_continues_where_it_was(monkeypat
 def test_a_follower_whose_first_request_fails_ends():
     with pytest.raises(Failure, match="away"):
         next(datasets.events(Restarting(Failure("away", failures.NO_CONNECTION)), 1, "", None, follow=True))
+
+
+@pytest.mark.slow
+def test_two_versions_of_a_dataset_are_compared(limn, dive, api, signed_in):
+    def frozen(name):
+        uid = api.post(f"Datasets/{signed_in}", {"name": name}).json["uid"]
+        api.drain()
+        return uid
+
+    first, same = frozen("v1"), frozen("v2")
+    alike = limn("diff", first, same)
+    assert (alike.status, "media:         0 added, 0 changed, 0 removed" in alike.out) == (0, True)
+    [media] = [each["id"] for each in api.get(f"Medias/{signed_in}").json][:1]
+    api.patch(f"Media/{media}", {"name": "renamed.png"})
+    differing = limn("--json", "diff", first, frozen("v3"))
+    assert (differing.status, differing.json["media"]["changed"]) == (failures.INCOMPLETE, 1)

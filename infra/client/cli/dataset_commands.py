@@ -123,6 +123,22 @@ def import_(
         raise typer.Exit(failures.INCOMPLETE)
 
 
+def diff(
+    context: typer.Context,
+    base: Annotated[str, typer.Argument(help="The earlier version of a dataset, by its uid.")],
+    other: Annotated[str, typer.Argument(help="The later version.")],
+) -> None:
+    """What was added, changed and removed between two versions of a dataset. Exit status 7 if anything was."""
+    session: Session = context.obj
+    found: Any = session.client().compare_datasets(other, base=base)
+    rows = {kind: found[kind] for kind in ("media", "localizations", "states")}
+    counts = {kind: tuple(row[name] for name in ("added", "changed", "removed")) for kind, row in rows.items()}
+    lines = [f"{kind + ':':15}{a} added, {c} changed, {r} removed" for kind, (a, c, r) in counts.items()]
+    session.output.result(found, "\n".join(lines))
+    if any(map(any, counts.values())):
+        raise typer.Exit(failures.INCOMPLETE)
+
+
 def events(
     context: typer.Context,
     project: ProjectOption = None,

@@ -17,7 +17,7 @@ from ..annotator import command as annotator_command
 from ..client import Client
 from ..configuration import Profile
 from ..failures import Failure
-from . import audit_commands, dataset_commands, queries
+from . import agent_commands, audit_commands, dataset_commands, queries
 from .output import Output
 from .sessions import ProjectOption, Session, wait
 
@@ -33,8 +33,10 @@ app.add_typer(profiles, name="profile")
 app.add_typer(jobs, name="jobs")
 app.add_typer(annotator_command.app, name="annotator")
 app.command("export")(dataset_commands.export)
+app.command("diff")(dataset_commands.diff)
 app.command("import")(dataset_commands.import_)
 app.command("events")(dataset_commands.events)
+app.command("mcp")(agent_commands.serve)
 app.command("audit")(audit_commands.audit)
 
 OPEN = ("Pending", "Running")
@@ -298,16 +300,6 @@ def _body(path: Path) -> Any:
 
 def _is_search(document: dict[str, Any]) -> bool:
     return "operation" in document or "operations" in document
-
-
-@app.command("mcp")
-def serve_agents(context: typer.Context) -> None:
-    """Serve a project to agents by the Model Context Protocol, on standard input and output."""
-    try:
-        from ..agents import server
-    except ImportError:
-        raise Failure("limn mcp needs the library mcp: pip install '.[agents]'") from None
-    server.serve(context.obj.client())
 
 
 # --- jobs ------------------------------------------------------------------------------------------------------------
