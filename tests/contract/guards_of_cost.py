@@ -125,6 +125,14 @@ GUARDS: dict[str, Guard] = {
         "tests/functions/test_worker.py",
         "test_a_message_whose_last_run_dies_is_recorded_by_a_delivery_without_a_run",
     ),
+    "memory of groups": Guard(
+        "groups that take more memory than a query may have",
+        "chalicelib/storage/view/database/store.py",
+        "                    raise BadInput(_TOO_MUCH) from failure\n",
+        "                    pass\n",
+        "tests/storage/test_view_devices.py",
+        "test_groups_that_take_too_much_memory_are_refused_with_what_to_do",
+    ),
     "redriven work": Guard(
         "redriven messages of work that stays failed",
         "infra/operating/reopening.py",

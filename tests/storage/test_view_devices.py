@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
+from contextlib import contextmanager
 from random import Random
 
 import pytest
 
 from chalicelib.core.kinds import Kind
-from chalicelib.errors import NotFound, Unavailable
+from chalicelib.errors import BadInput, NotFound, Unavailable
 from chalicelib.http.encoding import encode_error
 from chalicelib.query import check, parse
 from chalicelib.query.parsers.parameters import LocalizationQuery
@@ -234,3 +235,40 @@ class TestContainer:
             assert views._views[1].seq == seq
             assert encode_error(refusal.value).headers["Retry-After"] == "1"
         assert len(found(views.current(1))) == 29
+
+
+class TestGroups:
+    """A grouping by a million different values."""
+
+    GROUPS = (
+        "SELECT g, count(*) AS n, count(*) OVER () AS every FROM (SELECT md5(i::VARCHAR) || md5((i + 1)::VARCHAR) AS g"
+        " FROM range({rows}) t(i)) GROUP BY g ORDER BY n DESC, g LIMIT 1000"
+    )
+
+    @contextmanager
+    def room(self, memory: str, disk: str):
+        root = engine()._root
+        before = root.execute(
+            "SELECT value FROM duckdb_settings() WHERE name IN ('memory_limit', 'max_temp_directory_size')"
+            " ORDER BY name"
+        ).fetchall()
+        root.execute(f"SET memory_limit = '{memory}'")
+        root.execute(f"SET max_temp_directory_size = '{disk}'")
+        try:
+            yield
+        finally:
+            root.execute(f"SET max_temp_directory_size = '{before[0][0]}'")
+            root.execute(f"SET memory_limit = '{before[1][0]}'")
+
+    @pytest.mark.nightly
+    def test_a_million_groups_are_made_in_bounded_memory(self):
+        store = grown(1).store
+        with self.room("200MB", "500MB"):
+            rows = store.run(self.GROUPS.format(rows=1_000_000))
+        assert (len(rows), rows[0][2]) == (1000, 1_000_000)
+
+    def test_groups_that_take_too_much_memory_are_refused_with_what_to_do(self):
+        store = grown(1).store
+        with self.room("12MB", "1MB"), pytest.raises(BadInput, match="needs more memory than one may take"):
+            store.run(self.GROUPS.format(rows=300_000))
+        assert len(store.run(self.GROUPS.format(rows=10))) == 10

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from chalicelib.core.kinds import Kind
 from chalicelib.core.time.deadline import interrupting, time_ended
-from chalicelib.errors import NotFound, Unavailable
+from chalicelib.errors import BadInput, NotFound, Unavailable
 from chalicelib.storage.view.database import engine as engines
 from chalicelib.storage.view.database.documents import Document, Documents
 from chalicelib.storage.view.database.engine import HEADERS, Engine
@@ -29,6 +29,10 @@ _TABLES = frozenset(kind.value for kind in Kind)
 BlockMap = dict[str, dict[str, list[int]]]
 """By table and column, the numbers of the blocks that hold the column."""
 _WORD = re.compile(r"\w+")
+_TOO_MUCH = (
+    "The query needs more memory than one may take. Narrow it by a filter, or group by fewer values: by wider bins, or "
+    "by an attribute that repeats."
+)
 
 
 class Store:
@@ -70,13 +74,19 @@ class Store:
             prefetches: whether to fetch all blocks of its columns at once: not for a part of a large column.
 
         Raises:
+            BadInput: it needs more memory, and more room on the disk, than statements may have.
             Unavailable: a block cannot be fetched from S3 now, or the request's time has ended.
         """
         turns = self._turns.taking(), self.engine.turns.taking()
         with self.translate_errors(), turns[0], turns[1], self._cursor() as cursor, interrupting(cursor.interrupt):
             if prefetches:
                 self._prefetch(text, cursor)
-            rows: list[Any] = cursor.execute(self.engine.statement(text, cursor), parameters).fetchall()
+            try:
+                rows: list[Any] = cursor.execute(self.engine.statement(text, cursor), parameters).fetchall()
+            except Exception as failure:
+                if type(failure).__name__ == "OutOfMemoryException":
+                    raise BadInput(_TOO_MUCH) from failure
+                raise
             return rows
 
     def get(self, places: Sequence[int]) -> list[Document]:
