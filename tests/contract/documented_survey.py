@@ -299,6 +299,16 @@ def look(api: Api, project: int, kinds: dict[str, int], media: int) -> None:
     api.put(f"Statistics/{project}", {"object_search": search}, facets="Species")
 
 
+def assist(api: Api, project: int) -> None:
+    kind = next(each["id"] for each in api.get(f"LocalizationTypes/{project}").json if each["dtype"] == "box")
+    body = {"name": "fish", "type": kind, "algorithm": "Count animals", "label_attribute": "Species"}
+    body |= {"confidence_attribute": "Score", "model_version": "2.1"}
+    number = records(api, "Annotators", "Annotator", project, body, {"name": "Fish"})
+    api.post(f"Drafts/{number}", {"decision": "reject", "labels": ["Gadus morhua"], "most": 0.5})
+    api.post(f"ReviewQueue/{project}", {"order": "uncertain", "type": kind, "attribute": "Score", "count": 2})
+    api.delete(f"Annotator/{number}")
+
+
 def automate(api: Api, organization: int, project: int, media: int) -> None:
     url = uploaded(api, project, MANIFEST, "count.yaml")
     manifest = api.post(f"SaveAlgorithmManifest/{project}", {"name": "count.yaml", "upload_url": url}).json["url"]
@@ -321,6 +331,7 @@ def automate(api: Api, organization: int, project: int, media: int) -> None:
     rule = {"name": "Count", "types": ["limn.media.ready"], "algorithm": "Count animals"}
     number = records(api, "TriggerRules", "TriggerRule", project, rule, {"active": False})
     api.delete(f"TriggerRule/{number}")
+    assist(api, project)
     api.delete(f"Algorithm/{algorithm}")
     frozen = api.post(f"Datasets/{project}", {"name": "Cod of May"}).json["id"]
     api.get(f"Datasets/{project}")

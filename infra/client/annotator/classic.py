@@ -12,9 +12,9 @@ import numpy as np
 
 from .models import Model, Recent
 
-_LARGEST = 640
+_LARGEST = 320
 """Pixels of the longer side of a picture in which GrabCut works."""
-_ROUNDS = 5
+_ROUNDS = 3
 _LEAST_SCORE = 0.4
 """Of a match of a template: below, the object is lost."""
 _TEMPLATE = 64
