@@ -170,10 +170,8 @@ class User(Resource, kw_only=True):
     ] = None
     tokens: Annotated[list[str], Meta(description="The hashes of the user's tokens, oldest first.")] = []
     provider: Annotated[int | None, Meta(description="The identity provider that the account is of.")] = None
-    confirmed_until: Annotated[
-        float | None,
-        Meta(description="Until when tokens and jobs go on without another sign-in there, seconds since the epoch."),
-    ] = None
+    confirmed_until: float | None = None
+    """Until when tokens and jobs go on without another sign-in there, in seconds since the epoch."""
     created_datetime: Timestamp
 
     def is_confirmed(self, moment: float) -> bool:

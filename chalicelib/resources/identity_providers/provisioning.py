@@ -43,7 +43,7 @@ def admit(provider: IdentityProvider, claims: Mapping[str, Any]) -> Identity:
         Conflict: another account has the address; its user connects it.
     """
     known = find(provider, claims["sub"])
-    if provider.admission == "mapped" and not _matching(provider, claims):
+    if provider.admission == "mapped" and not _mappings_of(provider, claims):
         if known is not None:
             synchronize(provider, known, claims)
         raise Forbidden("No group that the identity provider tells of you has access here.")
@@ -60,7 +60,7 @@ def connect(provider: IdentityProvider, subject: str, user: int) -> Identity:
 
 def synchronize(provider: IdentityProvider, identity: Identity, claims: Mapping[str, Any]) -> None:
     """Give and take what the user's groups at the provider say now."""
-    mappings = _matching(provider, claims)
+    mappings = _mappings_of(provider, claims)
     levels: dict[int, str] = {}
     for given in (each for mapping in mappings for each in mapping.memberships):
         if LEVEL_OF[given.permission] > LEVEL_OF.get(levels.get(given.project, ""), 0):
@@ -83,7 +83,7 @@ def synchronize(provider: IdentityProvider, identity: Identity, claims: Mapping[
         _note(identity, wanted, groups)
 
 
-def _matching(provider: IdentityProvider, claims: Mapping[str, Any]) -> list[Any]:
+def _mappings_of(provider: IdentityProvider, claims: Mapping[str, Any]) -> list[Any]:
     """The mappings of the groups that the provider tells; a claim of another shape tells none."""
     told = claims.get(provider.groups_claim)
     names = (

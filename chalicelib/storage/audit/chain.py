@@ -108,7 +108,8 @@ def note(draft: Draft, rows: list[AuditRow]) -> None:
     if len(_heads) > _MOST_HEADS:
         _heads.clear()
     for row in rows:
-        _heads[row.organization] = (row.number, _decode(row.doc).hash)
+        if row.number > _heads.get(row.organization, (0, ""))[0]:
+            _heads[row.organization] = (row.number, _decode(row.doc).hash)
 
 
 def forget(rows: list[AuditRow]) -> None:
@@ -130,8 +131,9 @@ def append(draft: Draft) -> None:
             except ClientError as failure:
                 if failure.response["Error"].get("Code") not in _TAKEN:
                     raise Unavailable("The audit log does not take the entry; try again.", str(failure)) from failure
-                forget(rows)
-                if any(_read_head(row.organization) != (row.number, _decode(row.doc).hash) for row in rows):
+                found = {row.organization: _read_head(row.organization) for row in rows}
+                _heads.update(found)
+                if any(found[row.organization] != (row.number, _decode(row.doc).hash) for row in rows):
                     continue  # another's; ours would be there where its answer was lost
             note(draft, rows)
             return
