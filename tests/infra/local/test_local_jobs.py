@@ -247,7 +247,7 @@ class TestProgress:
         assert api.delete(f"Job/{uid}").status == 200
 
     def test_a_group_answers_its_sum(self, api, project, queue):
-        uids = launched(api, project, manifest(shell("main", "true")), media=list(range(1, 11)))
+        uids = launched(api, project, manifest(shell("main", "true")), media=media_of(project, 10))
         for uid in uids:
             ended(api, uid)
         [group] = api.get(f"JobGroups/{project}").json
