@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -266,7 +267,10 @@ def start(
     algorithm = Algorithm(
         id=0, project=project.id, name=launch.algorithm_name, user=scope.caller.id, files_per_job=FILES_PER_JOB
     )
-    return jobs_service.start(project, scope, launch, algorithm, manifest(), all_media=False, once=once)
+    text = manifest()
+    if approval is not None:  # of the annotator, not of this manifest; the count of launches goes along
+        approval = replace(approval, digest=algorithms_service.digest_of(algorithm, text))
+    return jobs_service.start(project, scope, launch, algorithm, text, all_media=False, once=once, approval=approval)
 
 
 def digest_of(project: Project, annotator: Annotator) -> str:

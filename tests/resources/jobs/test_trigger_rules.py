@@ -145,8 +145,8 @@ def broken(api, project, rule, algorithm, monkeypatch):
     number = api.made(f"TriggerRules/{project}", body)
     launch = rules._RuleReceiver._launch
 
-    def fail(self, media):
-        return {}["no such key"] if self._rule.id == number else launch(self, media)
+    def fail(self, *given):
+        return {}["no such key"] if self._rule.id == number else launch(self, *given)
 
     every = streams.every
     monkeypatch.setattr(rules._RuleReceiver, "_launch", fail)
