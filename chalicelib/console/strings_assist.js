@@ -59,6 +59,11 @@ export const assist = {
   clickStep: "object by clicks",
   nothingClicked: "Nothing is found there. Click another place.",
   noInteractor: "No annotator of this project takes clicks. A project manager can register one.",
+  queues: {
+    uncertain: "The most uncertain first",
+    unlike: "The most unlike first",
+    duplicates: "Near duplicates",
+  },
   similar: "Find the similar",
   similarTo: (/** @type {string} */ id) => `Similar to ${id}`,
   mostSimilar: "The most similar first",

@@ -1,5 +1,5 @@
 // The gallery of crops: localizations as pictures, with selection and changes of many at once.
-import { del, get, patch, post, put } from "../client.js";
+import { del, get, patch, post, put, request } from "../client.js";
 import { html, useCallback, useEffect, useMemo, useState } from "../lib.js";
 import { link, route, setQuery } from "../router.js";
 import { colorOf, may, project, typeById } from "../store.js";
@@ -36,6 +36,11 @@ export default function Crops({ query }) {
   const search = allOf(query.search ?? "", facetString(chosen));
   const filter = { type: type?.id, search, version: query.version };
   const likeness = useLikeness(type, query);
+  const queued = useAsync(
+    (signal) => (type && query.order ? readQueue(open.id, type, query, search, signal) : Promise.resolve(null)),
+    [open.id, type?.id, query.order, query.version, search, turn],
+  );
+  const queue = query.order ? (queued.value ?? []) : null;
   const like = likeness.body && JSON.stringify(likeness.body);
   const inputs = [open.id, type?.id, search, query.version, query.sort, turn, query.like, like];
   const count = useAsync(
@@ -49,10 +54,12 @@ export default function Crops({ query }) {
   );
   const { item, need, update } = usePages(
     (start, stop, signal) =>
-      likeness.body
-        ? put(`Localizations/${open.id}`, likeness.body, { ...filter, start, stop }, { signal })
-        : get(`Localizations/${open.id}`, { ...filter, sort_by: query.sort || "-$id", start, stop }, { signal }),
-    inputs,
+      queue
+        ? inOrder(open.id, queue.slice(start, stop), signal)
+        : likeness.body
+          ? put(`Localizations/${open.id}`, likeness.body, { ...filter, start, stop }, { signal })
+          : get(`Localizations/${open.id}`, { ...filter, sort_by: query.sort || "-$id", start, stop }, { signal }),
+    [...inputs, queue],
     200,
   );
   const selection = useSelection(item);
@@ -65,7 +72,7 @@ export default function Crops({ query }) {
     selection.clear();
   }, [type?.id, search, query.version, query.like]);
   const first = ordered(type?.attribute_types).find((each) => each.dtype === "enum");
-  const total = count.value ?? 0;
+  const total = queue ? queue.length : (count.value ?? 0);
   const isWrong = count.failure?.status === 400;
 
   const change = (/** @type {Record<string, any>} */ attributes, /** @type {string[]} */ nulls = []) => {
@@ -132,8 +139,8 @@ export default function Crops({ query }) {
       ${facets.length > 0 && html`<h2>${text.filters}</h2><${Facets} facets=${facets} chosen=${chosen} kind="localization" query=${{ type: type.id, version: query.version }} search=${query.search ?? ""} turn=${turn} onToggle=${toggle} />`}</aside>
     <div class="gallery"><h1 class="visually-hidden">${text.tabs.crops}</h1>
       <div class="gallery-bar"><${SearchBox} value=${query.search ?? ""} fields=${fields} placeholder=${text.searchCrops} error=${isWrong ? explain(count.failure) : ""} onSearch=${(/** @type {string} */ given) => setQuery({ search: given })} />
-        <${Select} name=${text.sort} disabled=${Boolean(likeness.body)} value=${query.sort ?? ""} options=${[["", text.sortNewest], ["$id", text.sortOldest], ["$frame", text.sortFrame], ["-$width", text.sortWidest], ...fields.filter((each) => !each.name.startsWith("_")).map((each) => [each.name, text.sortBy(each.name)])]} onChange=${(/** @type {string} */ sort) => setQuery({ sort })} />
-        <${Menu} icon="more" kind="quiet" title=${text.moreActions} items=${[{ title: text.cardSize }, ...Object.keys(SIZES).map((name) => ({ label: text.sizes[/** @type {keyof typeof SIZES} */ (name)], checked: size === name, run: () => setSize(/** @type {any} */ (name)) })), "line", { label: text.selectAllCrops, icon: "check", run: selectAll }, { label: text.reload, icon: "reload", run: again }]} /></div>
+        <${Select} name=${text.sort} disabled=${Boolean(likeness.body || queue)} value=${query.sort ?? ""} options=${[["", text.sortNewest], ["$id", text.sortOldest], ["$frame", text.sortFrame], ["-$width", text.sortWidest], ...fields.filter((each) => !each.name.startsWith("_")).map((each) => [each.name, text.sortBy(each.name)])]} onChange=${(/** @type {string} */ sort) => setQuery({ sort })} />
+        <${Menu} icon="more" kind="quiet" title=${text.moreActions} items=${[{ title: text.cardSize }, ...Object.keys(SIZES).map((name) => ({ label: text.sizes[/** @type {keyof typeof SIZES} */ (name)], checked: size === name, run: () => setSize(/** @type {any} */ (name)) })), "line", ...queuesOf(type).map((order) => ({ label: words.queues[order], checked: query.order === order, run: () => setQuery({ order: query.order === order ? "" : order, like: "" }) })), "line", { label: text.selectAllCrops, icon: "check", run: selectAll }, { label: text.reload, icon: "reload", run: again }]} /></div>
       ${
         selection.ids.size > 0 &&
         html`<div class="bulk" role="region" aria-label=${text.selection}><strong class="number">${text.selected(selection.ids.size)}</strong>
@@ -149,11 +156,49 @@ export default function Crops({ query }) {
             : html`
         <${VirtualGrid} count=${isWrong ? 0 : total} minWidth=${SIZES[size]} ratio=${1} extra=${first ? 26 : 8} gap=${10} name=${text.tabs.crops} onRange=${need} scrollKey=${`${type.id} ${search} ${query.sort}`}
           head=${html`<div class="gallery-head"><p class="muted small number" role="status">${text.cropCount(total)}</p><${FacetChips} chosen=${chosen} onToggle=${toggle} onClear=${() => setQuery({ facets: "" })} />
-            ${query.like && html`<${Likeness} likeness=${likeness} id=${query.like} label=${first} item=${item} count=${total} selected=${selection.ids.size} onLabel=${(/** @type {string} */ value) => change({ [first.name]: value }).catch(toastError)} />`}</div>${total === 0 && html`<${Empty} icon="crop" title=${text.noMatch}>${text.noCropsLead}<//>`}`}
+            ${queue && html`<p class="small row" role="group" aria-label=${words.queues[/** @type {Order} */ (query.order)]}>${queued.failure ? explain(queued.failure) : words.queues[/** @type {Order} */ (query.order)]} <${Button} small kind="quiet" icon="close" onClick=${() => setQuery({ order: "" })}>${words.endSimilar}<//></p>`}
+            ${query.like && html`<${Likeness} likeness=${likeness} id=${query.like} label=${first} selected=${selection.ids.size} onLabel=${(/** @type {string} */ value) => change({ [first.name]: value }).catch(toastError)} />`}</div>${total === 0 && html`<${Empty} icon="crop" title=${text.noMatch}>${text.noCropsLead}<//>`}`}
           render=${(/** @type {number} */ index) => html`<${Crop} crop=${item(index)} label=${first?.name} like=${likeness.name} selected=${selection.ids.has(item(index)?.id)} onSelect=${(/** @type {any} */ event) => selection.toggle(index, event)} />`} />`
       }
     </div>
     ${editing && html`<${EditCrops} type=${type} count=${selection.ids.size} onClose=${() => setEditing(false)} onSave=${(/** @type {any} */ attributes, /** @type {string[]} */ nulls) => change(attributes, nulls).then(() => setEditing(false))} />`}</div>`;
+}
+
+/** @typedef {"uncertain" | "unlike" | "duplicates"} Order */
+const MOST_QUEUED = 500;
+
+/** The attribute by which a queue of review is ordered. @param {any} type @param {Order} order @returns {string | undefined} */
+const orderedBy = (type, order) => {
+  const all = ordered(type?.attribute_types).filter(
+    ({ dtype }) => dtype === (order === "uncertain" ? "float" : "float_array"),
+  );
+  return (all.find(({ name }) => /confidence|score/i.test(name)) ?? all[0])?.name;
+};
+
+/** The queues that a type has. @param {any} type */
+const queuesOf = (type) =>
+  /** @type {Order[]} */ (["uncertain", "unlike", "duplicates"]).filter((order) => orderedBy(type, order));
+
+/** The ids of a queue of review; of duplicates, those of a pair follow each other. @param {number} project @param {any} type @param {Record<string, string>} query @param {string} search @param {AbortSignal} signal @returns {Promise<number[]>} */
+async function readQueue(project, type, query, search, signal) {
+  const order = /** @type {Order} */ (query.order);
+  const body = {
+    order,
+    type: type.id,
+    attribute: orderedBy(type, order),
+    count: MOST_QUEUED,
+    ...(query.version && { version: Number(query.version) }),
+    ...(search && { query: `?${new URLSearchParams({ search })}` }),
+  };
+  const found = await request("POST", `ReviewQueue/${project}`, { body, signal, retry: true });
+  return [...new Set(found.flatMap((/** @type {any} */ each) => [each.id, each.other ?? each.id]))];
+}
+
+/** Localizations in the order of their ids. @param {number} project @param {number[]} ids @param {AbortSignal} signal */
+async function inOrder(project, ids, signal) {
+  if (!ids.length) return [];
+  const found = await put(`Localizations/${project}`, { ids }, {}, { signal });
+  return found.sort((/** @type {any} */ one, /** @type {any} */ two) => ids.indexOf(one.id) - ids.indexOf(two.id));
 }
 
 /** So many of the nearest with a label vote on the labels that are suggested. */
@@ -184,25 +229,33 @@ function useLikeness(type, query) {
 
 /**
  * What the gallery is sorted by, and the labels that the nearest have.
- * @param {{likeness: ReturnType<typeof useLikeness>, id: string, label: any, item: (index: number) => any, count: number, selected: number, onLabel: (value: string) => void}} props
+ * @param {{likeness: ReturnType<typeof useLikeness>, id: string, label: any, selected: number, onLabel: (value: string) => void}} props
  */
-function Likeness({ likeness, id, label, item, count, selected, onLabel }) {
-  /** @type {Map<string, number>} */
-  const votes = new Map();
-  for (let at = 0, voted = 0; label && at < Math.min(count, 4 * VOTERS) && voted < VOTERS; at += 1) {
-    const value = item(at)?.attributes?.[label.name];
-    if (!value || String(item(at).id) === id) continue;
-    votes.set(value, (votes.get(value) ?? 0) + 1);
-    voted += 1;
-  }
-  const all = [...votes.values()].reduce((sum, each) => sum + each, 0);
-  const suggested = [...votes].sort(([, one], [, two]) => two - one).slice(0, 3);
+function Likeness({ likeness, id, label, selected, onLabel }) {
+  const asked = useAsync(
+    () =>
+      label && likeness.body
+        ? post(`LabelSuggestions/${project.value?.id}`, {
+            ids: [Number(id)],
+            embedding_attribute: likeness.name,
+            label_attribute: label.name,
+            neighbours: VOTERS,
+            metric: "cosine",
+          })
+        : Promise.resolve([]),
+    [id, likeness.name, label?.name, Boolean(likeness.body)],
+  );
+  const labels = asked.value?.[0]?.labels ?? [];
+  const all = labels.reduce((/** @type {number} */ sum, /** @type {any} */ each) => sum + each.votes, 0);
+  const suggested = labels
+    .slice(0, 3)
+    .map((/** @type {any} */ each) => /** @type {[string, number]} */ ([each.label, each.votes]));
   return html`<div class="likeness row wrap" role="group" aria-label=${words.similarTo(id)}>${
     likeness.isMissing
       ? html`<span class="note small">${words.noVector}</span>`
       : html`<span class="likeness-picture"><${Picture} path=${`LocalizationGraphic/${id}`} query=${{ max_height: 240, format: "jpg" }} /></span><span class="small">${words.mostSimilar}</span>`
   }
-    ${suggested.map(([value, count]) => html`<${Button} key=${value} small icon="tag" title=${words.suggestion(value, count, all)} disabled=${!selected || !may("Can Edit")} onClick=${() => onLabel(value)}>${words.votes(value, count, all)}<//>`)}
+    ${suggested.map((/** @type {[string, number]} */ [value, count]) => html`<${Button} key=${value} small icon="tag" title=${words.suggestion(value, count, all)} disabled=${!selected || !may("Can Edit")} onClick=${() => onLabel(value)}>${words.votes(value, count, all)}<//>`)}
     <${Button} small kind="quiet" icon="close" onClick=${() => setQuery({ like: "" })}>${words.endSimilar}<//></div>`;
 }
 
@@ -219,7 +272,7 @@ function Crop({ crop, label, like, selected, onSelect }) {
       crop.attributes?.[like] &&
       html`<a class="crop-open crop-like" href=${`#${route.value.path}`} onClick=${(/** @type {Event} */ event) => {
         event.preventDefault();
-        setQuery({ like: String(crop.id) });
+        setQuery({ like: String(crop.id), order: "" });
       }} aria-label=${words.similarTo(crop.id)} title=${words.similar}><${Icon} name="search" /></a>`
     }
     <a class="crop-open" href=${link(`/projects/${crop.project}/media/${crop.media}`, { frame: crop.frame, version: crop.version, select: crop.id })} aria-label=${text.openFrame(crop.frame)} title=${text.openFrame(crop.frame)}><${Icon} name="link" /></a></div>`;

@@ -57,3 +57,19 @@ def test_the_similar_come_first_and_are_labelled_as_their_neighbours(page, dive,
     expect(crops).to_have_count(3)
     page.get_by_role("button", name="By time again").click()
     expect(crops).to_have_count(4)
+
+
+def test_queues_show_the_unlike_and_the_duplicates_first(page, dive, looks):
+    number, _ids = looks
+    page.goto(f"/#/projects/{dive.project}/crops?type={number}")
+    crops = page.locator(".crop:not(.waiting)")
+    expect(crops).to_have_count(8)
+    page.get_by_role("button", name="More actions").click()
+    page.get_by_role("menu").get_by_text("The most unlike first").click()
+    expect(crops).to_have_count(7)
+    expect(page.locator(".crop-label").first).to_have_text("Tuna")  # the smaller group is farther from the mean
+    page.goto(page.url.replace("unlike", "duplicates"))
+    expect(page.get_by_role("group", name="Near duplicates")).to_be_visible()
+    expect(crops.nth(1)).to_be_visible()
+    page.get_by_role("button", name="By time again").click()
+    expect(crops).to_have_count(8)
