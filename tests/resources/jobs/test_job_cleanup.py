@@ -57,7 +57,7 @@ class TestCancellation:
     @pytest.mark.slow
     def test_many_by_group_media_or_project(self, api, project, algorithm, cluster):
         first, second = launched(api, project, algorithm), launched(api, project, algorithm)
-        assert api.delete(f"Jobs/{project}", gid=first["gid"], media_id=[10]).message == (
+        assert api.delete(f"Jobs/{project}", gid=first["gid"], media_id=media_of(project, 10)[9:]).message == (
             f"Deleted 1 jobs for project {project}!"
         )
         assert api.delete(f"Jobs/{project}", gid=first["gid"]).status == 200
