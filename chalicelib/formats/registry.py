@@ -8,22 +8,8 @@ from chalicelib.core.values.shapes import Refinement
 from chalicelib.formats import manifest
 from chalicelib.formats.model import MANIFEST, Dataset, Label, Layout
 from chalicelib.formats.refined import names_of
-from chalicelib.formats.writers import (
-    coco,
-    coralnet,
-    cvat,
-    dive,
-    dota,
-    dwca,
-    fathomnet,
-    geojson,
-    kwcoco,
-    masks,
-    mot,
-    viame,
-    voc,
-    yolo,
-)
+from chalicelib.formats.writers import coco, cvat, dota, geojson, kwcoco, masks, mot, voc, yolo
+from chalicelib.formats.writers.science import coralnet, dive, dwca, fathomnet, viame
 from chalicelib.formats.writers.table import Csv, JsonLines, Parquet
 
 FormatName = Literal[

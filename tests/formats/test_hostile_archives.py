@@ -15,18 +15,16 @@ from hypothesis import strategies as st
 from chalicelib.errors import BadInput
 from chalicelib.formats.readers import (
     read_coco,
-    read_coralnet,
     read_cvat,
-    read_dive,
     read_mot,
     read_table,
-    read_viame,
     read_voc,
     read_yolo,
     reading,
     unzip,
     xml,
 )
+from chalicelib.formats.readers.science import read_coralnet, read_dive, read_viame
 from chalicelib.formats.readers.unzip import SingleFile, ZipArchive
 from chalicelib.formats.readers.xml import elements
 

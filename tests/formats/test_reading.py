@@ -12,17 +12,15 @@ from msgspec.structs import replace
 from chalicelib.formats.model import Label, Media, Refusal, State, box_of, in_pixels
 from chalicelib.formats.readers import (
     read_coco,
-    read_coralnet,
     read_cvat,
-    read_dive,
     read_dota,
     read_masks,
     read_mot,
     read_table,
-    read_viame,
     read_voc,
     read_yolo,
 )
+from chalicelib.formats.readers.science import read_coralnet, read_dive, read_viame
 from chalicelib.formats.readers.unzip import ZipArchive
 from tests.formats import worlds
 

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from chalicelib.errors import BadInput
 from chalicelib.formats.interpolation import interpolate
 from chalicelib.formats.model import Group, Label, Media, Refusal, State, in_pixels
-from chalicelib.formats.readers import read_coralnet, read_dive
+from chalicelib.formats.readers.science import read_coralnet, read_dive
 from chalicelib.formats.readers.unzip import ZipArchive
-from chalicelib.formats.writers import dwca
+from chalicelib.formats.writers.science import dwca
 from tests.formats.test_hostile_archives import zipped
 from tests.formats.test_reading import labels_of, rows_of
 from tests.formats.worlds import CLASSES, dataset, groups, write

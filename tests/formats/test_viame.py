@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from chalicelib.formats.manifest import cell
 from chalicelib.formats.model import Label, Media, Refusal, State, in_pixels
-from chalicelib.formats.readers import read_viame
+from chalicelib.formats.readers.science import read_viame
 from chalicelib.formats.readers.unzip import ZipArchive
 from tests.formats.test_hostile_archives import zipped
 from tests.formats.test_reading import labels_of, rows_of

@@ -24,19 +24,17 @@ from chalicelib.errors import BadInput
 from chalicelib.formats.model import Archive
 from chalicelib.formats.readers import (
     read_coco,
-    read_coralnet,
     read_cvat,
-    read_dive,
     read_dota,
     read_masks,
     read_mot,
     read_table,
-    read_viame,
     read_voc,
     read_yolo,
 )
 from chalicelib.formats.readers.picture_video import PictureVideo, in_order, numbered_pictures
 from chalicelib.formats.readers.reading import Placed, Reader, Rows, refusal
+from chalicelib.formats.readers.science import read_coralnet, read_dive, read_viame
 from chalicelib.formats.readers.unzip import SingleFile, ZipArchive, is_zip
 
 _BLOCK = 4 * 1024 * 1024

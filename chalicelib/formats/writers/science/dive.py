@@ -31,7 +31,7 @@ from chalicelib.formats.model import (
 from chalicelib.formats.model import media_folder as _folder
 from chalicelib.formats.model import no_files as always
 from chalicelib.formats.model import no_layout as layout
-from chalicelib.formats.writers.viame import ENDS, MOST_LABELS, confidence
+from chalicelib.formats.writers.science.viame import ENDS, MOST_LABELS, confidence
 
 __all__ = ["BY_FRAMES", "always", "layout", "picture_path", "write"]
 BY_FRAMES = False

@@ -26,8 +26,8 @@ from chalicelib.formats.readers.reading import (
     refusal,
     stem,
 )
-from chalicelib.formats.writers.dive import FILE
-from chalicelib.formats.writers.viame import CONFIDENCES, ENDS
+from chalicelib.formats.writers.science.dive import FILE
+from chalicelib.formats.writers.science.viame import CONFIDENCES, ENDS
 
 _LEAST = 3
 """Points of a polygon."""

@@ -19,7 +19,7 @@ from chalicelib.formats.readers.reading import (
     stem,
     whole,
 )
-from chalicelib.formats.writers.coralnet import COLUMNS
+from chalicelib.formats.writers.science.coralnet import COLUMNS
 
 _NEWER = {"Label code": "Label"}
 """Columns of newer files, by what they are called here."""

@@ -28,7 +28,7 @@ from chalicelib.formats.readers.reading import (
     stem,
     whole,
 )
-from chalicelib.formats.writers.viame import CONFIDENCES, ENDS, FILE, TRACKS
+from chalicelib.formats.writers.science.viame import CONFIDENCES, ENDS, FILE, TRACKS
 
 _LEAST, _CLASS = 9, 9
 """Cells of a line without a class, and the position of the class."""

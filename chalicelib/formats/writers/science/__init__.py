@@ -1,0 +1,1 @@
+"""Writers of the formats of marine and wildlife science."""
