@@ -26,6 +26,7 @@ from chalicelib.resources.email.messages import SendEmail
 from chalicelib.resources.exports.messages import DrawPictures, JoinExport, PlanExport, RemoveExport, WritePart
 from chalicelib.resources.imports.messages import CheckImport, RemoveImport, RunImportPart
 from chalicelib.resources.media.messages import ImportImage
+from chalicelib.resources.notifications.messages import MailNotifications
 from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.resources.quality.messages import MakeQualityReport
 from chalicelib.resources.temporary_files import service as temporary_files_service
@@ -60,6 +61,7 @@ from tests.faults.later import later
 from tests.faults.rewind import restart, rewinding
 from tests.queue_runner import handlers
 from tests.resources.media.samples import transcode, video
+from tests.service import join, new_user
 
 SHARE = 120
 A_COMMIT = 4
@@ -73,6 +75,7 @@ HANDLED = {
     "bulk": {FinishBulkChange},
     "purge": {PurgeProject},
     "quality": {MakeQualityReport},
+    "notifications": {MailNotifications},
     "compact": {"Compact"},
     "upkeep": {"Upkeep"},
 }
@@ -133,6 +136,13 @@ class Rig:
     def _quality(self):
         spec = {"reference": self.things["version"], "versions": [self.things["second_version"]]}
         assert self.owner.post(f"QualityReports/{self.things['project']}", spec).status == 201
+
+    def _notifications(self):
+        assert self.owner.patch("NotificationSettings", {"mentions": "mail"}).status == 200
+        text = {"text": f"look @{self.owner.user.username}", "media_id": self.things["media"]}
+        editor = new_user()
+        join(editor, self.things["project"], "Can Edit")
+        assert editor.post(f"Comments/{self.things['project']}", text).status == 201
 
     def _bulk(self):
         """An edit of all boxes whose request died when all was ordered and nothing done."""

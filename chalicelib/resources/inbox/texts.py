@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from chalicelib.access import users
 from chalicelib.access.background import scope_of
 from chalicelib.access.scope import Scope
-from chalicelib.errors import LimnError
+from chalicelib.errors import Forbidden
 from chalicelib.resources.comments import service as comments_service
 from chalicelib.resources.comments.schemas import COMMENT
 from chalicelib.resources.imports.schemas import IMPORT
@@ -51,7 +51,7 @@ def notices(user: int, items: Iterable[Notification]) -> list[Notice]:
 def _scope(user: int, project: int) -> Scope | None:
     try:
         return scope_of(user, project, "notification")
-    except LimnError:
+    except Forbidden:
         return None
 
 
