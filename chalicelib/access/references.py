@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from chalicelib.access import view_queries
-from chalicelib.access.scope import UNRESTRICTED, Scope
+from chalicelib.access.scope import Scope
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.definitions import SECTION, VERSION
 from chalicelib.core.permissions import Level
@@ -81,22 +81,11 @@ def visible(scope: Scope, project: int, kind: str, numbers: Collection[int]) -> 
         found = [record for number in numbers if (record := _record(RECORDS[kind], number, project))]
         return {record.id for record in scope.only(kind, found)}
     if len(numbers) > entities.ROWS_A_READ and Kind(kind) in scope.terms(project):
-        return _listed(project, Kind(kind), numbers, scope)
+        where = Test("id", Op.IN, tuple(numbers))
+        query = Query(kind=Kind(kind), where=where, merge=False, show_deleted=True, show_all_marks=True)
+        return set(view_queries.ids(view_queries.current(project), query, scope))
     rows = [row.entity for row in entities.many(Kind(kind), numbers).values() if row.entity.project == project]
     return {row.id for row in scope.only(kind, rows)}
-
-
-def existing(project: int, kind: Kind, numbers: Collection[int]) -> set[int]:
-    """The ids of entities that exist in a project."""
-    if len(numbers) > entities.ROWS_A_READ:
-        return _listed(project, kind, numbers, UNRESTRICTED)
-    return {row.entity.id for row in entities.many(kind, numbers).values() if row.entity.project == project}
-
-
-def _listed(project: int, kind: Kind, numbers: Collection[int], scope: Scope) -> set[int]:
-    where = Test("id", Op.IN, tuple(numbers))
-    query = Query(kind=kind, where=where, merge=False, show_deleted=True, show_all_marks=True)
-    return set(view_queries.ids(view_queries.current(project), query, scope))
 
 
 def _record(kind: RecordKind[Any], number: int, project: int) -> Any:

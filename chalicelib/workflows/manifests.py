@@ -15,6 +15,7 @@ import msgspec
 import yaml
 from msgspec import Meta, Struct, field
 
+from chalicelib.core.text.numbers import natural
 from chalicelib.errors import BadInput, TooLarge
 
 MAX_MANIFEST_BYTES = 256 * 1024
@@ -289,10 +290,10 @@ def seconds_of(value: int | str | None, where: str) -> int | None:
         return None
     text = str(value)
     parts = _DURATION.fullmatch(text)
-    if not text.isdecimal() and (parts is None or not any(parts.groups())):
+    if (seconds := natural(text)) is not None:
+        return seconds
+    if parts is None or not any(parts.groups()):
         raise BadInput(f"manifest: {where}: {text[:100]!r} is no duration, such as 90, 90s, 5m or 1h30m.")
-    if parts is None or text.isdecimal():
-        return int(text[:12])
     hours, minutes, seconds = (int(part or 0) for part in parts.groups())
     return 3600 * hours + 60 * minutes + seconds
 

@@ -126,6 +126,7 @@ DIFFERENCES = {
         "LiveDefinition.feeds: optional",
         "TranscodeSpec.?id: optional",
     ),
+    "`like`, the id of a row, stands for the centre": ("FloatArrayQuery.center: optional",),
     "a gateway of an older deployment, not of this interface": ("get_anonymous_gateway_schema: missing",),
     "a parameter takes the older text form beside the id": ("*(after): type int is int|str",),
     "several ids may be given": ("get_version_list(media_id): type int is list[int]",),

@@ -370,11 +370,9 @@ def test_every_message_and_every_function_on_a_schedule_is_swept():
         kind for kind in Message.__subclasses__() if kind.__module__.startswith("chalicelib.")
     }
     template = load(FUNCTIONS)
-    scheduled = {
-        name.removesuffix("Schedule")
-        for name, each in template["Resources"].items()
-        if "ScheduleExpression" in each.get("Properties", {})
-    }
+    resources = template["Resources"].items()
+    rules = {name for name, each in resources if "ScheduleExpression" in each.get("Properties", {})}
+    scheduled = {name.removesuffix("Schedule") for name in rules}
     assert scheduled == {kind for kind in swept if isinstance(kind, str)} | {"Jobs"}
 
 

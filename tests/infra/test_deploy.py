@@ -10,7 +10,7 @@ from moto.kms.models import kms_backends
 
 from chalicelib.settings import Settings
 from infra.local.deploy import SENDER, STAGE, _Stack, deploy, variable
-from infra.templates import STATEFUL, load
+from infra.templates import STATEFUL, load, of_type
 
 REGION = "eu-west-1"
 """Not the region that the other tests share."""
@@ -144,3 +144,16 @@ def test_every_output_becomes_a_variable(environment):
     assert variable("RecordsTable") == "LIMN_RECORDS_TABLE"
     assert variable("TranscodeQueueUrl") == "LIMN_TRANSCODE_QUEUE_URL"
     assert variable("KeyId") == "LIMN_KEY_ID"
+
+
+def test_a_backup_elsewhere_takes_every_table_and_the_media():
+    """What can be made again is not copied: views and uploads, and answers to requests that were carried out."""
+    [selection] = of_type(load(STATEFUL), "AWS::Backup::BackupSelection").values()
+    copied = {each["Fn::GetAtt"][0] for each in selection["BackupSelection"]["Resources"]}
+    tables = of_type(load(STATEFUL), "AWS::DynamoDB::Table").keys() - {"IdempotencyTable"}
+    assert copied == tables | {"MediaBucket"}
+    [plan] = of_type(load(STATEFUL), "AWS::Backup::BackupPlan").values()
+    [rule] = plan["BackupPlan"]["BackupPlanRule"]
+    assert rule["CopyActions"][0]["DestinationBackupVaultArn"] == {"Ref": "BackupVault"}
+    backups = [each for each in load(STATEFUL)["Resources"].values() if each.get("Condition") == "HasBackup"]
+    assert len(backups) == 4, "nothing of it is made unless a vault is named"

@@ -108,19 +108,6 @@ class TestBatch:
         assert statement["Resource"]["Fn::Sub"][0].endswith("/*/*/jobs/*")
 
 
-def test_a_backup_elsewhere_takes_every_table_and_the_media():
-    """What can be made again is not copied: views and uploads, and answers to requests that were carried out."""
-    [selection] = of_type(STATE, "AWS::Backup::BackupSelection").values()
-    copied = {each["Fn::GetAtt"][0] for each in selection["BackupSelection"]["Resources"]}
-    tables = of_type(STATE, "AWS::DynamoDB::Table").keys() - {"IdempotencyTable"}
-    assert copied == tables | {"MediaBucket"}
-    [plan] = of_type(STATE, "AWS::Backup::BackupPlan").values()
-    [rule] = plan["BackupPlan"]["BackupPlanRule"]
-    assert rule["CopyActions"][0]["DestinationBackupVaultArn"] == {"Ref": "BackupVault"}
-    backups = [each for each in STATE["Resources"].values() if each.get("Condition") == "HasBackup"]
-    assert len(backups) == 4, "nothing of it is made unless a vault is named"
-
-
 @CHECKED
 def test_the_stack_of_api_and_functions_is_clean_and_small_enough(tmp_path):
     package.write_template(tmp_path / "app.json", whole())

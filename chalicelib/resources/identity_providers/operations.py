@@ -98,12 +98,12 @@ class CallbackQuery(Resource, kw_only=True):
 
 def make_provider(call: Call[Organization, NoQuery, IdentityProviderSpec]) -> IdentityProvider:
     """Register a provider whose discovery document answers."""
-    members = _checked(call, shared(call.body, IdentityProvider), call.organization, None)
+    members = _check_members(call, shared(call.body, IdentityProvider), call.organization, None)
     number = ids.reserve(IDENTITY_PROVIDER.name)[0]
     chosen = {name: value for name, value in members.items() if value is not None}
     return records.create(
         IDENTITY_PROVIDER,
-        IdentityProvider(id=number, organization=call.organization, **{**chosen, **_sealed(call.body)}),
+        IdentityProvider(id=number, organization=call.organization, **{**chosen, **_seal_secret(call.body)}),
         taken=_domain_taken(),
     )
 
@@ -113,16 +113,16 @@ def change_provider(
 ) -> dict[str, Any]:
     """Check the members given, and seal a new secret."""
     plain_members = {name: value for name, value in change.items() if name != "client_secret"}
-    sealed = _sealed(call.body) if "client_secret" in change else {}
-    return {**_checked(call, plain_members, call.target.organization, call.target), **sealed}
+    sealed = _seal_secret(call.body) if "client_secret" in change else {}
+    return {**_check_members(call, plain_members, call.target.organization, call.target), **sealed}
 
 
-def _sealed(body: IdentityProviderUpdate) -> dict[str, Any]:
+def _seal_secret(body: IdentityProviderUpdate) -> dict[str, Any]:
     secret = given(body).get("client_secret")
     return {"sealed": sealing.seal(secret.encode(), oidc.PURPOSE) if secret else "", "has_secret": bool(secret)}
 
 
-def _checked(
+def _check_members(
     call: Call[Any, Any, Any], members: dict[str, Any], organization: int, held: IdentityProvider | None
 ) -> dict[str, Any]:
     """Raise BadInput or Forbidden for members that name what the caller may not give."""
@@ -162,7 +162,7 @@ def _check_mapping(call: Call[Any, Any, Any], organization: int, place: str, map
             raise BadInput(f"{place}.groups[{index}]: the organization has no group {number}.")
 
 
-def _shown(provider: IdentityProvider) -> IdentityProvider:
+def _with_addresses(provider: IdentityProvider) -> IdentityProvider:
     urls = {
         "redirect_url": providers_service.redirect_url(provider.id),
         "logout_url": f"{settings().public_url}/rest/BackChannelLogout/{provider.id}",
@@ -185,7 +185,7 @@ OPERATIONS = record_operations(
         update=IdentityProviderUpdate,
         made=make_provider,
         changed=change_provider,
-        shown=_shown,
+        shown=_with_addresses,
         taken=_domain_taken,
         removed=lambda call: providers_service.remove(call.target),
     )

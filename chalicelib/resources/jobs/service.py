@@ -20,9 +20,7 @@ from hashlib import sha256
 
 import msgspec
 
-from chalicelib.access import references, view_queries
 from chalicelib.access.scope import Scope
-from chalicelib.core.kinds import Kind
 from chalicelib.core.models.accounts import Project
 from chalicelib.core.models.algorithms import ALGORITHM, Algorithm
 from chalicelib.core.models.credentials import Credential
@@ -30,16 +28,14 @@ from chalicelib.core.models.jobs import JOB, Job, JobGroup, JobLog, JobProgress,
 from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound, Unavailable
-from chalicelib.query.parsers import filters
-from chalicelib.query.parsers.addresses import parse_address
-from chalicelib.query.parsers.parameters import MediaQuery
 from chalicelib.resources.algorithms import service as algorithms_service
 from chalicelib.resources.email import project_emails
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.jobs import cleanup, status_sync, tokens
 from chalicelib.resources.jobs.engines import kubernetes
 from chalicelib.resources.jobs.engines.base import EngineUnavailable, WorkflowRefused
-from chalicelib.resources.jobs.runs import MOST_JOBS, MOST_MEDIA, RUN, JobSpec, Run, RunNode, as_response
+from chalicelib.resources.jobs.runs import RUN, JobSpec, Run, RunNode, as_response
+from chalicelib.resources.jobs.selection import batches_of, check_media, media_of
 from chalicelib.resources.transcodes import service as transcodes_service
 from chalicelib.storage.dynamodb import limits, records
 from chalicelib.storage.dynamodb.progress import streams
@@ -49,8 +45,6 @@ from chalicelib.workflows.checks import check
 
 SUBMIT_SECONDS = 12.0
 """How long a launch submits runs before it answers; the others are submitted later."""
-MOST_NAMED = 10
-"""Ids of media that a message names."""
 _TOGETHER = 16
 """Runs stored in one transaction; each is five rows."""
 _THREADS = 8
@@ -115,16 +109,16 @@ def start(
         raise algorithms_service.unknown_name(project.id, algorithm.name)
     if level < scope.needed:
         raise Forbidden(f"Your permission on the algorithm {algorithm.name!r} is too low.")
-    media = _media(project.id, spec, scope, all_media=all_media)
+    media = media_of(project.id, spec, scope, all_media=all_media)
     gid = str(uuid.uuid4())
     for mail in (spec.success_email_spec, spec.failure_email_spec):
         if mail is not None:
             project_emails.prepare(project.id, mail, gid, caller.id)
-    batches = _batches(media, algorithm.files_per_job)
+    batches = batches_of(media, algorithm.files_per_job)
     if not batches:
         return Launched(algorithm=algorithm, gid=gid, runs=[])
     if spec.media_query is None and spec.media_ids is not None:
-        _check_media(project.id, media, scope)
+        check_media(project.id, media, scope)
     text = source or algorithms_service.source(project, algorithm)
     if approval is not None:
         algorithms_service.check_approved(algorithm, text, approval)
@@ -276,48 +270,6 @@ def _runs(project: int, gid: str | None, media: Sequence[int] | None, scope: Sco
         if run.project == project and not run.is_stopping and (wanted is None or wanted & set(run.media_ids))
     ]
     return sorted(scope.only(RUN.name, found), key=lambda run: (run.created, run.uid))
-
-
-def _media(project: int, spec: JobSpec, scope: Scope, *, all_media: bool) -> list[int]:
-    if spec.media_query is not None:
-        query = filters.parse(Kind.MEDIA, parse_address(spec.media_query, MediaQuery, "media_query"))
-        return view_queries.ids(view_queries.current(project), query, scope)
-    if spec.media_ids is not None:
-        return spec.media_ids
-    if not all_media:
-        raise BadInput("Request body validation error", "'media_ids' is a required property.")
-    return view_queries.ids(view_queries.current(project), filters.parse(Kind.MEDIA, MediaQuery()), scope)
-
-
-def _check_media(project: int, numbers: Sequence[int], scope: Scope) -> None:
-    """Check that media may be worked on.
-
-    Raises:
-        Forbidden: the caller may not launch an algorithm on one.
-        BadInput: the project has no such media; whether another one has is not told.
-    """
-    if scope.is_restricted:
-        closed = set(numbers) - references.visible(scope, project, Kind.MEDIA.value, numbers)
-        if closed:
-            raise Forbidden(f"media_ids: your permission on media {min(closed)} is too low.")
-        return
-    if unknown := set(numbers) - references.existing(project, Kind.MEDIA, numbers):
-        shown = ", ".join(map(str, sorted(unknown)[:MOST_NAMED]))
-        more = f" and {len(unknown) - MOST_NAMED} others" if len(unknown) > MOST_NAMED else ""
-        raise BadInput(f"media_ids: the project has no media {shown}{more}.")
-
-
-def _batches(media: list[int], size: int) -> list[list[int]]:
-    size = min(size, MOST_MEDIA) if len(media) <= MOST_MEDIA else size
-    if size > MOST_MEDIA:
-        raise BadInput(f"files_per_job: a job takes {MOST_MEDIA} media at most; {len(media)} are asked for at once.")
-    batches = [media[start : start + size] for start in range(0, len(media), size)]
-    if len(batches) > MOST_JOBS:
-        message = (
-            f"{len(media)} media in batches of {size} are {len(batches)} jobs; {MOST_JOBS} may be started at once."
-        )
-        raise BadInput(message)
-    return batches
 
 
 def _make_ordered_uuids(count: int) -> list[str]:

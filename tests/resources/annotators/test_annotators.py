@@ -231,7 +231,8 @@ class TestAnnotate:
     def test_what_it_refuses(self, api, project, types, server, member):
         number = api.made(f"Annotators/{project}", spec(server, types))
         version = api.made(f"Versions/{project}", {"name": "model"})
-        body = {"annotator": number, "version": version, "media_ids": [1]}
+        media = api.made(f"Medias/{project}", [{"type": types[0], "name": "a.jpg", "md5": "", "section": "s"}])
+        body = {"annotator": number, "version": version, "media_ids": media}
         assert api.post(f"Annotate/{project}", body | {"version": 9999}).status == 404
         assert api.post(f"Annotate/{project}", body | {"annotator": 9999}).status == 400
         assert "media_ids" in str(api.post(f"Annotate/{project}", {"annotator": number, "version": version}).json)

@@ -70,7 +70,7 @@ def test_the_end_of_a_job_is_one_event(api, project, algorithm, events):
     (ended,) = events("job")
     assert (ended["type"], ended["subject"]) == ("limn.job.ended", f"job/{uid}")
     assert ended["data"]["status"] == "Succeeded"
-    assert ended["data"]["media"] == [1, 2, 3]
+    assert ended["data"]["media"] == run.media_ids
 
 
 def test_a_member_who_comes_changes_and_goes_is_an_event_each(api, project, events):

@@ -40,7 +40,7 @@ def test_it_works_at_can_execute_and_no_higher(api, project, job):
     assert step.patch(f"Job/{uid}", {"progress": {"done": 0, "total": 1}}).status == 200
     assert step.post(f"Sections/{project}", {"name": "made by a job"}).status == 201
     assert step.patch(f"Project/{project}", {"summary": "x"}).status == 403
-    assert step.get(f"Project/{project}").json["permission"] == "Creator"
+    assert step.get(f"Project/{project}").json["permission"] == "Can Execute"
     assert step.post(f"Memberships/{project}", {"user": api.user.id, "permission": "View Only"}).status == 403
 
 

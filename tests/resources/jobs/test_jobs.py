@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
+from unittest import mock
 
 import pytest
 
@@ -381,22 +382,19 @@ class TestMail:
         api.drain()
         assert sent == [subject]
 
-    def test_a_job_ends_only_when_its_mail_is_on_its_way(self, api, project, algorithm, cluster, monkeypatch):
+    def test_a_job_ends_only_when_its_mail_is_on_its_way(self, api, project, algorithm, cluster):
         said = launched(
             api, project, algorithm, media_ids=media_of(project), success_email_spec=self.mail(api, "succeeded")
         )
         cluster.move(said["uid"][0], "Succeeded")
 
-        def away(*_):
-            raise Unavailable("The queue does not take messages.")
-
-        with monkeypatch.context() as patched:
-            patched.setattr(status_sync, "send_many", away)
+        away = mock.Mock(side_effect=Unavailable("The queue does not take messages."))
+        with mock.patch.object(status_sync, "send_many", away):
             assert api.get(f"Job/{said['uid'][0]}").json["status"] == "Running"
         assert api.get(f"Job/{said['uid'][0]}").json["status"] == "Succeeded"
 
     def test_a_mail_that_cannot_be_sent_stops_the_launch(self, api, project, algorithm, cluster):
-        body = {"algorithm_name": algorithm, "media_ids": media_of(project)}
         bad = {"recipients": ["stranger@example.org"], "subject": "s", "text": "t"}
-        assert api.post(f"Jobs/{project}", {**body, "failure_email_spec": bad}).status == 400
+        body = {"algorithm_name": algorithm, "media_ids": media_of(project), "failure_email_spec": bad}
+        assert api.post(f"Jobs/{project}", body).status == 400
         assert cluster.workflows == {}

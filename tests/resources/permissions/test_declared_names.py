@@ -49,6 +49,8 @@ CHECKED_BY_HANDLERS = {
     )),
     # set by the service; another than the one that is there is refused: `changes.py`
     ("BucketObject", "bucket_id"),
+    # marks of the caller's own notifications
+    ("NoticesRead", "ids"),
     # a type, and a flag
     *((name, "default_localization") for name in ("StateTypeSpec", "StateTypeUpdate")), ("NotifySpec", "send_as_file"),
 }  # fmt: skip
