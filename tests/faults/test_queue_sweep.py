@@ -147,10 +147,11 @@ class Rig:
     def _bulk(self):
         """An edit of all boxes whose request died when all was ordered and nothing done."""
         body = {"attributes": {"Kind": "y"}}
-        query = {"type": self.things["localization_type"], "count": workflows.MANY + 7}
+        place, query = f"{self.things['project']}", {"type": self.things["localization_type"]}
+        query["count"] = self.owner.get(f"LocalizationCount/{place}", **query).json
 
         def ask():
-            return self.owner.patch(f"Localizations/{self.things['project']}", body, **query)
+            return self.owner.patch(f"Localizations/{place}", body, **query)
 
         restart()  # as `aside` ends: the calls are the same ones
         with self.undo.aside():

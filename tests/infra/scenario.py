@@ -19,6 +19,7 @@ from chalicelib.resources.email import service as email_service
 from chalicelib.resources.email.messages import SendEmail
 from chalicelib.resources.exports import steps as exports_steps
 from chalicelib.resources.exports.messages import PlanExport
+from chalicelib.resources.notifications import service as notifications_service
 from chalicelib.resources.projects import purging
 from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.resources.transcodes import steps as transcodes_steps
@@ -26,6 +27,7 @@ from chalicelib.resources.transcodes.messages import PlanTranscode
 from chalicelib.resources.types import retirement
 from chalicelib.resources.webhooks import delivery
 from chalicelib.settings import settings
+from chalicelib.storage.audit import chain
 from chalicelib.storage.dynamodb import credentials, records, retired
 from chalicelib.storage.log import growth, log, tickets
 from chalicelib.storage.view import views
@@ -125,6 +127,11 @@ class Scenario(MediaScenes, JobScenes):
         api, project = self.api, self.project
         member = new_user()
         join(member, project, "Can Edit")
+        assert member.get(f"GetFrame/{self.video}").status == 200
+        stranger = new_user()
+        chain._heads.clear()  # as in a process that has just started
+        assert stranger.get(f"GetFrame/{self.video}").status == 404
+        self.notices(member)
         letter = {"recipients": [member.user.email], "subject": "s", "text": "t"}
         key = key_of(uploaded(api, project, b"a,b"))
         path = api.get(f"Media/{self.video}").json["media_files"]["streaming"][0]["path"]
@@ -133,6 +140,15 @@ class Scenario(MediaScenes, JobScenes):
         assert api.post(f"Email/{project}", missing).status == 400
         assert api.post(f"Email/{project}", attached).status == 201
         api.drain()
+
+    def notices(self, member):
+        """A mention that waits for the digest, and failures of jobs that are told at once."""
+        assert self.api.patch("NotificationSettings", {"jobs": "mail"}).status == 200
+        assert member.patch("NotificationSettings", {"mentions": "daily"}).status == 200
+        mention = {"text": f"look @{member.user.username}", "media_id": self.video}
+        assert self.api.post(f"Comments/{self.project}", mention).status == 201
+        notifications_service.order_digests()
+        self.api.drain()
 
     def compaction(self):
         self.patch.setattr(compaction, "ENOUGH_CHANGES", 60)

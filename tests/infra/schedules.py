@@ -22,6 +22,7 @@ from chalicelib.resources.projects import purging
 from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.resources.uploads import tus
 from chalicelib.settings import settings
+from chalicelib.storage.audit import chain
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.objects import placement
 from chalicelib.storage.objects import tus_uploads as uploads
@@ -130,6 +131,13 @@ class Batch:
             batches.move(job, "SUCCEEDED")
         self.swept()
         assert {records.get(RUN, uid).phase for uid in uids} == {"Succeeded"}
+        told = self.launched()
+        self.swept()
+        for job, held in batches.jobs().items():
+            if held.status not in ("SUCCEEDED", "FAILED"):
+                batches.move(job, "FAILED")
+        self.swept()
+        assert records.get(RUN, told).phase == "Failed"
         doomed = self.launched()
         with self.patch.context() as patch:
             patch.setattr(batch.Batch, "stop", self.nobody)
@@ -148,7 +156,9 @@ class Batch:
     def of_a_purge(self):
         """One job that Batch has, one of which nobody knows whether it has."""
         number = self.api.made("Projects", {"name": "jobs", "organization": self.organization})
-        self.project, self.media = number, 1
+        kind = self.api.made(f"MediaTypes/{number}", {"name": "image", "dtype": "image"})
+        [media] = self.api.made(f"Medias/{number}", [{"type": kind, "name": "a.jpg", "md5": "", "section": "s"}])
+        self.project, self.media = number, media
         self.launched()
         self.launched(away=True)
         assert self.api.delete(f"Project/{number}").status == 200
@@ -188,6 +198,9 @@ class Upkeep:
         assert {self.state(number) for number in (archived, lost)} == {"live"}
         with RECORDER.acting("Upkeep"):
             upkeep.handler({}, CONTEXT)
+            with self.patch.context() as patch:
+                patch.setattr(chain, "datetime", later(chain.RESTING.days + 1))
+                chain.check_in(self.organization)
 
     def image(self, project):
         type_ = self.type if project == self.project else media_type(project, "image")

@@ -39,6 +39,7 @@ def test_nothing_lies_anywhere_but_in_the_tables_and_buckets_of_the_stack(found)
         "limn-prod-counters",
         "limn-prod-credentials",
         "limn-prod-entities",
+        "limn-prod-audit",
         "limn-prod-idempotency",
         "limn-prod-log",
         "limn-prod-media-123456789012-us-east-1",

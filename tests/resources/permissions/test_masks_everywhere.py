@@ -16,7 +16,7 @@ from chalicelib.access.masks import BITS_OF, DEPTHS, FULL, mask_of
 from chalicelib.core.models.accounts import AFFILIATION, Affiliation
 from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.storage.dynamodb import ids, records
-from tests.service import Api, join, new_user
+from tests.service import Api, join, new_sibling, new_user
 
 pytestmark = pytest.mark.usefixtures("fine_grained")
 
@@ -127,6 +127,7 @@ def guest(world: World, chance: random.Random) -> tuple[Api, int, dict[tuple[str
     """A new user with random rights: themselves, their mask on the project, and those on things in it."""
     who = new_user()
     assert who.user
+    join(who, new_sibling(world.owner, world.project), "View Only")  # known to the organization
     whole = DOOR
     subjects = {"user": who.user.id}
     if chance.random() < 0.3:

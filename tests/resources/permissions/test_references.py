@@ -380,6 +380,7 @@ def test_attachments_of_mails_are_as_open_as_what_they_belong_to(api, project, p
     records_of = {"recipients": [guest.user.email], "subject": "s", "text": "t"}
     spec = {**records_of, "attachments": [{"key": key, "name": "a.jpg"}]}
     sender = new_user()
+    join(sender, new_sibling(api, project), "View Only")
     api.made("RowProtections", {"project": project, "user": sender.user.id, "permission": 0x7F})
     said = sender.post(f"Email/{project}", spec)
     assert (said.status, "closed" in said.message) == (403, True), said.body
