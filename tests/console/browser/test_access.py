@@ -9,13 +9,13 @@ from playwright.sync_api import expect
 from tests.console.browser.views import show
 
 
-def painted(page, number: int) -> bool:
-    """Whether the picture (0) or the shapes over it (1) show anything."""
-    return page.evaluate(
-        """number => { const canvas = document.querySelectorAll(".shared-stage canvas")[number];
+def wait_until_painted(page, number: int, *, wanted: bool = True) -> None:
+    """Wait until the picture (0) or the shapes over it (1) show anything, or nothing."""
+    page.wait_for_function(
+        """([number, wanted]) => { const canvas = document.querySelectorAll(".shared-stage canvas")[number];
           const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-          return data.some((value, index) => index % 4 < 3 && value > 20); }""",
-        number,
+          return data.some((value, index) => index % 4 < 3 && value > 20) === wanted; }""",
+        arg=[number, wanted],
     )
 
 
@@ -38,8 +38,8 @@ def test_a_guest_watches_what_was_shared_frame_by_frame_until_the_link_ends(new_
     for number in (1, 2):
         page.get_by_role("button", name="One frame on").click()
         expect(page.locator(".shared-transport")).to_contain_text(f"Frame {number} of")
-        assert painted(page, 0)
-        assert painted(page, 1) == (number == 2), "the box is on frame 2"
+        wait_until_painted(page, 0)
+        wait_until_painted(page, 1, wanted=number == 2)  # the box is on frame 2
     expect(page.get_by_role("alert")).to_have_count(0)
     api.ask("DELETE", f"ShareLink/{link['id']}")
     page.reload()

@@ -46,6 +46,7 @@ def test_a_mention_is_completed_answered_from_the_inbox_and_resolved(page, new_p
     show(ada, bay.path("/comments"))
     inbox = ada.locator(".thread")
     inbox.get_by_role("button", name="Reply").click()
+    expect(inbox.get_by_role("textbox")).to_be_focused()
     ada.keyboard.type("A pollack.")
     ada.keyboard.press("Control+Enter")
     expect(inbox).to_contain_text("A pollack.")
