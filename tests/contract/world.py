@@ -170,6 +170,7 @@ def _minimal(kind: RecordKind[Any], things: dict[str, Any]) -> Any:
     members = required_of(kind.struct)
     members |= {name: things[name] for name in ("project", "organization", "user") if name in members}
     members |= {name: things["media"] for name in ("media_id",) if name in members}
+    members |= {"type": things["localization_type"]} if kind is FAVORITE else {}
     for name in ("created_datetime", "modified_datetime", "eol_datetime", "start_time"):
         if name in members:
             members[name] = now() if name != "eol_datetime" else "2999-01-01T00:00:00.000Z"
