@@ -6,6 +6,7 @@
     python -m infra.admin unlock ada
     python -m infra.admin deactivate ada         ends all tokens too; `activate` opens the account again
     python -m infra.admin dead-letters           what each queue has given up; `redrive all` has it tried again
+    python -m infra.admin requeue 01a2094f-…     the same for one transcode, import, export or clip
     python -m infra.admin staff ada              makes a user one of the staff; `no-staff` undoes it
     python -m infra.admin --stage prod health    what does not answer, waits, was given up or rings
     python -m infra.admin --stage prod usage     requests, GB-seconds, bytes of this month; `--month 2026-10`
@@ -86,6 +87,8 @@ def parser() -> argparse.ArgumentParser:
     announce.add_argument("--project", type=int, help="only its members")
     announce.add_argument("--user", dest="username", help="only this one")
     commands.add_parser("dead-letters", help="how many messages were given up, and the first of each queue")
+    requeue = commands.add_parser("requeue", help="have one transcode, import, export or clip tried again")
+    requeue.add_argument("queue", metavar="UID", help="as its job shows it")
     redrive = commands.add_parser("redrive", help="put what a queue has given up back into it")
     redrive.add_argument("queue", choices=[*QUEUES, "all"])
     for command, about in (

@@ -8,6 +8,7 @@ sent before it is deleted here: who dies in between leaves it twice, and handler
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import boto3
@@ -22,11 +23,17 @@ VISIBLE = 60
 
 
 def perform(command: str, queue: str) -> str:
-    """Do one of the commands; what there is to say. Raises ValueError: it is not one of them."""
+    """Do one of the commands; what there is to say. `queue` is the id of the work where that is to be requeued.
+
+    Raises:
+        ValueError: it is not one of them, or no dead letter is about the work.
+    """
     if command == "redrive" and queue == EVERY:
         return "\n".join(redrive(each) for each in QUEUES)
     if command == "redrive" and queue in QUEUES:
         return redrive(queue)
+    if command == "requeue":
+        return requeue(queue)
     if command == "dead-letters":
         return "\n".join(told())
     raise ValueError(f"there is no command {command} {queue}".rstrip())
@@ -51,19 +58,35 @@ def dead_letters(name: str) -> int:
     return int(attributes["Attributes"]["ApproximateNumberOfMessages"])
 
 
+def requeue(work: str) -> str:
+    """Have one transcode, import, export or clip tried again by its uid. Raises ValueError: no dead letter names it."""
+    count = sum(_redrive(name, about=work) for name in QUEUES) if work else 0
+    if not count:
+        message = f"no dead letter is about {work!r}; `dead-letters` shows what there is"
+        raise ValueError(message)
+    return f"{count} messages about {work} are tried again."
+
+
 def redrive(name: str) -> str:
     """Put all dead letters of a queue back into it; how many there were, as a sentence."""
+    return f"{_redrive(name)} messages of {name} are tried again."
+
+
+def _redrive(name: str, about: str = "") -> int:
+    """Put dead letters back into their queue: all, or those that name an id. The others are seen again in a minute."""
     from infra.operating.reopening import anew
 
     client, dead = boto3.client("sqs"), _dead(name)
     count = 0
     while messages := _received(client, dead):
         for message in messages:
+            if about and json.dumps(about) not in message["Body"]:
+                continue
             queue, body = anew(name, message["Body"], message["MessageId"])
             client.send_message(QueueUrl=_alive(queue), MessageBody=body)
             client.delete_message(QueueUrl=dead, ReceiptHandle=message["ReceiptHandle"])
             count += 1
-    return f"{count} messages of {name} are tried again."
+    return count
 
 
 def _received(client: Any, url: str) -> list[Any]:

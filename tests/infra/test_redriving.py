@@ -78,6 +78,16 @@ def test_redriven_they_wait_in_their_queue_again(letters):
     assert do("redrive", "clip") == "0 messages of clip are tried again."
 
 
+def test_one_piece_of_work_is_requeued_by_its_id(letters):
+    client, dead = boto3.client("sqs"), f"{settings().clip_queue_url}-dead"
+    client.send_message(QueueUrl=dead, MessageBody='{"kind":"clip.cut.1","uid":"one"}')
+    client.send_message(QueueUrl=dead, MessageBody='{"kind":"clip.cut.1","uid":"one more"}')
+    assert do("requeue", "one") == "1 messages about one are tried again."
+    assert waiting(settings().clip_queue_url) == {'{"kind":"clip.cut.1","uid":"one"}'}
+    with pytest.raises(admin.Refused, match="no dead letter is about 'none'"):
+        do("requeue", "none")
+
+
 def test_who_dies_on_the_way_loses_none(letters, monkeypatch):
     class Dying:
         """SQS, but the third deletion never gets there."""
