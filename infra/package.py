@@ -51,6 +51,7 @@ _TOOLS = frozenset(
     {
         *("ansicon", "blessed", "chalice", "click", "editor", "inquirer", "jinxed", "pip", "readchar", "runs"),
         *("setuptools", "wcwidth", "wheel", "xmod"),
+        "pycparser",  # reads C where modules of cffi are built
     }
 )
 _API_ONLY = frozenset({"swagger-ui-bundle", "joserfc", "jinja2", "markupsafe", "luqum", "ply"})
