@@ -202,11 +202,12 @@ def test_writers_of_several_processes_leave_no_gap(organization, api, monkeypatc
     before = last(api, organization)["number"]
     monkeypatch.setattr(chain, "lock", nullcontext())
 
-    def write():
-        for _ in range(10):
-            chain.append(Draft({"operation": "Test", "status": 200}, "policy", (organization,)))
+    def write(first):
+        # each differs: two that were equal to the millisecond would be taken for one whose answer was lost
+        for number in range(first, first + 10):
+            chain.append(Draft({"operation": "Test", "status": 200, "target": f"{number}"}, "policy", (organization,)))
 
-    threads = [threading.Thread(target=write) for _ in range(4)]
+    threads = [threading.Thread(target=write, args=(first,)) for first in range(0, 40, 10)]
     for thread in threads:
         thread.start()
     for thread in threads:
