@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import threading
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
@@ -93,7 +94,8 @@ def next_rows(draft: Draft) -> list[AuditRow]:
             number=number + 1, created_datetime=now(), kind=draft.kind or "refusal", previous=previous, **draft.members
         )
         expires = int(time.time()) + KEPT_SECONDS
-        rows.append(AuditRow(organization, number + 1, doc=_encode(made.sealed()), expires=expires))
+        doc, writer = _encode(made.sealed()), uuid.uuid4().hex
+        rows.append(AuditRow(organization, number + 1, doc=doc, expires=expires, writer=writer))
     return rows
 
 
@@ -131,9 +133,8 @@ def append(draft: Draft) -> None:
             except ClientError as failure:
                 if failure.response["Error"].get("Code") not in _TAKEN:
                     raise Unavailable("The audit log does not take the entry; try again.", str(failure)) from failure
-                found = {row.organization: _read_head(row.organization) for row in rows}
-                _heads.update(found)
-                if any(found[row.organization] != (row.number, _decode(row.doc).hash) for row in rows):
+                are_ours = [_follow(row) for row in rows]
+                if not all(are_ours):
                     continue  # another's; ours would be there where its answer was lost
             note(draft, rows)
             return
@@ -164,6 +165,14 @@ def check_in(organization: int) -> None:
     last = next(entries(organization, backwards=True), None)
     if last is not None and datetime.now(UTC) - datetime.fromisoformat(last.created_datetime) > RESTING:
         append(Draft({"operation": "Upkeep", "status": 200}, "checkpoint", (organization,)))
+
+
+def _follow(row: AuditRow) -> bool:
+    """Read the chain from a row's number on, and remember its end; whether the row of that number is of this write."""
+    found = list(AuditRow.select(row.organization, "#r > :0", row.number - 1))
+    if found:
+        _heads[row.organization] = (found[-1].number, _decode(found[-1].doc).hash)
+    return bool(found) and found[0].writer == row.writer
 
 
 def _read_head(organization: int) -> tuple[int, str]:

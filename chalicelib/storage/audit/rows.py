@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb.tables import BinaryAttribute, NumberAttribute, Row
+from chalicelib.storage.dynamodb.tables import BinaryAttribute, NumberAttribute, Row, UnicodeAttribute
 
 
 class AuditRow(Row):
@@ -16,3 +16,5 @@ class AuditRow(Row):
     number = NumberAttribute(range_key=True)
     doc = BinaryAttribute(legacy_encoding=False)
     expires = NumberAttribute(null=True)
+    writer = UnicodeAttribute(null=True)
+    """Made up for each write: two processes may write entries that are equal otherwise."""

@@ -202,12 +202,11 @@ def test_writers_of_several_processes_leave_no_gap(organization, api, monkeypatc
     before = last(api, organization)["number"]
     monkeypatch.setattr(chain, "lock", nullcontext())
 
-    def write(first):
-        # each differs: two that were equal to the millisecond would be taken for one whose answer was lost
-        for number in range(first, first + 10):
-            chain.append(Draft({"operation": "Test", "status": 200, "target": f"{number}"}, "policy", (organization,)))
+    def write():
+        for _ in range(10):
+            chain.append(Draft({"operation": "Test", "status": 200}, "policy", (organization,)))
 
-    threads = [threading.Thread(target=write, args=(first,)) for first in range(0, 40, 10)]
+    threads = [threading.Thread(target=write) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -215,6 +214,16 @@ def test_writers_of_several_processes_leave_no_gap(organization, api, monkeypatc
     told = [msgspec.convert(each, AuditEntry) for each in entries(api, organization)]
     assert [each.number for each in told] == list(range(1, before + 41))
     assert fault_in(told) == ""
+
+
+def test_equal_requests_of_two_processes_in_one_millisecond_are_two_entries(organization, monkeypatch):
+    monkeypatch.setattr(chain, "now", lambda: "2026-11-23T12:00:00.000Z")
+    members = {"operation": "Test", "status": 200}
+    before = chain._read_head(organization)
+    for _ in range(2):
+        chain._heads[organization] = before  # as a process that knows nothing of the other's entry
+        chain.append(Draft(members, "policy", (organization,)))
+    assert chain._read_head(organization)[0] == before[0] + 2
 
 
 def test_a_write_whose_answer_was_lost_is_not_repeated(api, organization, monkeypatch):
