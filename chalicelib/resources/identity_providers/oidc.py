@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import hmac
 import threading
 import time
 from collections.abc import Mapping
@@ -20,6 +19,7 @@ import msgspec
 from urllib3.exceptions import HTTPError
 
 from chalicelib.access.identities.providers import IdentityProvider
+from chalicelib.core.text.secret_texts import are_equal
 from chalicelib.core.web import origins
 from chalicelib.errors import BadInput, Forbidden, LimnError, Unavailable
 from chalicelib.storage import outbound, sealing
@@ -148,7 +148,7 @@ def verify_sign_in(provider: IdentityProvider, token: str, *, nonce: str | None,
         Refused: a rule is broken; the message names it.
     """
     claims = _verify(provider, token)
-    if nonce is not None and not hmac.compare_digest(str(claims.get("nonce", "")), nonce):
+    if nonce is not None and not are_equal(str(claims.get("nonce", "")), nonce):
         raise Refused("The ID token is not for this sign-in: its nonce is another.")
     if subject and claims["sub"] != subject:
         raise Refused("The ID token is of another user.")

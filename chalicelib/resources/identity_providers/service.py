@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 import secrets
 import time
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from chalicelib.access.authentication import PROVIDER_SECONDS, Caller
 from chalicelib.access.identities.providers import IDENTITY, IDENTITY_PROVIDER, Identity, IdentityProvider
 from chalicelib.core.models.accounts import USER, User
 from chalicelib.core.models.credentials import session_key
+from chalicelib.core.text.secret_texts import are_equal
 from chalicelib.errors import BadInput, NotFound, Unauthenticated
 from chalicelib.resources.identity_providers import oidc, provisioning
 from chalicelib.resources.identity_providers.oidc import Ended, Refused
@@ -78,7 +78,7 @@ def finish(number: int, headers: Mapping[str, str], *, code: str, state: str, is
         Forbidden: the provider's rules admit nobody else. Conflict: another account has the address.
     """
     flow = _flow_of(headers)
-    if flow is None or flow.provider != number or not hmac.compare_digest(flow.state, state):
+    if flow is None or flow.provider != number or not are_equal(state, flow.state):
         raise Refused("This sign-in was not begun in this browser, or took too long. Begin it again.")
     if attempts.count(f"sign-in flow|{flow.state}", 1, FLOW_SECONDS) is None:
         raise Refused("This sign-in was finished before. Begin it again.")

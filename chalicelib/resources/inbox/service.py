@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from chalicelib.core.models.accounts import USER
+from chalicelib.core.text.secret_texts import are_equal
 from chalicelib.errors import NotFound
 from chalicelib.resources.email import system_emails
 from chalicelib.resources.inbox import texts
@@ -90,7 +91,7 @@ def unsubscribe(user: int, signature: str) -> None:
         NotFound: the link is not that of a mail to this user.
     """
     inbox = records.maybe(INBOX, user)
-    if inbox is None or not hmac.compare_digest(_signature(inbox), signature):
+    if inbox is None or not are_equal(signature, _signature(inbox)):
         raise NotFound("This link is incomplete, or no longer valid.")
 
     def end(found: Inbox) -> Inbox:

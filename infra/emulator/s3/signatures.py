@@ -109,7 +109,9 @@ def verify(request: Request, secrets: Mapping[str, str], moment: datetime | None
     if secret is None:
         raise Denied("InvalidAccessKeyId", "The AWS Access Key Id you provided does not exist in our records.")
     _check_headers(request, claim)
-    if not hmac.compare_digest(signature(request, claim, secret), claim.signature):
+    if not hmac.compare_digest(
+        signature(request, claim, secret).encode(), claim.signature.encode(errors="surrogatepass")
+    ):
         raise Denied(
             "SignatureDoesNotMatch",
             "The request signature we calculated does not match the signature you provided. "

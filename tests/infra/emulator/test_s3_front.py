@@ -204,6 +204,9 @@ class TestRefusals:
     def test_of_urls_whose_expiry_was_altered(self, presign):
         refused(requests.get(changed(presign("get_object"), **{"X-Amz-Expires": "600"})), 403, "SignatureDoesNotMatch")
         refused(
+            requests.get(changed(presign("get_object"), **{"X-Amz-Signature": "\u00e9"})), 403, "SignatureDoesNotMatch"
+        )
+        refused(
             requests.get(changed(presign("get_object"), **{"X-Amz-Expires": "604801"})),
             400,
             "AuthorizationQueryParametersError",

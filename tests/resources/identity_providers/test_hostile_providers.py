@@ -88,6 +88,7 @@ def test_a_token_that_the_provider_did_not_sign_signs_nobody_in(forge, registere
         ({"azp": "another"}, "azp"),
         ({"nonce": "replayed"}, "nonce"),
         ({"nonce": None}, "nonce"),
+        ({"nonce": "\u00e9"}, "nonce"),
         ({"exp": 1}, "expired"),
         ({"exp": "soon"}, "exp"),
         ({"iat": None}, "iat"),
@@ -131,6 +132,7 @@ def test_a_stolen_code_opens_nothing_in_another_browser(registered, provider, br
     answer = provider.authorize(browser.begin(registered))
     thief = Browser()
     assert thief.ask("GET", callback(f"/sign-in/{registered}", answer)).status == 403
+    assert browser.ask("GET", callback(f"/sign-in/{registered}", {**answer, "state": "\u00e9"})).status == 403
     thief.begin(registered)
     assert thief.ask("GET", callback(f"/sign-in/{registered}", answer)).status == 403
     mine = parse_qs(urlsplit(thief.begin(registered)).query)["state"][0]

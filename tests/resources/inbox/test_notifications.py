@@ -152,6 +152,7 @@ class TestMails:
         assert visitor.get(path).status == 200
         assert grace.get("NotificationSettings").json["mentions"] == "mail"
         assert visitor.post(path[:-1] + ("0" if path[-1] != "0" else "1")).status == 404
+        assert visitor.post(path[:-1] + "%C3%A9").status == 404
         assert visitor.post(path).status == 200
         ways = grace.get("NotificationSettings").json
         assert (ways["mentions"], ways["tasks"], ways["jobs"]) == ("console", "console", "none")
