@@ -340,7 +340,7 @@ def note_end(change: Transaction, _before: Work, after: Work) -> None:
 
 
 def fail(uid: str, what: What, reason: Exception) -> None:
-    """Record why the work failed, and remove what it made."""
+    """Record why the work failed, and remove what it made; work that succeeded keeps its result."""
     work = records.maybe(KINDS[what], uid)
     if work is None:
         return
@@ -351,8 +351,9 @@ def fail(uid: str, what: What, reason: Exception) -> None:
         return None if current.is_finished else msgspec.structs.replace(current, status="failed", message=message)
 
     with contextlib.suppress(NotFound):
-        records.edit(KINDS[what], uid, how, also=note_end)
-    clean_up(work, whole=True, is_kept=True)
+        work = records.edit(KINDS[what], uid, how, also=note_end)
+    if work.status != "succeeded":
+        clean_up(work, whole=True, is_kept=True)
 
 
 def reopen(uid: str, what: What) -> None:
@@ -379,7 +380,7 @@ def clean_up(work: Work, *, whole: bool, is_kept: bool = False) -> None:
 
     Where the record is kept, what was asked for stays with it, from which the work can begin anew.
     """
-    if work.upload and whole and not work.is_finished:
+    if work.upload and whole and work.status != "succeeded":
         objects.abort(places.archive_key(work), work.upload)
     kept = {places.archive_key(work), places.plan_key(work), places.spec_key(work)}
     if isinstance(work, StoredVersion):

@@ -54,7 +54,7 @@ def stop(runs: Sequence[Run], seconds: float = SECONDS) -> None:
             return None
         try:
             if not run.is_final or run.cluster is not None:
-                status_sync.engine_of(run.cluster).stop(run)
+                status_sync.engine_of(run.cluster, run.organization).stop(run)
         except (EngineUnavailable, LimnError):
             away.add(run.cluster)
             return None

@@ -124,7 +124,7 @@ def start(
         algorithms_service.check_approved(algorithm, text, approval)
     document = check(text, algorithms_service.engine_of(algorithm))
     try:
-        address = status_sync.engine_of(algorithm.cluster).address
+        address = status_sync.engine_of(algorithm.cluster, project.organization).address
         namespace = kubernetes.namespace_in(document) if algorithm.cluster is not None else "default"
     except WorkflowRefused as refusal:
         raise BadInput(str(refusal)) from None
@@ -231,7 +231,7 @@ def output(run: Run, node: str | None, lines: int) -> JobLog:
     """
     found = _step(run, node)
     try:
-        said = status_sync.engine_of(run.cluster).output(run, found, lines)
+        said = status_sync.engine_of(run.cluster, run.organization).output(run, found, lines)
     except (EngineUnavailable, WorkflowRefused) as failure:
         raise Unavailable(str(failure)) from None
     return JobLog(uid=run.uid, node=found.id, task=found.task, status=found.status, log=found.log, lines=said)

@@ -60,14 +60,19 @@ MEDIA_TOLD = 100
 _THREADS = 8
 
 
-def engine_of(cluster: int | None) -> Engine:
-    """The engine of runs: a cluster, or AWS Batch. Raises WorkflowRefused if it cannot be used."""
+def engine_of(cluster: int | None, organization: int) -> Engine:
+    """The engine of an organization's runs: one of its clusters, or AWS Batch.
+
+    Raises:
+        WorkflowRefused: the cluster was deleted, or is one of another organization, which earlier releases let an
+            algorithm name.
+    """
     if cluster is None:
         return Batch()
-    try:
-        return Cluster(records.get(JOB_CLUSTER, cluster))
-    except NotFound:
-        raise WorkflowRefused("The job cluster was deleted.") from None
+    found = records.maybe(JOB_CLUSTER, cluster)
+    if found is None or found.organization != organization:
+        raise WorkflowRefused("The job cluster was deleted, or is not one of the project's organization.")
+    return Cluster(found)
 
 
 def manifest_key(run: Run) -> ObjectKey:
@@ -98,7 +103,7 @@ def parameters_of(run: Run) -> list[tuple[str, str]]:
 def submit(run: Run) -> Run:
     """Submit a run to its engine. Raises EngineUnavailable, WorkflowRefused."""
     try:
-        return _submit(run, engine_of(run.cluster))
+        return _submit(run, engine_of(run.cluster, run.organization))
     except LimnError as error:
         raise EngineUnavailable(error.message) from error
 
@@ -113,10 +118,10 @@ def current(runs: Sequence[Run], seconds: float = ASK_SECONDS) -> list[Run]:
 
     If the engine is unavailable, they have the last known status and a message that says so.
     """
-    groups: defaultdict[int | None, list[Run]] = defaultdict(list)
+    groups: defaultdict[tuple[int | None, int], list[Run]] = defaultdict(list)
     for run in runs:
         if not run.is_final and not run.is_stopping:
-            groups[run.cluster].append(run)
+            groups[run.cluster, run.organization].append(run)
     if not groups:
         return list(runs)
     ask = partial(_update_group, deadline=time.monotonic() + seconds)
@@ -140,12 +145,12 @@ def refresh(uid: str) -> None:
         return
 
 
-def _update_group(group: tuple[int | None, list[Run]], deadline: float) -> list[Run]:
+def _update_group(group: tuple[tuple[int | None, int], list[Run]], deadline: float) -> list[Run]:
     """Update the runs of one engine."""
-    cluster, runs = group
+    (cluster, organization), runs = group
     leases = {run.uid: _Lease(run.uid) for run in runs if run.is_submitted}
     try:
-        engine = engine_of(cluster)
+        engine = engine_of(cluster, organization)
         waiting = [run for run in runs if not run.is_submitted]
         handed = [_hand_over(run, engine, deadline) for run in waiting]
         submitted = [run for run in runs if run.is_submitted]

@@ -80,6 +80,14 @@ class TestEnds:
         assert api.get(f"Export/{uid}").status == 404
         assert left_in(project, uid) == []
 
+    def test_a_message_that_dies_after_the_end_takes_nothing_from_an_export_that_succeeded(self, project, dataset):
+        dataset.annotate()
+        _, export = dataset.export(format="csv")
+        before = left_in(project, export["uid"])
+        steps.fail(export["uid"], "export", RuntimeError("out of memory"))
+        assert left_in(project, export["uid"]) == before
+        assert records.get(EXPORT, export["uid"]).status == "succeeded"
+
     def test_one_that_fails_says_why_and_leaves_nothing(self, api, project, dataset):
         uid = api.made(f"Exports/{project}", {"format": "csv"})
         objects.remove([f"_exports/{project}/{uid}/spec.json"])

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from chalicelib.core.models.credentials import key_of
+from chalicelib.core.models.integrations import JOB_CLUSTER
 from chalicelib.resources.accounts import administration
 from chalicelib.resources.jobs import status_sync
 from chalicelib.resources.jobs.engines.base import WorkflowRefused
@@ -154,3 +155,12 @@ def test_a_stranger_to_the_project_with_a_job_elsewhere_stays_out(api, project, 
     uid = launched(launcher, project, algorithm, media_ids=media_of(project))["uid"][0]
     step = Api(launcher.user, parameters(cluster.one(uid))["rest_token"])
     assert step.get(f"Medias/{other}").status == 404
+
+
+def test_the_cluster_of_another_organization_runs_nothing(api, project, algorithm, organization, cluster):
+    number = api.get(f"JobClusters/{organization}").json[0]["id"]
+    records.edit(JOB_CLUSTER, number, lambda found: msgspec.structs.replace(found, organization=10**9))
+    said = api.post(f"Jobs/{project}", {"algorithm_name": algorithm, "media_ids": media_of(project, 10)})
+    assert said.status == 400
+    assert "not one of the project's organization" in said.json["message"]
+    assert cluster.asked == []
