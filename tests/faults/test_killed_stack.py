@@ -73,6 +73,11 @@ class Client:
         assert status < 300, (status, said)
         return said
 
+    def put(self, url, content):
+        """Upload a content to a presigned URL."""
+        with urllib.request.urlopen(urllib.request.Request(url, content, method="PUT"), timeout=60):
+            pass
+
     def work(self, statuses):
         """Create, edit in bulk and upload, one after the other, until a connection breaks or a write is refused."""
         number = len(self.edited)
@@ -92,9 +97,8 @@ class Client:
                     self.edited[number] = made["id"]
                 content = os.urandom(300_000)
                 status, upload = self.ask("GET", f"UploadInfo/{self.project}")
-                put = urllib.request.Request(upload["urls"][0], content, method="PUT")
-                with urllib.request.urlopen(put, timeout=60):
-                    self.objects[upload["key"]] = content
+                self.put(upload["urls"][0], content)
+                self.objects[upload["key"]] = content
         except (OSError, ValueError, KeyError, urllib.error.URLError):
             return
 
@@ -211,8 +215,8 @@ def test_a_disk_that_has_room_again_is_written_again(small_disk):
         stack.kill()
 
 
-def start_import(client):
-    """Upload an archive of boxes on an image and import it into a project of its own; the uid of the import."""
+def start_import(client, name="imported"):
+    """Upload an archive of boxes on an image and import it into a project of this name; the uid of the import."""
     picture, archive = io.BytesIO(), io.BytesIO()
     Image.new("RGB", (64, 48)).save(picture, "PNG")
     boxes = [{"id": n, "image_id": 1, "category_id": 1, "bbox": [1, 1, 9, 9], "area": 81} for n in range(1, BOXES + 1)]
@@ -222,11 +226,9 @@ def start_import(client):
         made.writestr("instances.json", json.dumps(document))
         made.writestr("a.png", picture.getvalue())
     organization = client.insist("GET", f"Project/{client.project}")["organization"]
-    project = client.insist("POST", "Projects", {"name": "imported", "organization": organization})["id"]
+    project = client.insist("POST", "Projects", {"name": name, "organization": organization})["id"]
     upload = client.insist("GET", f"UploadInfo/{project}?filename=boxes.zip")
-    put = urllib.request.Request(upload["urls"][0], archive.getvalue(), method="PUT")
-    with urllib.request.urlopen(put, timeout=60):
-        pass
+    client.put(upload["urls"][0], archive.getvalue())
     spec = {"key": upload["key"], "format": "coco", "create_types": True}
     return client.insist("POST", f"Imports/{project}", spec)["uid"]
 
