@@ -3,9 +3,15 @@
 import { plural } from "./strings_plural.js";
 
 export const annotate = {
-  damagedFrames: (/** @type {number} */ count) => plural(count, "damaged frame"),
-  damagedSpans: (/** @type {number[][]} */ spans) =>
-    `The file is damaged at these frames, which repeat the one before or show it in part: ${spans.map(([first, last]) => (first === last ? first : `${first} to ${last}`)).join(", ")}`,
+  damagedFrames: (/** @type {number} */ count) => (count ? plural(count, "damaged frame") : "Frames are missing"),
+  damagedSpans: (/** @type {number[][]} */ spans, /** @type {string[]} */ ends = []) =>
+    [
+      spans.length &&
+        `The file is damaged at these frames, which repeat the one before or show it in part: ${spans.map(([first, last]) => (first === last ? first : `${first} to ${last}`)).join(", ")}`,
+      ends.length && `Frames of unknown number are missing at the ${ends.join(" and the ")} of the file`,
+    ]
+      .filter(Boolean)
+      .join(". "),
   stage: (/** @type {string} */ name, /** @type {number} */ frame, /** @type {number} */ count) =>
     `${name}, frame ${frame}, ${plural(count, "annotation")}`,
   back: "Back to the project's media",

@@ -44,7 +44,8 @@ class Packets(Struct):
     `usable` is false where the times do not tell one frame from another. `begins` is the time of the first packet if
     it is a keyframe, `broken` that of the last packet if the file ends inside it. `first` is the first packet's offset
     and how much later than it is decoded it is presented. `ordered` is false where the times may be those of decoding,
-    as in AVI. `outliers` are times that were wrong, and those next to them.
+    as in AVI. `outliers` are times that were wrong, and those next to them. `is_damaged` is true where the
+    file is damaged before its second packet; `missing_ends` are the ends at which it has lost packets.
     """
 
     times: array[int]
@@ -56,6 +57,8 @@ class Packets(Struct):
     first: tuple[int, int] = 0, 0
     ordered: bool = True
     outliers: list[int] = msgspec.field(default_factory=list)
+    is_damaged: bool = False
+    missing_ends: tuple[losses.End, ...] = ()
     _before: int | None = None
     _earlier: int | None = None
 
@@ -119,13 +122,21 @@ def demuxed(container: InputContainer, stream: VideoStream, file: SourceFile, na
     if file.error:
         raise file.error
     found.finish(is_timed=not unknown or (name in STREAMED and unknown * _MANY_FRAMES <= len(found.times)))
-    noted.damaged += found.outliers
-    if found.usable:
-        base = stream.time_base or Fraction(1, 1000)
-        found.times = losses.filled(found.times, noted, file, base, is_streamed=name in STREAMED)
+    _fill(found, noted, file, stream.time_base or Fraction(1, 1000), name)
     found.ordered = name != "avi"
     found.shift = quirks.shift_of(file, stream.id, *found.first) if name == "mov" else 0
     return found
+
+
+def _fill(found: Packets, noted: losses.Noted, file: SourceFile, base: Fraction, name: str) -> None:
+    """Add the times of frames that damage took, and say what it took at the ends of a stream."""
+    noted.damaged += found.outliers
+    if found.usable and found.times:
+        first = found.times[0]
+        found.times = losses.filled(found.times, noted, file, base, is_streamed=name in STREAMED)
+        found.is_damaged = found.times[0] < first
+    if name == "mpegts":
+        found.is_damaged, found.missing_ends = losses.broken_ends(noted, file)
 
 
 def _duration(container: InputContainer, stream: VideoStream) -> Fraction | None:

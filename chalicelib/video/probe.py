@@ -60,7 +60,8 @@ def probe(source: Source, *, max_seconds: float = MAX_SECONDS) -> tuple[Probe, F
         nominal = stream.average_rate or stream.guessed_rate
         packets = demuxed(container, stream, file, name, deadline)
     head, is_damaged = _head(file)
-    is_kept = is_damaged or _shows_each(stream.codec_context.codec.canonical_name, head)
+    is_kept = is_damaged or _shows_each(stream.codec_context.codec.canonical_name, name, head)
+    packets.is_damaged = packets.is_damaged or (is_damaged and name not in STREAMED)
     table = _table(file, packets, head, base, nominal, is_kept=is_kept, by_position=name in STREAMED)
     if table is None:
         table = _decoded_table(file, base, nominal, name, deadline)
@@ -90,12 +91,14 @@ def _head(file: SourceFile) -> tuple[list[VideoFrame], bool]:
     return pictures, len(tried) > 1
 
 
-def _shows_each(codec: str, head: Sequence[VideoFrame]) -> bool:
+def _shows_each(codec: str, container: str, head: Sequence[VideoFrame]) -> bool:
     """Whether every packet of a codec is one frame, so that a picture that is missing is damaged.
 
-    The two fields of an interlaced frame may be in packets of their own.
+    AVI files of MPEG-4 have packets of two frames, and empty ones. The two fields of an interlaced frame may be in
+    packets of their own.
     """
-    return codec in _ONE_FRAME_EACH and not any(picture.interlaced_frame for picture in head)
+    is_each = codec in _ONE_FRAME_EACH or (codec == "mpeg4" and container == "mov")
+    return is_each and not any(picture.interlaced_frame for picture in head)
 
 
 def _table(
@@ -127,18 +130,21 @@ def _table(
     missing = stop - start - len(shown)
     if missing and (not is_kept or (missing * 3 > stop - start and any(picture.interlaced_frame for picture in head))):
         return None
-    if is_kept and packets.begins is not None:
+    if is_kept and packets.is_damaged:
+        start = 0
+    elif is_kept and packets.begins is not None:
         start = min(start, bisect_left(times, packets.begins))
     del times[:start]
 
     def made() -> FrameTable:
         keys = list(_keyframes(packets.keys, times))
-        return build_table(times, keys, base, nominal, by_position=by_position, shift=packets.shift)
+        ends = packets.missing_ends
+        return build_table(times, keys, base, nominal, by_position=by_position, shift=packets.shift, missing_ends=ends)
 
     draft = made()
-    last = _last_shown(file, draft, shown)
+    last, is_damaged = _last_shown(file, draft, shown)
     end = len(times) if last is None else bisect_left(times, last) + 1
-    if is_kept or end == len(times):
+    if is_kept or is_damaged or end == len(times):
         end = len(times) - (end < len(times) and times[-1] == packets.broken)
     if end == len(times):
         return draft
@@ -156,16 +162,21 @@ def _keyframes(keys: Iterable[tuple[int, int, int | None]], times: Sequence[int]
             last = frame
 
 
-def _last_shown(file: SourceFile, table: FrameTable, head: Sequence[int]) -> int | None:
-    """The timestamp of the last picture that can be decoded; None if finding it would take too long."""
+def _last_shown(file: SourceFile, table: FrameTable, head: Sequence[int]) -> tuple[int | None, bool]:
+    """The timestamp of the last picture that can be decoded, and whether packets near it are damaged.
+
+    None if finding it would take too long.
+    """
     if table.count <= len(head):
-        return head[-1]
+        return head[-1], False
     times = table.times()
+    tried: list[int] = []
     for key in list(table.keyframes())[:-3:-1]:
         if table.count - key.frame > _LONGEST_TAIL:
-            return None
+            return None, False
 
         def attempt(threads: int, key: Keyframe = key) -> Iterator[VideoFrame]:
+            tried.append(threads)
             with opened(file) as (container, _):
                 stream = video_stream(container)
                 yield from decode(packets_from(container, stream, table, key), stream, threads)
@@ -178,8 +189,8 @@ def _last_shown(file: SourceFile, table: FrameTable, head: Sequence[int]) -> int
         if file.error:
             raise file.error
         if last is not None:
-            return last
-    return None
+            return last, 1 in tried
+    return None, 1 in tried
 
 
 def _decoded_table(

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
+from typing import Literal
 
 from msgspec import Struct
 
@@ -66,6 +67,7 @@ class FrameTable(Struct, frozen=True):
     keyframes. `counted` says that the source's packets do not carry usable timestamps, so that a frame is found by
     counting decoded frames from its keyframe; `by_position` that seeking goes by byte offset (transport streams).
     `lost` packs the numbers of frames of which decoding gives no picture, for a source whose frames are counted.
+    `missing_ends` are the ends of the source at which damage took frames of which nothing is known, not even how many.
     `shift` is by how many units the pictures are later than the sound of the same moment (`quirks.shift_of`).
     """
 
@@ -78,6 +80,7 @@ class FrameTable(Struct, frozen=True):
     by_position: bool = False
     shift: int = 0
     lost: str = ""
+    missing_ends: tuple[Literal["start", "end"], ...] = ()
 
     def lost_frames(self) -> frozenset[int]:
         """The numbers of the frames without a picture, of a source whose frames are counted."""
@@ -129,6 +132,7 @@ def build_table(
     by_position: bool = False,
     shift: int = 0,
     lost: Sequence[int] = (),
+    missing_ends: tuple[Literal["start", "end"], ...] = (),
 ) -> FrameTable:
     """Make a table of strictly increasing presentation `times` in units of `base` seconds.
 
@@ -151,6 +155,7 @@ def build_table(
         by_position=by_position,
         shift=shift,
         lost=_packed(lost) if lost else "",
+        missing_ends=missing_ends,
     )
 
 

@@ -537,9 +537,10 @@ class Credentials(TypedDict, total=False):
     refresh: bool
     unlock_token: str | None
     name: str
-class DamagedFrames(TypedDict):
-    count: int
-    spans: list[list[int]]
+class DamagedFrames(TypedDict, total=False):
+    count: Required[int]
+    spans: Required[list[list[int]]]
+    missing_ends: list[Literal["end", "start"]]
 class Dataset(TypedDict, total=False):
     uid: Required[str]
     id: Required[str]

@@ -106,3 +106,40 @@ def test_a_pause_of_a_whole_file_is_not_filled_with_frames(tmp_path, suffix):
     found, table = probe(FileSource(make(kind, tmp_path)))
     assert (table.count, len(found.audio)) == (40, 1)
     assert table.time_of(39) == Fraction(times[39], 1000)
+
+
+ENDS = {"first": (0,), "start": tuple(range(7)), "end": tuple(range(83, COUNT))}
+
+
+@pytest.mark.parametrize(
+    ("codec", "suffix"),
+    [pytest.param(*each, marks=() if each == ("h264", "mkv") else pytest.mark.slow) for each in ALL],
+)
+def test_frames_at_either_end_are_filled_or_told(tmp_path, codec, suffix):
+    """Of a transport stream it is not known when it begins or ends, so the frames lost there are told, not numbered."""
+    path = make(Kind(codec, suffix=suffix, count=COUNT, **CODECS[codec]), tmp_path)
+    data, spans = path.read_bytes(), packets(path)
+    for place, part in [(place, part) for place in ENDS for part in ("whole", "head")]:
+        if suffix == "avi" and place != "end":
+            continue  # its packets have no times, and what MPEG-4 shows before a keyframe is counted as the first frame
+        source = BytesSource(damage(data, spans, ENDS[place], part, seed=1))
+        found, table = probe(source)
+        missing = COUNT - table.count
+        end = "end" if place == "end" else "start"
+        assert table.missing_ends == ((end,) if suffix == "ts" else ()), (place, part)
+        assert 0 < missing <= len(ENDS[place]) + 1 if suffix == "ts" else not missing, (place, part, missing)
+        assert table.fps == 25, (place, part)
+        damaged = {n for first, last in told(source, found, table, tmp_path) for n in range(first, last + 1)}
+        shown = decode_original(source, table, found.video, range(table.count))
+        shift = missing if end == "start" else 0
+        wrong = [n for n, image in enumerate(shown) if n not in damaged and read(image) != n + shift]
+        assert not wrong, (place, part)
+        assert len(damaged) >= len(ENDS[place]) - missing, (place, part)
+
+
+def test_a_stream_that_was_cut_is_not_damaged(tmp_path):
+    path = make(Kind("cut", suffix="ts", options=X264, count=COUNT, noise=True), tmp_path)
+    data = path.read_bytes()
+    for start, stop in ((0, len(data)), (len(data) // 3 + 71, len(data)), (0, len(data) * 2 // 3 + 71)):
+        found, table = probe(BytesSource(data[start:stop]))
+        assert (table.missing_ends, found.fps) == ((), 25), (start, stop)

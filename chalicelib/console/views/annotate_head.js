@@ -46,7 +46,7 @@ export function Head({ session, media, back, neighbours, run, onConflicts }) {
     ] ?? "";
   return html`<header class="annotate-head row"><${Button} kind="quiet" icon="back" title=${words.back} href=${back} />
     <h1 class="cut">${media.name}</h1>
-    ${media.damaged_frames && html`<span class="chip warn" title=${words.damagedSpans(media.damaged_frames.spans)} data-damaged>${words.damagedFrames(media.damaged_frames.count)}</span>`}
+    ${media.damaged_frames && html`<span class="chip warn" title=${words.damagedSpans(media.damaged_frames.spans, media.damaged_frames.missing_ends)} data-damaged>${words.damagedFrames(media.damaged_frames.count)}</span>`}
     <${Button} small kind="quiet" icon="up" title=${words.previousMedia} disabled=${!neighbours.previous} onClick=${() => run("previousMedia")} /><${Button} small kind="quiet" icon="down" title=${words.nextMedia} disabled=${!neighbours.next} onClick=${() => run("nextMedia")} /><span class="grow" />
     ${
       session.mayEdit

@@ -306,14 +306,21 @@ class Dimensions(Resource, kw_only=True):
     summary_level: int | None = None
 
 
-class DamagedFrames(Resource, kw_only=True):
+class DamagedFrames(Resource, kw_only=True, omit_defaults=False):
     """The frames of a video whose file is damaged there."""
 
-    count: Annotated[int, Meta(ge=1, description="How many frames.")]
+    count: Annotated[int, Meta(ge=0, description="How many frames.")]
     spans: Annotated[
         list[list[int]],
         Meta(description="The first and the last frame of each run of them, in order; the first 1,000 runs."),
     ]
+    missing_ends: Annotated[
+        list[Literal["start", "end"]],
+        Meta(
+            description="Ends at which a transport stream also lost frames without a trace of their times, so "
+            "that nobody knows how many; frame 0 is the first one with a time."
+        ),
+    ] = []
 
 
 class Media(Dimensions, kw_only=True):

@@ -190,7 +190,7 @@ def assemble(uid: str, group: int = 0) -> None:
     if any(len(results) < len(prepared.plan.pieces) for results in found.values()):
         # Sent before the last piece was recorded, or by an older release before the first group was complete.
         return
-    damaged = damage.damaged_frames(found[0])
+    damaged = damage.damaged_frames(found[0], prepared.table)
     if not _publish(job, prepared, lambda workshop: workshop.make(found, group), {"damaged_frames": damaged}):
         return
     shown = pieces.finish(uid, group, b"", group=pieces.SHOWN)

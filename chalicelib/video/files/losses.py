@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -42,8 +43,11 @@ _ELEMENTS = frozenset(
         *(0x1C53BB6B, 0x1254C367, 0x1941A469, 0x1043A770, 0x114D9B74, 0x1549A966, 0x1654AE6B),
     }
 )
+_TIMESTAMP = 0xE7
 _LONGEST_ELEMENT = 20
 _MOST_ELEMENTS = 1000
+
+End = Literal["start", "end"]
 
 
 class Noted(Struct):
@@ -89,7 +93,8 @@ def filled(times: array[int], noted: Noted, file: SourceFile, base: Fraction, *,
     exact = Fraction(sum(regular), len(regular))
     times = _without_outliers(times, noted, exact, slack)
     longest = (_LONGEST_OF_CLOCK if is_streamed else _LONGEST) / base
-    found, looks = times[:1], 0
+    found, looks = array("q", _before(times[0], noted, file, exact, longest) if not is_streamed else ()), 0
+    found.append(times[0])
     for before, after in pairwise(times):
         count = round((after - before) / exact)
         if count > 1 and after - before <= longest and abs(after - before - count * exact) <= slack * 2:
@@ -103,6 +108,44 @@ def filled(times: array[int], noted: Noted, file: SourceFile, base: Fraction, *,
         count = round((end - times[-1]) / exact)
         found.extend(times[-1] + round(number * exact) for number in range(1, min(count, int(longest / exact))))
     return found
+
+
+def _before(first: int, noted: Noted, file: SourceFile, exact: Fraction, longest: Fraction) -> Iterator[int]:
+    """The times of frames that a damaged Matroska file had before its first packet, from its first cluster's on."""
+    tracks = tracks_of(file)
+    body, begun = next(_clusters(file), (None, 0))
+    if body is not None and _has_whole(file, body, noted.positions[0], _others(file, noted.positions[0], tracks)):
+        return
+    count = int((first - begun) / exact + Fraction(1, 2))
+    if 0 < count <= longest / exact:
+        yield from (first - round(number * exact) for number in range(count, 0, -1))
+
+
+def broken_ends(noted: Noted, file: SourceFile) -> tuple[bool, tuple[End, ...]]:
+    """Whether a transport stream is damaged before its second packet, and at which ends packets are lost in damage.
+
+    How many frames they had is not known: a stream says neither when it begins nor when it ends. A part that was cut
+    off is no damage.
+    """
+    if not noted.positions:
+        return False, ()
+    first, last = noted.positions[0], noted.positions[-1]
+    second = noted.positions[1] if len(noted.positions) > 1 else file.size
+    is_late = _is_damaged_start(file, first)
+    ends: list[End] = ["start"] if is_late else []
+    if _is_damaged_stream(file, last, file.size):
+        ends.append("end")
+    return is_late or _is_damaged_stream(file, first, second), tuple(ends)
+
+
+def _is_damaged_start(file: SourceFile, stop: int) -> bool:
+    """Whether a transport stream loses its beat before an offset; it may begin within a packet."""
+    data = _read(file, 0, min(stop, _LARGEST_LOOK))
+    for stride in _STRIDES:
+        for at in range(min(stride, len(data))):
+            if data[at] == _SYNC[0] and data[at + stride : at + stride + 1] in (_SYNC, b""):
+                return any(data[each] != _SYNC[0] for each in range(at, len(data), stride))
+    return len(data) > max(_STRIDES)
 
 
 def _without_outliers(times: array[int], noted: Noted, exact: Fraction, slack: int) -> array[int]:
@@ -148,6 +191,19 @@ def tracks_of(file: SourceFile) -> frozenset[int]:
     return frozenset(found)
 
 
+def _clusters(file: SourceFile) -> Iterator[tuple[int, int]]:
+    """Where the contents of clusters begin, and their times, up to the first damage."""
+    for segment, body, end in _elements(file, 0, file.size):
+        for name, first, last in _elements(file, body, end) if segment == _SEGMENT else ():
+            if name == _CLUSTER:
+                times = [
+                    int.from_bytes(_read(file, begin, stop - begin), "big")
+                    for member, begin, stop in _elements(file, first, min(last, first + _LONGEST_ELEMENT))
+                    if member == _TIMESTAMP and stop - begin <= 8  # noqa: PLR2004 bytes of an integer
+                ]
+                yield first, times[0] if times else 0
+
+
 def _elements(file: SourceFile, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
     """The elements between two offsets: name, where the content begins, and where it ends."""
     for _ in range(_MOST_ELEMENTS):
@@ -165,6 +221,8 @@ def _is_damaged(noted: Noted, file: SourceFile, first: int, last: int, *, is_str
     if any(first <= time <= last for time in noted.damaged):
         return True
     if is_streamed:
+        if first <= noted.times[0] and _is_damaged_start(file, noted.positions[0]):
+            return True
         return any(_is_damaged_stream(file, start, stop) for start, stop in noted.near(first, last, file.size))
     noted.tracks = noted.tracks or tracks_of(file)
     return any(not _is_whole(file, start, stop, noted.tracks) for start, stop in noted.near(first, last, file.size))
@@ -189,12 +247,22 @@ def _is_damaged_stream(file: SourceFile, start: int, stop: int) -> bool:
 
 def _is_whole(file: SourceFile, start: int, stop: int, tracks: Collection[int]) -> bool:
     """Whether a Matroska file has only whole elements, and blocks of other tracks, between the data of two blocks."""
-    others = {*tracks} - {_number(_read(file, start, _LONGEST_ELEMENT), 0, keeps_marker=True)[0]}
+    others = _others(file, start, tracks)
     head = _read(file, max(0, start - _LONGEST_ELEMENT), min(start, _LONGEST_ELEMENT))
     at = next(_ends(head, start), None)
     if at is None:
         # No block begins there: this is no Matroska file, or one whose damage the demuxer overcame.
         return False
+    return _has_whole(file, at, stop, others)
+
+
+def _others(file: SourceFile, start: int, tracks: Collection[int]) -> set[int]:
+    """The tracks of a Matroska file without that of the block whose data begins at an offset."""
+    return {*tracks} - {_number(_read(file, start, _LONGEST_ELEMENT), 0, keeps_marker=True)[0]}
+
+
+def _has_whole(file: SourceFile, at: int, stop: int, others: Collection[int]) -> bool:
+    """Whether only whole elements, and blocks of other tracks, are between an offset and the data of a block."""
     while at < stop:
         data = _read(file, at, _LONGEST_ELEMENT)
         name, length = _number(data, 0, keeps_marker=True)

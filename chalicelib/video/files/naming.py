@@ -89,6 +89,8 @@ _FORMATS = tuple((re.compile(start, re.DOTALL), name) for start, name in _STARTS
 # Bytes of a packet of MPEG-TS, and the first one.
 _PACKET, _SYNC = 188, 0x47
 _RECOGNISED = 64 * _PACKET
+_TABLES = (0x00, 0x11)
+"""The streams of an MPEG-TS in which its first tables are."""
 _MATROSKA = re.compile(rb"V_[A-Z0-9_/]{2,40}")
 _AVI = re.compile(rb"strh.{4}vids(.{4})", re.DOTALL)
 _SAMPLES = re.compile(rb"stsd.{12}(.{4})", re.DOTALL)
@@ -125,12 +127,14 @@ def archive_of(source: Source) -> str:
     return named if named.endswith("archive") else ""
 
 
-def is_short_transport_stream(file: SourceFile) -> bool:
-    """Whether a file is an MPEG-TS of fewer packets than FFmpeg recognises one by."""
+def is_transport_stream(file: SourceFile) -> bool:
+    """Whether a file is an MPEG-TS that FFmpeg does not recognise: of few packets, or damaged behind its tables."""
+    data = _read(file, 0, min(file.size, _RECOGNISED))
+    file.seek(0)
+    if data[: 2 * _PACKET : _PACKET] == bytes([_SYNC] * 2) and data[1] & 0x1F == 0 and data[2] in _TABLES:
+        return True
     if file.size >= _RECOGNISED or file.size % _PACKET:
         return False
-    data = _read(file, 0, file.size)
-    file.seek(0)
     return all(data[at] == _SYNC for at in range(0, len(data), _PACKET))
 
 

@@ -126,7 +126,7 @@ def _demuxer(file: SourceFile) -> InputContainer:
     return av.open(
         file,
         "r",
-        format="mpegts" if naming.is_short_transport_stream(file) else None,
+        format="mpegts" if naming.is_transport_stream(file) else None,
         options=OPTIONS,
         metadata_errors="replace",
         io_open=_open_nothing,
