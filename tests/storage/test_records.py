@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import uuid
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 
 import msgspec
 import pytest
+from botocore.client import BaseClient
 
 from chalicelib.core.models.accounts import MEMBERSHIP, ORGANIZATION, PROJECT, Membership, Organization, ProjectSpec
 from chalicelib.core.models.definitions import VERSION
 from chalicelib.errors import BadInput, Conflict, NotFound
 from chalicelib.resources.projects import service as projects_service
+from chalicelib.resources.tasks.schemas import HOLDER, TASK, Task
 from chalicelib.storage.dynamodb import ahead, ids, record_rows, records
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.log import log
@@ -135,3 +137,57 @@ def test_a_request_sees_a_record_that_it_creates_after_it_looked_ahead_for_it(or
         member = Membership(id=ids.reserve("membership")[0], project=project.id, user=8, permission="View Only")
         records.create(MEMBERSHIP, member)
         assert records.find(MEMBERSHIP, project.id, f"{8:012d}") == member
+
+
+def test_a_record_that_moves_while_it_is_read_is_found(organization):
+    """Its pointer is read, then another request gives it another key, then its row is read where it was."""
+    project = make(organization)
+    moment = "2026-01-01T00:00:00.000Z"
+    made = {
+        number: Task(
+            id=number,
+            project=project.id,
+            name="reef",
+            media_id=number,
+            state="to do",
+            leased_by=7,
+            created_by=7,
+            created_datetime=moment,
+            modified_datetime=moment,
+        )
+        for number in ids.reserve(TASK.name, 2)
+    }
+    for task in made.values():
+        records.create(TASK, task)
+    for read in (
+        lambda: sorted(records.many(TASK, made)),
+        lambda: sorted(task.id for task in records.list_linked(TASK, HOLDER, 7)),
+        lambda: [records.get(TASK, number).id for number in made],
+    ):
+        with between_reads(lambda: [records.edit(TASK, number, swap_stage) for number in made]):
+            assert read() == list(made)
+    records.remove(TASK, min(made))
+    assert list(records.many(TASK, made)) == [max(made)]
+
+
+def swap_stage(task):
+    return msgspec.structs.replace(task, stage="review" if task.stage == "open" else "open")
+
+
+@contextmanager
+def between_reads(act):
+    """Act after the first read of rows, before the second."""
+    real, waiting = BaseClient._make_api_call, [act]
+
+    def call(client, name, arguments):
+        answer = real(client, name, arguments)
+        if waiting and name in ("GetItem", "BatchGetItem", "Query"):
+            waiting.pop()()
+        return answer
+
+    BaseClient._make_api_call = call
+    try:
+        yield
+    finally:
+        BaseClient._make_api_call = real
+    assert not waiting

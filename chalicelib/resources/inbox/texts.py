@@ -71,7 +71,7 @@ def _of_task(scope: Scope, item: Notification) -> _Told | None:
     if task is None or task.project != item.project:
         return None
     level = scope.within_project(item.project)
-    if not any(each.id == task.id for each in tasks_service.visible_among_all(scope, item.project, [task], level)):
+    if not tasks_service.is_visible(scope, task, level):
         return None
     why = f": {_cut(task.reason)}" if task.reason else "."
     return f"Task {task.id} of {task.name} is {task.state}{why}", "/work"

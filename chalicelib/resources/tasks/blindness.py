@@ -13,7 +13,7 @@ import msgspec
 from chalicelib.core.models.personal import HIDDEN_LAYERS, HiddenCopy, HiddenLayers
 from chalicelib.core.records import padded
 from chalicelib.errors import Conflict
-from chalicelib.resources.tasks.schemas import TASK, Task
+from chalicelib.resources.tasks.schemas import COPY, MOST_COPIES, TASK, Task, copy_claim
 from chalicelib.storage.dynamodb import records
 
 
@@ -21,7 +21,8 @@ def hide_copies(task: Task, user: int) -> None:
     """Hide the layers of the other copies of a task's unit from a person; none where all have the same layer."""
     if task.version is None:
         return
-    unit = [each for each in records.list_children(TASK, task.project) if each.unit == task.unit]
+    copies = records.owners_of(TASK, COPY, [copy_claim(task.unit, copy) for copy in range(1, MOST_COPIES + 1)])
+    unit = records.many(TASK, copies.values()).values()
     versions = sorted({each.version for each in unit if each.version is not None} - {task.version})
     if versions:
         copy = HiddenCopy(media=task.media_id, versions=versions)

@@ -8,8 +8,6 @@ two copies of the same unit, whichever requests race.
 from __future__ import annotations
 
 import contextlib
-import random
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -22,24 +20,21 @@ from chalicelib.core.resource import now, timestamp
 from chalicelib.core.text.dates import parse_date
 from chalicelib.errors import BadInput, Conflict, Forbidden, LimnError, NotFound
 from chalicelib.resources.notifications import service as notifications_service
-from chalicelib.resources.tasks import blindness
+from chalicelib.resources.tasks import blindness, candidates
 from chalicelib.resources.tasks.schemas import (
     TASK,
     ChecklistItem,
     NextTaskSpec,
-    Stage,
     Task,
     TaskUpdate,
     TaskWorkflow,
-    stage_key,
 )
-from chalicelib.resources.tasks.service import visible
 from chalicelib.resources.tasks.workflow import workflow_of
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.dynamodb.transactions import Transaction
 
-CANDIDATES = 50
-"""Tasks from which one is chosen at random, so that callers at the same time seldom choose the same."""
+ATTEMPTS = 20
+"""Tasks that a call tries to lease; each is lost to somebody who got it."""
 IDLE_SECONDS = 120.0
 """A longer pause between two actions of a person does not count as time spent."""
 DEFAULT_RENEWAL = 1_800
@@ -57,48 +52,20 @@ def next_task(scope: Scope, project: int, spec: NextTaskSpec, level: Level) -> T
 
     Returns:
         the task; None where none waits for this caller.
+
+    Raises:
+        Conflict: others were faster, attempt after attempt.
     """
     workflow = workflow_of(project)
     blindness.tidy(project, scope.caller.id)
-    for task in _candidates(scope, project, spec, workflow, level):
+    for _ in range(ATTEMPTS):
+        task = candidates.find(scope, project, spec, workflow, level)
+        if task is None:
+            return None
         leased = _try_lease(task, scope.caller.id, workflow, spec)
         if leased is not None:
             return leased
-    return None
-
-
-def _candidates(scope: Scope, project: int, spec: NextTaskSpec, workflow: TaskWorkflow, level: Level) -> Iterator[Task]:
-    stages: tuple[Stage, ...] = ("active", "open") if spec.stage == "open" else ("review",)
-    user, moment = scope.caller.id, now()
-    waiting = [
-        task
-        for stage in stages
-        for task in records.list_children(TASK, project, stage_key(stage))
-        if spec.name in (None, task.name) and _waits_for(task, user, moment) and _can_begin(task, workflow)
-    ]
-    if spec.stage == "review":
-        waiting = [task for task in waiting if task.assignee != user and _may_move(task, workflow, level)]
-    mine = [task for task in waiting if task.leased_by == user]
-    others = [task for task in waiting if task.leased_by != user]
-    for start in range(0, len(others), CANDIDATES):
-        part = others[start : start + CANDIDATES]
-        random.shuffle(part)
-        others[start : start + CANDIDATES] = part
-    for task in (*mine, *others):
-        if visible(scope, project, [task], Level.FULL):
-            yield task
-
-
-def _may_move(task: Task, workflow: TaskWorkflow, level: Level) -> bool:
-    return any(each.source == task.state and LEVEL_OF[each.level] <= level for each in workflow.transitions)
-
-
-def _can_begin(task: Task, workflow: TaskWorkflow) -> bool:
-    return task.stage != "open" or workflow.after(task.state, "active") is not None
-
-
-def _waits_for(task: Task, user: int, moment: str) -> bool:
-    return task.leased_by in (None, user) or (task.leased_until or "") <= moment
+    raise Conflict("Others leased the tasks that waited for you, one after the other; retry.")
 
 
 def _try_lease(task: Task, user: int, workflow: TaskWorkflow, spec: NextTaskSpec) -> Task | None:
@@ -106,7 +73,7 @@ def _try_lease(task: Task, user: int, workflow: TaskWorkflow, spec: NextTaskSpec
 
     def lease(found: Task) -> Task | None:
         moment = now()
-        if found.stage != task.stage or not _waits_for(found, user, moment):
+        if found.stage != task.stage or not candidates.waits_for(found, user, moment):
             return None
         after = _renew(found, user, spec.lease_seconds)
         if spec.stage == "open":

@@ -105,6 +105,6 @@ def delete_task(call: Call[Task, NoQuery, None]) -> MessageResponse:
 
 
 def _seen(call: Call[Task, Any, Any]) -> Task:
-    if not tasks_service.visible_among_all(call.scope, call.project, [call.target], call.level):
+    if not tasks_service.is_visible(call.scope, call.target, call.level):
         raise NotFound.of(TASK.title, call.target.id)
     return call.target

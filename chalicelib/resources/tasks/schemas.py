@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import blake2s
 from typing import Annotated, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
@@ -18,6 +19,8 @@ Reason = Annotated[str, Meta(min_length=1, max_length=2_000)]
 LeaseSeconds = Annotated[int, Meta(ge=30, le=86_400)]
 DEFAULT_LEASE = 1_800
 """Seconds of a lease where none are given."""
+MOST_COPIES = 10
+"""Copies of a unit of work."""
 ChecklistText = Annotated[str, Meta(min_length=1, max_length=500)]
 
 
@@ -112,7 +115,7 @@ class TaskSpec(Resource, kw_only=True):
         str | None,
         Meta(description="Parameters of GetMediaList, as in an address, instead of `media_ids`."),
     ] = None
-    copies: Annotated[int, Meta(ge=1, le=10, description="How many people do each, independently.")] = 1
+    copies: Annotated[int, Meta(ge=1, le=MOST_COPIES, description="How many people do each, independently.")] = 1
     frames: Annotated[
         Annotated[int, Meta(ge=1)] | None, Meta(description="Frames of one task; without it a task is a whole media.")
     ] = None
@@ -213,19 +216,55 @@ class TaskCount(Resource, kw_only=True):
     seconds: int
 
 
-def stage_key(stage: str) -> str:
+HOLDER = "taskholder"
+"""The word under which the tasks that a user holds are listed."""
+COPY, PERSON = "copy", "person"
+"""The claims of a task: one task is a copy of a unit, and a person has one copy of it."""
+
+
+def stage_key(stage: Stage) -> str:
     """The beginning of the sort keys of tasks of a stage."""
     return f"{stage}|"
+
+
+def set_key(name: str) -> str:
+    """The part of a sort key that tells sets of tasks apart; two names seldom have the same."""
+    return _digest(name)
+
+
+def copy_claim(unit: str, copy: int) -> str:
+    """The claim of a copy of a unit."""
+    return f"{unit}|{copy}"
+
+
+def person_claim(unit: str, user: int) -> str:
+    """The claim of a person on a unit."""
+    return f"{unit}|{user}"
+
+
+def _digest(word: str) -> str:
+    return blake2s(word.encode(), digest_size=4).hexdigest()
+
+
+def _sort_key(task: Task) -> str:
+    """Waiting tasks by set and in a random order, leases by their end (decision 208)."""
+    begin = stage_key(task.stage)
+    if task.stage == "active":
+        return f"{begin}{task.leased_until or ''}|{padded(task.id)}"
+    if task.stage == "closed":
+        return f"{begin}{padded(task.id)}"
+    return f"{begin}{set_key(task.name)}|{_digest(str(task.id))}|{padded(task.id)}"
 
 
 TASK = RecordKind(
     name="task",
     struct=Task,
     parent=("project", "project"),
-    key=lambda task: f"{stage_key(task.stage)}{padded(task.id)}",
+    key=_sort_key,
+    links={"leased_by": HOLDER},
     claims=lambda task: {
-        "copy": f"{task.unit}|{task.copy}",
-        **({"person": f"{task.unit}|{task.assignee}"} if task.assignee else {}),
+        COPY: copy_claim(task.unit, task.copy),
+        **({PERSON: person_claim(task.unit, task.assignee)} if task.assignee else {}),
     },
 )
 TASK_WORKFLOW = RecordKind(

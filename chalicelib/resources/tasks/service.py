@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import islice
 
 from chalicelib.access.scope import Scope
@@ -17,12 +17,14 @@ from chalicelib.core.text.dates import parse_date
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.media.selection import select
 from chalicelib.resources.tasks.schemas import (
+    PERSON,
     TASK,
     ChecklistItem,
     Task,
     TaskCount,
     TaskQuery,
     TaskSpec,
+    person_claim,
 )
 from chalicelib.resources.tasks.workflow import workflow_of
 from chalicelib.storage.dynamodb import entities, ids, limits, records
@@ -136,11 +138,18 @@ def _spans(media: Media, spec: TaskSpec) -> Iterator[tuple[int, int | None, int 
 # --- who sees what ---------------------------------------------------------------------------------------------------
 
 
-def visible(scope: Scope, project: int, found: Sequence[Task], level: Level) -> list[Task]:
+def visible(scope: Scope, project: int, found: Sequence[Task], level: Level, own: Container[str]) -> list[Task]:
     """The tasks that a caller may see.
 
     With Full Control all. Others see their own, and those that they may be handed: of a unit that has several copies,
     never a copy of another. Nobody sees tasks on media that are deleted or hidden.
+
+    Args:
+        scope: the caller.
+        project: the project.
+        found: tasks of it.
+        level: the caller's level.
+        own: the units of which the caller has a copy.
     """
     media = {task.media_id for task in found}
     there = scope.visible_ids(project, Kind.MEDIA, entities.existing_ids(project, Kind.MEDIA, media))
@@ -148,7 +157,6 @@ def visible(scope: Scope, project: int, found: Sequence[Task], level: Level) -> 
     if level >= Level.FULL:
         return kept
     user = scope.caller.id
-    own = {task.unit for task in kept if task.assignee == user}
     return [
         task
         for task in kept
@@ -157,11 +165,10 @@ def visible(scope: Scope, project: int, found: Sequence[Task], level: Level) -> 
     ]
 
 
-def visible_among_all(scope: Scope, project: int, found: Sequence[Task], level: Level) -> list[Task]:
-    """The tasks among some that a caller may see: below Full Control, all tasks of the project decide it."""
-    beside = found if level >= Level.FULL else records.list_children(TASK, project)
-    wanted = {task.id for task in found}
-    return [task for task in visible(scope, project, beside, level) if task.id in wanted]
+def is_visible(scope: Scope, task: Task, level: Level) -> bool:
+    """Whether a caller may see a task."""
+    has_copy = level < Level.FULL and records.owners_of(TASK, PERSON, [person_claim(task.unit, scope.caller.id)])
+    return bool(visible(scope, task.project, [task], level, {task.unit} if has_copy else ()))
 
 
 def _may_review(task: Task, level: Level) -> bool:
@@ -170,7 +177,9 @@ def _may_review(task: Task, level: Level) -> bool:
 
 def list_tasks(scope: Scope, project: int, query: TaskQuery, level: Level) -> list[Task]:
     """The visible tasks of a project that match, in the order of their ids."""
-    found = visible(scope, project, records.list_children(TASK, project), level)
+    tasks = records.list_children(TASK, project)
+    own = {task.unit for task in tasks if task.assignee == scope.caller.id}
+    found = visible(scope, project, tasks, level, own)
     names = ("name", "state", "assignee", "leased_by")
     matching = [
         task

@@ -8,7 +8,7 @@ claim    (claim#kind|word, @)     a unique value and the id of its owner
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -130,11 +130,33 @@ def rows(keys: Iterable[Key]) -> Iterator[RecordRow]:
     yield from RecordRow.many(wanted)
 
 
+def homes(pointers: Iterable[RecordRow]) -> Iterator[RecordRow]:
+    """The rows to which pointers and links lead, in no order, also of records that moved after these were read."""
+    found = {(row.home_pk, row.home_sk): row for row in pointers}
+    for home_row in rows(found):
+        del found[home_row.key()]
+        yield home_row
+    yield from _moved_homes(list(found.values()))
+
+
+def _moved_homes(pointers: Sequence[RecordRow]) -> Iterator[RecordRow]:
+    """The rows of records that moved to another key after these pointers to them were read, before the rows were."""
+    while pointers:
+        before = {row.key(): (row.home_pk, row.home_sk) for row in pointers}
+        # a pointer that leads to where no row is, and is as it was, is that of a deleted record
+        moved = {
+            row.key(): row for row in RecordRow.many(list(before)) if (row.home_pk, row.home_sk) != before[row.key()]
+        }
+        there = {row.key(): row for row in RecordRow.many([(row.home_pk, row.home_sk) for row in moved.values()])}
+        yield from there.values()
+        pointers = [row for row in moved.values() if (row.home_pk, row.home_sk) not in there]
+
+
 def read(kind: RecordKind[R], number: int | str) -> tuple[R, RecordRow]:
     """The record with an id, and its home row. Raises NotFound: there is no such record."""
     row = row_of(key_of(kind, number))
     if row is not None and row.home_pk is not None:
-        row = _home_row(row)
+        row = _home_row(row) or next(_moved_homes([row]), None)
     if row is None or row.doc is None:
         raise NotFound.of(kind.title, number)
     return decode(kind, row), row

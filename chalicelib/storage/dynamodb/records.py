@@ -29,6 +29,7 @@ from chalicelib.storage.dynamodb.record_rows import (
     encoder,
     home,
     home_of,
+    homes,
     key_of,
     pointers_of,
     read,
@@ -82,7 +83,7 @@ def many(kind: RecordKind[R], numbers: Iterable[int]) -> dict[int, R]:
     """The existing records among some ids, by id, a hundred per call; a second round for a kind with a parent."""
     found = list(rows(key_of(kind, number) for number in dict.fromkeys(numbers)))
     if kind.parent is not None:
-        found = list(rows((row.home_pk, row.home_sk) for row in found))
+        found = list(homes(found))
     return {kind.id_of(record): record for record in (decode(kind, row) for row in found)}
 
 
@@ -94,6 +95,12 @@ def get_claimed(kind: RecordKind[R], claim: str, word: str) -> R | None:
     return maybe(kind, msgspec.json.decode(row.doc))
 
 
+def owners_of(kind: RecordKind[R], claim: str, words: Iterable[str]) -> dict[str, Any]:
+    """The ids of the records that hold a claim on some unique values, by value, a hundred per call."""
+    word_of = {claim_key(kind, claim, word): word for word in words}
+    return {word_of[row.key()]: msgspec.json.decode(row.doc) for row in rows(word_of)}
+
+
 def is_free(kind: RecordKind[R], record: R) -> bool:
     """Whether no record holds a claim of this new one, so far."""
     return not any(row_of(claim_key(kind, claim, word)) for claim, word in kind.claims(record).items())
@@ -102,6 +109,15 @@ def is_free(kind: RecordKind[R], record: R) -> bool:
 def list_children(kind: RecordKind[R], parent: int | str, begins: str = "") -> list[R]:
     """All records of a kind under a parent whose sort keys begin with a prefix, in the order of their keys."""
     return [decode(kind, row) for row in rows_beneath(home(kind, parent, begins))]
+
+
+def list_range(
+    kind: RecordKind[R], parent: int | str, first_key: str, last_key: str, most: int | None = None
+) -> list[R]:
+    """The records under a parent with sort keys from one to another, both included; the first `most`."""
+    (pk, begin), (_, end) = home(kind, parent, first_key), home(kind, parent, last_key)
+    found = RecordRow.select(pk, "#r BETWEEN :0 AND :1", begin, end, most=most) if begin <= end else ()
+    return [decode(kind, row) for row in found]
 
 
 def list_linked(
@@ -115,11 +131,11 @@ def list_linked(
         number: its id.
         beside: from the keys of the records to those of others, which are read along for the rest of the request.
     """
-    keys = [(row.home_pk, row.home_sk) for row in rows_beneath(begin_of_links(kind, word, number))]
+    links = list(rows_beneath(begin_of_links(kind, word, number)))
+    keys = [(row.home_pk, row.home_sk) for row in links]
     if beside is not None and keys:
         ahead.fetch([ahead.RowKey(RecordRow, key) for key in dict.fromkeys((*keys, *beside(keys)))][:ROWS_A_READ])
-    found = {row.key(): decode(kind, row) for row in rows(keys)}
-    return [found[key] for key in keys if key in found]
+    return sorted((decode(kind, row) for row in homes(links)), key=kind.id_of)
 
 
 def create(

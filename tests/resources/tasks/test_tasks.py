@@ -1,8 +1,5 @@
 """Tasks: who gets which, leases, states, what others see."""
 
-from concurrent.futures import ThreadPoolExecutor
-
-import msgspec
 import pytest
 
 from chalicelib.resources.tasks import leases
@@ -109,67 +106,6 @@ class TestLeases:
         task = api.post(f"NextTask/{project}", {"lease_seconds": 60}).json
         renewed = api.patch(f"Task/{task['id']}", {"lease_seconds": 600}).json
         assert renewed["leased_until"] > task["leased_until"]
-
-    @pytest.mark.slow
-    def test_callers_that_race_never_share_a_task(self, api, project):
-        made(api, project, videos(api, project, 12), copies=2)
-        people = [member(project) for _ in range(6)]
-
-        def work(person):
-            found = []
-            while (answer := person.post(f"NextTask/{project}", {})).status == 200:
-                found.append((answer.json["media_id"], answer.json["copy"]))
-                assert person.patch(f"Task/{answer.json['id']}", {"state": "to review"}).status == 200
-            assert answer.status == 404, answer.json
-            return found
-
-        with ThreadPoolExecutor(len(people)) as pool:
-            given = list(pool.map(work, people))
-        assert len(set().union(*map(set, given))) == sum(map(len, given)) == 24
-        assert all(len({media for media, _ in found}) == len(found) for found in given)
-
-    @pytest.mark.parametrize(
-        ("units", "count"),
-        [pytest.param(10, 6, marks=pytest.mark.slow), pytest.param(100, 30, marks=pytest.mark.nightly)],
-    )
-    def test_tasks_of_people_who_vanish_are_done_by_others_each_once(self, api, project, units, count):
-        """Many race for units of three copies; half of them vanish with a task, whose lease then ends."""
-        media = videos(api, project, units)
-        layers = [api.made(f"Versions/{project}", {"name": f"copy {copy}"}) for copy in range(3)]
-        made(api, project, media, copies=3, versions=layers)
-        people, half = [member(project) for _ in range(count)], count // 2
-
-        def work(person, most):
-            handed_in = []
-            while (answer := person.post(f"NextTask/{project}", {})).status == 200:
-                if len(handed_in) == most:
-                    return handed_in, answer.json["id"]
-                assert person.patch(f"Task/{answer.json['id']}", {"state": "to review"}).status == 200
-                handed_in.append(answer.json["id"])
-            return handed_in, None
-
-        with ThreadPoolExecutor(len(people)) as pool:
-            first = list(pool.map(work, people, [2] * half + [units] * half))
-        left = [task for _, task in first if task is not None]
-        assert len(left) == half
-
-        def end(task):
-            def ended(found):
-                return msgspec.structs.replace(found, leased_until="2020-01-01T00:00:00.000Z")
-
-            records.edit(TASK, task, ended)
-
-        for task in left:
-            end(task)
-        helpers = [member(project) for _ in range(3)]
-        with ThreadPoolExecutor(count) as pool:
-            second = list(pool.map(work, [*people[half:], *helpers], [units] * (half + 3)))
-        found = api.get(f"Tasks/{project}").json
-        assert {task["state"] for task in found} == {"to review"}
-        handed_in = [task for done, _ in (*first, *second) for task in done]
-        assert sorted(handed_in) == sorted(task["id"] for task in found)
-        pairs = [(task["media_id"], task["assignee"]) for task in found]
-        assert len(set(pairs)) == len(pairs) == 3 * units
 
 
 class TestStates:
