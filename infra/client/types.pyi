@@ -466,6 +466,8 @@ class ClipOrder(TypedDict, total=False):
     ranges: Required[list[list[Any]]]
     fps: float
     reencode: bool
+    parts: list[int]
+    quality: int | None
 class CloneMediaSpec(TypedDict, total=False):
     dest_project: Required[int]
     dest_type: Required[int]
@@ -801,13 +803,14 @@ class FloatArrayQuery(TypedDict, total=False):
     order: Literal["asc", "desc"] | None
     lower_bound: float | None
     upper_bound: float | None
-class FrameTimes(TypedDict):
-    media: int
-    num_frames: int
-    rate: list[int]
-    is_constant: bool
-    start: int
-    times: list[float]
+class FrameTimes(TypedDict, total=False):
+    media: Required[int]
+    num_frames: Required[int]
+    rate: Required[list[int]]
+    is_constant: Required[bool]
+    start: Required[int]
+    times: Required[list[float]]
+    parts: list[list[int | None]] | None
 class FramesUpdate(TypedDict, total=False):
     ids: list[int] | None
     float_array: list[FloatArrayQuery] | None
@@ -2533,6 +2536,7 @@ class ClipQuery(TypedDict, total=False):
     frame_ranges: Required[list[str]]
     quality: int
     reencode: int
+    part: int
 class CommentQuery(TypedDict, total=False):
     media_id: list[int]
     localization_id: int
@@ -2683,6 +2687,7 @@ class FrameQuery(TypedDict, total=False):
     force_scale: str
     animate: int
     quality: int
+    part: int
 class FrameTimesQuery(TypedDict, total=False):
     start: int
     stop: int
@@ -2762,6 +2767,7 @@ class LocalizationGraphicQuery(TypedDict, total=False):
     margin_x: int
     margin_y: int
     mask: bool
+    part: int
 class LocalizationListQuery(_Filters, total=False):
     related_attribute: list[str]
     related_attribute_lt: list[str]

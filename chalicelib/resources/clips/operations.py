@@ -13,6 +13,8 @@ from chalicelib.core.resource import Resource
 from chalicelib.http.addresses import entity
 from chalicelib.http.operation import Call, Operations
 from chalicelib.resources.clips import service as clips_service
+from chalicelib.resources.frames.cameras import cameras_of
+from chalicelib.resources.frames.operations import PartNumber
 from chalicelib.resources.temporary_files.schemas import VideoClip
 
 OPERATIONS = Operations(tag="Clips and frames", function="media")
@@ -29,6 +31,7 @@ class ClipQuery(Resource, kw_only=True):
         | None
     ) = None
     reencode: Annotated[int, Meta(ge=0, description="Above 0: exactly the frames asked for, encoded anew.")] = 0
+    part: PartNumber | None = None
 
 
 @OPERATIONS.get("/rest/GetClip/{id}", "GetClip", needs=Permission.VIEW, addresses=entity(Kind.MEDIA))
@@ -36,9 +39,12 @@ def get_clip(call: Call[Media, ClipQuery, None]) -> VideoClip:
     """Parts of a video as one MP4, for 24 hours.
 
     Without `reencode` the clip holds the whole fragments that the ranges touch, more frames than asked for;
-    `segment_start_frames` and `segment_end_frames` tell which.
+    `segment_start_frames` and `segment_end_frames` tell which. Of a media that shows others, the ranges are counted as
+    for GetFrame; all of them are encoded side by side at the rate of the first video, or with `part` one is cut.
     """
-    query = call.query
-    return clips_service.get(
-        call.target, call.caller.id, query.frame_ranges, query.quality, reencode=query.reencode > 0
-    )
+    query, media, ranges = call.query, call.target, call.query.frame_ranges
+    cameras = cameras_of(media, call.scope, query.part)
+    if cameras and query.part is not None:
+        media, ranges = clips_service.ranges_of_part(cameras, query.part, ranges)
+        cameras = None
+    return clips_service.get(media, cameras, call.caller.id, ranges, query.quality, reencode=query.reencode > 0)

@@ -19,6 +19,7 @@ from chalicelib.core.models.entities import Media
 from chalicelib.errors import BadInput, LimnError, NotFound, Unavailable
 from chalicelib.queues import send
 from chalicelib.resources.clips.messages import CutClip
+from chalicelib.resources.frames.cameras import Cameras, cameras_of, cameras_of_clip, size_of
 from chalicelib.resources.media import streams
 from chalicelib.resources.temporary_files import service as temporary_files_service
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE, ClipOrder, TemporaryFile, VideoClip
@@ -42,13 +43,20 @@ MOST_ENCODED = 20_000_000_000
 """Pixels of a clip that is encoded: some 13 minutes of the function at 25 million in a second."""
 
 
-def get(media: Media, user: int, ranges: list[str], quality: int | None, *, reencode: bool) -> VideoClip:
+def get(
+    media: Media, cameras: Cameras | None, user: int, ranges: list[str], quality: int | None, *, reencode: bool
+) -> VideoClip:
     """A clip: a short one is cut at once, a long one by the clip function while the request waits.
+
+    Of a media that shows others, `cameras`, what all of them show, encoded anew.
 
     Raises:
         BadInput: a range is malformed or outside the video, or the media has nothing to stream, or it cannot be cut.
         Unavailable: it was not cut in time.
     """
+    if cameras:
+        wanted = _order_of_cameras(cameras, ranges, quality)
+        return wait(_send(media, user, wanted).id)
     wanted = _order(media, ranges, quality, reencode=reencode)
     _check_size(media, wanted)
     if _size(media, wanted) <= (LARGEST_ENCODED if wanted.reencode else LARGEST_COPIED):
@@ -108,8 +116,7 @@ def _answer(file: TemporaryFile) -> VideoClip:
 
 
 def _order(media: Media, ranges: list[str], quality: int | None, *, reencode: bool) -> ClipOrder:
-    if len(ranges) > MOST_RANGES:
-        raise BadInput(f"frame_ranges: at most {MOST_RANGES} may be given.")
+    _check_count(ranges)
     stream = streams.choose(media, quality)
     found = clip.parse_ranges(ranges, streams.frames_of(stream))
     if reencode or isinstance(stream, streams.OriginalVideo):
@@ -133,6 +140,40 @@ def _order(media: Media, ranges: list[str], quality: int | None, *, reencode: bo
         fps=media.fps or 25.0,
         reencode=reencode,
     )
+
+
+def _order_of_cameras(cameras: Cameras, ranges: list[str], quality: int | None) -> ClipOrder:
+    _check_count(ranges)
+    found = clip.parse_ranges(ranges, cameras.timeline.frames)
+    width, height = size_of(cameras, quality)
+    _check_work(found, (height, width))
+    return ClipOrder(
+        media=cameras.media.id,
+        path="",
+        segment_info="",
+        ranges=list(found),
+        fps=float(cameras.timeline.lead[0].rate),
+        reencode=True,
+        parts=[each.id for each in cameras.parts],
+        quality=quality,
+    )
+
+
+def ranges_of_part(cameras: Cameras, part: int, ranges: list[str]) -> tuple[Media, list[str]]:
+    """One part of a media that shows others, and its frames from the beginning of each range to its end.
+
+    Raises:
+        BadInput: there is no such part, a range is wrong, or the part shows nothing at one of its ends.
+    """
+    _check_count(ranges)
+    ends = [frame for each in clip.parse_ranges(ranges, cameras.timeline.frames) for frame in each]
+    media, frames = cameras.part(part, ends, "frame_ranges")
+    return media, [f"{first}:{last}" for first, last in zip(frames[::2], frames[1::2], strict=True)]
+
+
+def _check_count(ranges: list[str]) -> None:
+    if len(ranges) > MOST_RANGES:
+        raise BadInput(f"frame_ranges: at most {MOST_RANGES} may be given.")
 
 
 def _lookup(wanted: ClipOrder) -> str:
@@ -196,6 +237,8 @@ def cut(number: int) -> None:
 
 def _record_clip(file: TemporaryFile, wanted: ClipOrder) -> TemporaryFile:
     """The file with its clip, whose object is stored."""
+    if wanted.parts:
+        return _record_clip_of_cameras(file, wanted)
     if wanted.frame_table:
         return _record_original_clip(file, wanted)
     video, segment_info = _places(file.project, wanted)
@@ -235,6 +278,23 @@ def _record_original_clip(file: TemporaryFile, wanted: ClipOrder) -> TemporaryFi
         lambda path: isolation.run(
             clip.encode_original_clip, video.source, video.original, wanted.ranges, _fps(wanted), path
         ),
+    )
+    starts, ends = list(made.segment_start_frames), list(made.segment_end_frames)
+    return msgspec.structs.replace(file, status="ready", start_frames=starts, end_frames=ends)
+
+
+def _record_clip_of_cameras(file: TemporaryFile, wanted: ClipOrder) -> TemporaryFile:
+    """The file with its clip of a media that shows others, whose object is stored."""
+    from chalicelib.video.side_by_side import encode_cameras  # noqa: PLC0415 kept off the API's cold start
+
+    found = cameras_of(entities.get(Kind.MEDIA, wanted.media), None)
+    if found is None or [each.id for each in found.parts] != wanted.parts:
+        raise BadInput(f"Media {wanted.media} shows other media meanwhile.")
+    numbers = [frame for first, last in wanted.ranges for frame in range(first, last + 1)]
+    sources, cameras, size = cameras_of_clip(found, numbers, wanted.quality)
+    made = _store(
+        temporary_files_service.key_of(file),
+        lambda path: isolation.run_all(encode_cameras, sources, cameras, size, wanted.ranges, _fps(wanted), path),
     )
     starts, ends = list(made.segment_start_frames), list(made.segment_end_frames)
     return msgspec.structs.replace(file, status="ready", start_frames=starts, end_frames=ends)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
+from functools import partial
 from typing import Annotated
 
 from msgspec import Meta
@@ -15,13 +16,19 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.http.addresses import entity
 from chalicelib.http.operation import Answer, Call, Operations
+from chalicelib.resources.frames import cameras as frame_cameras
 from chalicelib.resources.frames import service as frames_service
 from chalicelib.resources.frames import times as frame_times
+from chalicelib.resources.frames.cameras import cameras_of
 from chalicelib.resources.frames.service import FrameRequest
 from chalicelib.resources.frames.times import FrameTimes, FrameTimesQuery
 
 OPERATIONS = Operations(tag="Clips and frames", function="media")
 FORMATS = ("png", "jpg", "gif", "mp4")
+PartNumber = Annotated[
+    int,
+    Meta(ge=0, description="Of a media that shows others: what this one alone shows, from 0; a grid if not given."),
+]
 
 
 class FrameQuery(Resource, kw_only=True):
@@ -43,6 +50,7 @@ class FrameQuery(Resource, kw_only=True):
         Annotated[int, Meta(ge=0, description="Height of the streaming file to use, or close to it; else the highest.")]
         | None
     ) = None
+    part: PartNumber | None = None
 
 
 @OPERATIONS.get(
@@ -58,8 +66,12 @@ def get_frame(call: Call[Media, FrameQuery, None]) -> Answer:
 
     Several frames are tiled, or with `animate` played. Frame n is the n-th frame in the order shown. Only the fragments
     that hold the frames are read.
+
+    A media that shows others has a grid for each frame, by its `layout` of rows and columns. Its frames are counted by
+    its first video; the others show the last frame that has begun by then (FrameTimes has the numbers), or nothing.
     """
     media, query = call.target, call.query
+    cameras = cameras_of(media, call.scope, query.part)
     request = FrameRequest(
         frames=tuple(query.frames or [0]),
         form=call.accept or "png",
@@ -69,7 +81,10 @@ def get_frame(call: Call[Media, FrameQuery, None]) -> Answer:
         animate=query.animate or 0,
         quality=query.quality,
     )
-    return picture(call.headers, media.id, media.modified_datetime, lambda: frames_service.render(media, request))
+    if cameras:
+        draw = partial(frame_cameras.render, cameras, request, query.part)
+        return picture(call.headers, media.id, cameras.modified, draw)
+    return picture(call.headers, media.id, media.modified_datetime, partial(frames_service.render, media, request))
 
 
 def picture(headers: dict[str, str], number: int, modified: str, draw: Callable[[], tuple[bytes, str]]) -> Answer:
@@ -113,6 +128,9 @@ def get_frame_times(call: Call[Media, FrameTimesQuery, None]) -> FrameTimes:
     """When the source of a video shows its frames.
 
     Renditions show frame n at n / `rate`. Where `is_constant` is false the source does not: these are its times, for
-    instance to join frames with the log of an instrument.
+    instance to join frames with the log of an instrument. Of a media that shows others, `parts` has the frame that
+    each of them shows.
     """
+    if cameras := cameras_of(call.target, call.scope):
+        return frame_times.times_side_by_side(call.target, cameras.timeline, call.query)
     return frame_times.times_of(call.target, call.query)

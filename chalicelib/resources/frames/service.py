@@ -23,7 +23,7 @@ from chalicelib.resources.uploads.fetching import HttpSource, ObjectSource
 
 if TYPE_CHECKING:
     from chalicelib.video.files.source import Source
-    from chalicelib.video.pictures.drawing import Drawing, Part, View
+    from chalicelib.video.pictures.drawing import Drawing, Grid, Part, View
     from chalicelib.video.pictures.render import RenderOptions
 
 MOST_FRAMES = 256
@@ -72,8 +72,31 @@ def render(media: Media, request: FrameRequest) -> tuple[bytes, str]:
         BadInput: a frame does not exist, options do not go together, the cost is too high, or the media has nothing to
             show.
     """
+    parts, options = parts_of(request)
+    file: File | None = image_of(media)
+    if file is not None and request.frames != (0,):
+        raise BadInput("frames: an image has frame 0 only.")
+    chosen: File = file or streams.choose(media, request.quality)
+    if not isinstance(chosen, Picture):
+        _check_size(chosen, len(parts), options)
+
+    def make() -> tuple[bytes, str]:
+        source, view = look_at(chosen, parts)
+        return draw([source], single_drawing(view, options), "frames")
+
+    # The content of an object's key never changes; that of an address may.
+    place = chosen.path if isinstance(chosen, streams.Stream) else None
+    return _recent.get((place, request), make) if isinstance(place, ObjectKey) else make()
+
+
+def parts_of(request: FrameRequest) -> tuple[list[Part], RenderOptions]:
+    """The pictures that a request asks for, and how they become one file.
+
+    Raises:
+        BadInput: there are too many, or options do not go together.
+    """
     from chalicelib.video.pictures import render as rendering  # noqa: PLC0415 kept off the API's cold start
-    from chalicelib.video.pictures.drawing import Drawing, Part  # noqa: PLC0415
+    from chalicelib.video.pictures.drawing import Part  # noqa: PLC0415
 
     options = _options(request)
     count = len(request.frames)
@@ -81,21 +104,14 @@ def render(media: Media, request: FrameRequest) -> tuple[bytes, str]:
         raise BadInput(f"frames: at most {MOST_FRAMES} may be asked for.")
     rendering.check_options(count, options)
     rois = options.rois if len(options.rois) > 1 else (options.rois or (None,)) * count
-    parts = [Part(index, frame, roi) for index, (frame, roi) in enumerate(zip(request.frames, rois, strict=True))]
-    file: File | None = _image_of(media)
-    if file is not None and request.frames != (0,):
-        raise BadInput("frames: an image has frame 0 only.")
-    chosen: File = file or streams.choose(media, request.quality)
-    if not isinstance(chosen, Picture):
-        _check_size(chosen, count, options)
+    return [Part(index, *each) for index, each in enumerate(zip(request.frames, rois, strict=True))], options
 
-    def make() -> tuple[bytes, str]:
-        source, view = look_at(chosen, parts)
-        return draw([source], Drawing((view,), msgspec.structs.replace(options, rois=())), "frames")
 
-    # The content of an object's key never changes; that of an address may.
-    place = chosen.path if isinstance(chosen, streams.Stream) else None
-    return _recent.get((place, request), make) if isinstance(place, ObjectKey) else make()
+def single_drawing(view: View | Grid, options: RenderOptions) -> Drawing:
+    """The drawing of one view, whose parts have the regions that the options name."""
+    from chalicelib.video.pictures.drawing import Drawing  # noqa: PLC0415 kept off the API's cold start
+
+    return Drawing((view,), msgspec.structs.replace(options, rois=()))
 
 
 def picture_source(media: Media) -> File:
@@ -104,7 +120,7 @@ def picture_source(media: Media) -> File:
     Raises:
         BadInput: it has nothing to show.
     """
-    return _image_of(media) or streams.choose(media, None)
+    return image_of(media) or streams.choose(media, None)
 
 
 def look_at(file: File, parts: Sequence[Part]) -> tuple[Source, View]:
@@ -187,8 +203,8 @@ def _check_size(stream: streams.Stream | streams.OriginalVideo, count: int, opti
         raise BadInput(f"frames: {count} of this size are too many at once; use force_scale or a lower quality.")
 
 
-def _image_of(media: Media) -> Picture | None:
-    """The largest picture of an image; those that many tools cannot read only where there is no other.
+def image_of(media: Media) -> Picture | None:
+    """The largest picture of an image; those that many tools cannot read only where there is no other. Else None.
 
     Raises:
         BadInput: its files are not its own.

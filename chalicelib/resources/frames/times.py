@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from msgspec import Meta
 
@@ -14,6 +13,7 @@ from chalicelib.core.resource import Resource
 from chalicelib.errors import BadInput
 from chalicelib.resources.media import streams
 from chalicelib.resources.media.streams import OriginalVideo, Stream
+from chalicelib.video.cameras import Clock, Timeline
 
 MOST_TIMES = 100_000
 """Times of one answer."""
@@ -41,6 +41,10 @@ class FrameTimes(Resource, kw_only=True):
     ]
     start: Annotated[int, Meta(description="The frame of the first time.")]
     times: Annotated[list[float], Meta(description="Seconds after the first frame, in the source, to the microsecond.")]
+    parts: Annotated[
+        list[list[int | None]] | None,
+        Meta(description="Of a media that shows others: for each, the frame shown at each time; null for none."),
+    ] = None
 
 
 def times_of(media: Media, query: FrameTimesQuery) -> FrameTimes:
@@ -49,14 +53,8 @@ def times_of(media: Media, query: FrameTimesQuery) -> FrameTimes:
     Raises:
         BadInput: the media has no streaming file, a frame does not exist, or the video is too long.
     """
-    stream = streams.choose(media, None)
-    clock = _clock_of_original(stream) if isinstance(stream, OriginalVideo) else _clock_of(stream, media)
-    start = query.start or 0
-    stop = min(clock.frames, start + MOST_TIMES) if query.stop is None else query.stop
-    if not 0 <= start <= stop <= clock.frames or stop - start > MOST_TIMES:
-        raise BadInput(
-            f"start, stop: 0 <= start <= stop <= {clock.frames}, the number of frames, and at most {MOST_TIMES} frames."
-        )
+    clock = clock_of(media)
+    start, stop = _range(query, clock.frames)
     if clock.stamps:
         seconds = [float((stamp - clock.stamps[0]) * clock.base) for stamp in clock.stamps[start:stop]]
     else:
@@ -71,24 +69,47 @@ def times_of(media: Media, query: FrameTimesQuery) -> FrameTimes:
     )
 
 
-class _Clock(NamedTuple):
-    """The times of a video's frames: `stamps` in units of `base` seconds, empty where the rate is constant."""
+def times_side_by_side(media: Media, timeline: Timeline, query: FrameTimesQuery) -> FrameTimes:
+    """The moments of the frames of a media that shows others, and what each part shows at them. Raises BadInput."""
+    clock, _ = timeline.lead
+    start, stop = _range(query, timeline.frames)
+    return FrameTimes(
+        media=media.id,
+        num_frames=timeline.frames,
+        rate=list(clock.rate.as_integer_ratio()),
+        is_constant=not clock.stamps,
+        start=start,
+        times=[round(float(timeline.moment(frame)), 6) for frame in range(start, stop)],
+        parts=[[timeline.shown(part, frame) for frame in range(start, stop)] for part in range(len(timeline.clocks))],
+    )
 
-    frames: int
-    rate: Fraction
-    stamps: Sequence[int] = ()
-    base: Fraction = Fraction(1)
+
+def clock_of(media: Media) -> Clock:
+    """The times of the frames of a video. Raises BadInput where it has no streaming file or is too long."""
+    stream = streams.choose(media, None)
+    return _clock_of_original(stream) if isinstance(stream, OriginalVideo) else _clock_of(stream, media)
 
 
-def _clock_of_original(stream: OriginalVideo) -> _Clock:
+def _range(query: FrameTimesQuery, frames: int) -> tuple[int, int]:
+    """The first frame asked for and the one after the last. Raises BadInput."""
+    start = query.start or 0
+    stop = min(frames, start + MOST_TIMES) if query.stop is None else query.stop
+    if not 0 <= start <= stop <= frames or stop - start > MOST_TIMES:
+        raise BadInput(
+            f"start, stop: 0 <= start <= stop <= {frames}, the number of frames, and at most {MOST_TIMES} frames."
+        )
+    return start, stop
+
+
+def _clock_of_original(stream: OriginalVideo) -> Clock:
     from chalicelib.video.stretch import is_constant  # noqa: PLC0415 kept off the API's cold start
 
     table = stream.original.table
     _check_length(table.count)
-    return _Clock(table.count, table.fps, () if is_constant(table) else table.times(), Fraction(*table.base))
+    return Clock(table.count, table.fps, () if is_constant(table) else table.times(), Fraction(*table.base))
 
 
-def _clock_of(stream: Stream, media: Media) -> _Clock:
+def _clock_of(stream: Stream, media: Media) -> Clock:
     from chalicelib.video.timing import unpack  # noqa: PLC0415 kept off the API's cold start
 
     info = streams.segments(stream.segment_info)
@@ -100,12 +121,12 @@ def _clock_of(stream: Stream, media: Media) -> _Clock:
     else:
         raise BadInput(f"Media {media.id} has no frame rate yet.")
     if not (clock.times and clock.base and min(clock.base) > 0):
-        return _Clock(info.frames, rate)
+        return Clock(info.frames, rate)
     _check_length(info.frames)
     stamps = unpack(clock.times, info.frames)
     if len(stamps) != info.frames:
         raise BadInput("The segment file is damaged: it has not one time for each frame.")
-    return _Clock(info.frames, rate, stamps, Fraction(*clock.base))
+    return Clock(info.frames, rate, stamps, Fraction(*clock.base))
 
 
 def _check_length(frames: int) -> None:

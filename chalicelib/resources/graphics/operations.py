@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, ClassVar, Literal
 
+import msgspec
 from msgspec import Meta
 
 from chalicelib.core.kinds import Kind
@@ -13,7 +15,8 @@ from chalicelib.core.resource import Resource
 from chalicelib.errors import BadInput
 from chalicelib.http.addresses import entity
 from chalicelib.http.operation import Answer, Call, Operations
-from chalicelib.resources.frames.operations import FORMATS, picture
+from chalicelib.resources.frames.cameras import cameras_of
+from chalicelib.resources.frames.operations import FORMATS, PartNumber, picture
 from chalicelib.resources.graphics import service as graphics_service
 from chalicelib.resources.graphics.service import Look, TrackLook
 
@@ -43,6 +46,7 @@ class LocalizationGraphicQuery(Resource, kw_only=True):
         bool,
         Meta(description="Whether what is outside of the shape is transparent; as PNG only."),
     ] = False
+    part: PartNumber | None = None
 
 
 class StateGraphicQuery(Resource, kw_only=True):
@@ -71,7 +75,8 @@ def localization_graphic(call: Call[Localization, LocalizationGraphicQuery, None
     """The part of an image or a frame that a localization marks, as a picture.
 
     In pixels of the largest image or streaming file, with margins, and never less than 3 on a side. A part that reaches
-    over the border is shifted inside and keeps its size.
+    over the border is shifted inside and keeps its size. On a media that shows others it is a part of their grid, or
+    with `part` of what one of them shows then.
     """
     found, query = call.target, call.query
     margins = None
@@ -80,6 +85,11 @@ def localization_graphic(call: Call[Localization, LocalizationGraphicQuery, None
             raise BadInput("margin_x and margin_y: both are needed where use_default_margins is false.")
         margins = query.margin_x, query.margin_y
     media = graphics_service.media_of(found, call.scope)
+    cameras = cameras_of(media, call.scope, query.part)
+    modified = max(found.modified_datetime, cameras.modified if cameras else media.modified_datetime)
+    if cameras and query.part is not None:
+        media, (frame,) = cameras.part(query.part, [found.frame], "frame")
+        found, cameras = msgspec.structs.replace(found, frame=frame), None
     if query.mask and call.accept not in (None, "png"):
         raise BadInput("mask: only PNG has transparency; accept image/png.")
     look = Look(
@@ -89,8 +99,7 @@ def localization_graphic(call: Call[Localization, LocalizationGraphicQuery, None
         max_height=query.max_height,
         is_cut_out=query.mask,
     )
-    modified = max(found.modified_datetime, media.modified_datetime)
-    return picture(call.headers, found.id, modified, lambda: graphics_service.draw(found, media, look))
+    return picture(call.headers, found.id, modified, partial(graphics_service.draw, found, media, cameras, look))
 
 
 @OPERATIONS.get(

@@ -15,12 +15,14 @@ from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.annotations.regions import region
 from chalicelib.resources.entities.service import type_of, types_of
 from chalicelib.resources.frames import service as frames_service
+from chalicelib.resources.frames.cameras import Cameras, cameras_of, size_of
+from chalicelib.resources.frames.cameras import look_at as look_at_grid
 from chalicelib.resources.graphics.cutouts import cut_out
 from chalicelib.storage.dynamodb import entities
 
 if TYPE_CHECKING:
     from chalicelib.video.files.source import Source
-    from chalicelib.video.pictures.drawing import View
+    from chalicelib.video.pictures.drawing import Grid, View
 
 LONGEST_STRIP = 65_000
 """Pixels: more than that JPEG and GIF do not hold."""
@@ -46,16 +48,18 @@ class TrackLook(Struct, frozen=True, kw_only=True):
 
 
 class Track(Struct, frozen=True, kw_only=True):
-    """The localizations of a state that are shown, in order, and the media they lie on."""
+    """The localizations of a state that are shown, in order, and the media they lie on; `cameras` show others."""
 
     localizations: list[Localization]
     media: dict[int, Media]
+    cameras: dict[int, Cameras]
 
     @property
     def modified(self) -> str:
         """When any of them was changed last."""
         moments = [localization.modified_datetime for localization in self.localizations]
-        return max(*moments, *(media.modified_datetime for media in self.media.values()))
+        shown = (cameras.modified for cameras in self.cameras.values())
+        return max(*moments, *(media.modified_datetime for media in self.media.values()), *shown)
 
 
 def media_of(localization: Localization, scope: Scope) -> Media:
@@ -65,8 +69,8 @@ def media_of(localization: Localization, scope: Scope) -> Media:
     return found
 
 
-def draw(localization: Localization, media: Media, look: Look) -> tuple[bytes, str]:
-    """The picture of one localization, and its media type.
+def draw(localization: Localization, media: Media, cameras: Cameras | None, look: Look) -> tuple[bytes, str]:
+    """The picture of one localization, and its media type; of one on a media that shows others, of their grid.
 
     Raises:
         BadInput: the localization has no place, its frame does not exist, or the media has nothing to show.
@@ -76,11 +80,11 @@ def draw(localization: Localization, media: Media, look: Look) -> tuple[bytes, s
 
     scale = _scale(look.force_scale, 1) if look.force_scale else None
     dtype = type_of(Kind.LOCALIZATION, localization.project, localization.type).dtype
-    source, view = _look_at(media, [(0, localization)], dtype, look.margins)
+    sources, view = _look_at(media, cameras, [(0, localization)], dtype, look.margins)
     form: Any = look.form
     options = RenderOptions(format=form, force_scale=scale)
     drawing = Drawing((view,), options, None if scale else look.max_height)
-    picture, form = frames_service.draw([source], drawing, f"localization {localization.id}")
+    picture, form = frames_service.draw(sources, drawing, f"localization {localization.id}")
     if not look.is_cut_out:
         return picture, form
     part = region(localization, dtype, view.size, look.margins)
@@ -109,7 +113,8 @@ def track(state: State, offset: int, length: int, scope: Scope) -> Track:
         raise NotFound.of("Media", missing[0])
     _refuse_unseen(scope, Kind.LOCALIZATION, chosen)
     _refuse_unseen(scope, Kind.MEDIA, found.values())
-    return Track(localizations=chosen, media=found)
+    cameras = {number: cameras for number, media in found.items() if (cameras := cameras_of(media, scope))}
+    return Track(localizations=chosen, media=found, cameras=cameras)
 
 
 def draw_track(found: Track, look: TrackLook) -> tuple[bytes, str]:
@@ -129,11 +134,13 @@ def draw_track(found: Track, look: TrackLook) -> tuple[bytes, str]:
     on: defaultdict[int, list[tuple[int, Localization]]] = defaultdict(list)
     for index, localization in enumerate(found.localizations):
         on[localization.media].append((index, localization))
-    looks = [_look_at(found.media[number], boxes, "box", None) for number, boxes in on.items()]
+    looks = [
+        _look_at(found.media[number], found.cameras.get(number), boxes, "box", None) for number, boxes in on.items()
+    ]
     form: Any = look.form
     more: dict[str, Any] = {"tile": (count, 1)} if look.is_tiled else {"animate": look.fps}
     drawing = Drawing(tuple(view for _, view in looks), RenderOptions(format=form, force_scale=scale, **more))
-    return frames_service.draw([source for source, _ in looks], drawing, "length")
+    return frames_service.draw([source for sources, _ in looks for source in sources], drawing, "length")
 
 
 def _refuse_unseen(scope: Scope, kind: Kind, rows: Iterable[Localization | Media]) -> None:
@@ -144,18 +151,27 @@ def _refuse_unseen(scope: Scope, kind: Kind, rows: Iterable[Localization | Media
 
 
 def _look_at(
-    media: Media, shapes: Iterable[tuple[int, Localization]], dtype: str, margins: tuple[int, int] | None
-) -> tuple[Source, View]:
+    media: Media,
+    cameras: Cameras | None,
+    shapes: Iterable[tuple[int, Localization]],
+    dtype: str,
+    margins: tuple[int, int] | None,
+) -> tuple[list[Source], View | Grid]:
     """How localizations of a media, each with its place in the picture's order, are drawn; and the media's bytes."""
     from chalicelib.video.pictures.drawing import Part  # noqa: PLC0415
     from chalicelib.video.pictures.render import Roi  # noqa: PLC0415
 
+    def regions(size: tuple[int, int]) -> list[Part]:
+        return [Part(index, shape.frame, Roi(*region(shape, dtype, size, margins))) for index, shape in shapes]
+
+    if cameras:
+        parts = regions(size_of(cameras))
+        cameras.check((part.frame for part in parts), "frame")
+        return look_at_grid(cameras, parts)
     file = frames_service.picture_source(media)
     height, width = file.resolution
-    return frames_service.look_at(
-        file,
-        [Part(index, shape.frame, Roi(*region(shape, dtype, (width, height), margins))) for index, shape in shapes],
-    )
+    source, view = frames_service.look_at(file, regions((width, height)))
+    return [source], view
 
 
 def _scale(text: str, count: int) -> tuple[int, int]:

@@ -32,7 +32,10 @@ class TemporaryFileSpec(Resource, kw_only=True):
 
 
 class ClipOrder(Struct, kw_only=True, omit_defaults=True):
-    """The source of a clip: a media's streaming file, or its original by a frame table; inclusive ranges of frames."""
+    """The source of a clip: a media's streaming file, or its original by a frame table; inclusive ranges of frames.
+
+    Of a media that shows others: the ids of those, and the quality asked for, in place of files.
+    """
 
     media: int
     path: str
@@ -41,6 +44,8 @@ class ClipOrder(Struct, kw_only=True, omit_defaults=True):
     ranges: list[tuple[int, int]]
     fps: float = 25.0
     reencode: bool = False
+    parts: list[int] = []
+    quality: int | None = None
 
 
 class Entities(Struct, kw_only=True, frozen=True, omit_defaults=True, tag="entities"):

@@ -67,7 +67,7 @@ def order_clip(project: int, user: int, order: ClipOrder, lookup: str) -> Tempor
 
 def new_clip(project: int, user: int, order: ClipOrder, lookup: str) -> TemporaryFile:
     """The file of a clip, not stored yet."""
-    return new(project, user, "clip.mp4", lookup, 24, Entities(media=[order.media]))
+    return new(project, user, "clip.mp4", lookup, 24, Entities(media=[order.media, *order.parts]))
 
 
 def add(file: TemporaryFile) -> TemporaryFile:

@@ -118,6 +118,15 @@ def _encode(
     size: tuple[int, int] | None,
 ) -> Clip:
     """Encode the frames of ranges; `size` is the width and height in square pixels, None for those of the frames."""
+    return write_clip(
+        (picture for first, last in ranges for _, picture in frames(first, last)), ranges, fps, path, size
+    )
+
+
+def write_clip(
+    shown: Iterable[VideoFrame], ranges: Sequence[Range], fps: Fraction, path: Path, size: tuple[int, int] | None
+) -> Clip:
+    """Encode pictures as H.264 into the file at `path`; `size` as for `_encode`, and `ranges` are those they show."""
     import av  # noqa: PLC0415 - see video.opening
 
     options = {"preset": "veryfast", "crf": "23", "bf": "0", "threads": str(THREADS)}
@@ -127,19 +136,14 @@ def _encode(
     ):
         stream = container.add_stream("libx264", rate=fps, options=options)
         stream.codec_context.time_base = 1 / fps
-        started = False
-        number = 0
-        for first, last in ranges:
-            for _, picture in frames(first, last):
-                if not started:
-                    width, height = size or (picture.width, picture.height)
-                    stream.width, stream.height = even(Fraction(width)), even(Fraction(height))
-                    stream.pix_fmt = "yuv420p"
-                    started = True
-                scaled = picture.reformat(stream.width, stream.height, "yuv420p", dst_color_range=1)
-                scaled.pts, scaled.time_base, scaled.pict_type = number, 1 / fps, 0
-                container.mux(stream.encode(scaled))
-                number += 1
+        for number, picture in enumerate(shown):
+            if not number:
+                width, height = size or (picture.width, picture.height)
+                stream.width, stream.height = even(Fraction(width)), even(Fraction(height))
+                stream.pix_fmt = "yuv420p"
+            scaled = picture.reformat(stream.width, stream.height, "yuv420p", dst_color_range=1)
+            scaled.pts, scaled.time_base, scaled.pict_type = number, 1 / fps, 0
+            container.mux(stream.encode(scaled))
         container.mux(stream.encode(None))
     return Clip(tuple(first for first, _ in ranges), tuple(last for _, last in ranges), path.stat().st_size)
 

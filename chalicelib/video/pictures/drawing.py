@@ -6,7 +6,8 @@ A `Drawing` is checked before any work: `cost` estimates the processor time from
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
@@ -46,13 +47,36 @@ class View(Struct, frozen=True):
     selection: Selection | Frames | None = None
 
 
+class Cell(Struct, frozen=True):
+    """A source shown in a grid at `box`, (left, top, width, height) in pixels.
+
+    The `index` of a part of its view is the frame of the grid on which that frame of the source is shown.
+    """
+
+    box: tuple[int, int, int, int]
+    view: View
+
+
+class Grid(Struct, frozen=True):
+    """The pictures of several sources side by side, one for each cell, as if they were frames of one of this `size`."""
+
+    size: tuple[int, int]
+    parts: tuple[Part, ...]
+    cells: tuple[Cell, ...]
+
+    @property
+    def pixels(self) -> int:
+        """Of all its frames together."""
+        return self.size[0] * self.size[1] * len({part.frame for part in self.parts})
+
+
 class Drawing(Struct, frozen=True):
-    """The views, one for each source, and how their pictures become one file; `options.rois` is empty.
+    """The views, one for each source or for those of a grid, and how their pictures become one file; no `options.rois`.
 
     `max_height` scales pictures that are higher down to it.
     """
 
-    views: tuple[View, ...]
+    views: tuple[View | Grid, ...]
     options: RenderOptions
     max_height: int | None = None
 
@@ -60,7 +84,7 @@ class Drawing(Struct, frozen=True):
 def cost(drawing: Drawing) -> float:
     """The estimated processor seconds of a drawing."""
     decoded = shown = 0.0
-    for view in drawing.views:
+    for view in (each for one in drawing.views for each in _views(one)):
         area = float(view.size[0] * view.size[1])
         decoded += area * (view.selection.decoded if view.selection else 1)
         shown += area * len({part.frame for part in view.parts})
@@ -68,6 +92,11 @@ def cost(drawing: Drawing) -> float:
     if drawing.options.animate and kind != "mp4":
         kind = "gif"
     return (decoded * _DECODING + shown * _CONVERTING + pixels_of(drawing) * _ENCODING[kind]) / 1e9
+
+
+def _views(view: View | Grid) -> list[View]:
+    """What is decoded for a view: itself, or the cells of a grid."""
+    return [cell.view for cell in view.cells] if isinstance(view, Grid) else [view]
 
 
 def pixels_of(drawing: Drawing) -> float:
@@ -84,7 +113,7 @@ def pixels_of(drawing: Drawing) -> float:
 
 def check_cost(drawing: Drawing, what: str) -> None:
     """Raise BadInput, with `what` as the subject, if a drawing takes too long, or several pictures too much memory."""
-    pixels = pixels_of(drawing)
+    pixels = max(pixels_of(drawing), sum(view.pixels for view in drawing.views if isinstance(view, Grid)))
     if pixels > MOST_PIXELS and sum(len(view.parts) for view in drawing.views) > 1:
         message = (
             f"{what}: the pictures have {pixels / 1e6:.0f} million pixels together; at most "
@@ -104,17 +133,46 @@ def check_cost(drawing: Drawing, what: str) -> None:
 def draw(sources: Sequence[Source], drawing: Drawing) -> tuple[bytes, str]:
     """The file and its media type. One whole frame is in memory at a time, and the parts that were cut."""
     done: dict[int, Image] = {}
-    for source, view in zip(sources, drawing.views, strict=True):
-        wanted: dict[int, list[Part]] = {}
-        for part in view.parts:
-            wanted.setdefault(part.frame, []).append(part)
+    rest = iter(sources)
+    for view in drawing.views:
+        own = list(islice(rest, len(_views(view))))
+        if isinstance(view, Grid):
+            frames = _compose(own, view)
+            done.update((part.index, _cut(frames[part.frame], part, drawing)) for part in view.parts)
+            continue
+        wanted = _by_frame(view.parts)
         if view.selection is None:
-            whole = open_image(source)
+            whole = open_image(own[0])
             done.update((part.index, _cut(whole, part, drawing)) for part in view.parts)
         else:
-            for number, image in images(source, view.selection, _size_of(view, drawing)):
+            for number, image in images(own[0], view.selection, _size_of(view, drawing)):
                 done.update((part.index, _cut(image, part, drawing)) for part in wanted[number])
     return render_frames([done[index] for index in sorted(done)], drawing.options)
+
+
+def _by_frame(parts: Sequence[Part]) -> dict[int, list[Part]]:
+    wanted: dict[int, list[Part]] = {}
+    for part in parts:
+        wanted.setdefault(part.frame, []).append(part)
+    return wanted
+
+
+def _compose(sources: Sequence[Source], grid: Grid) -> dict[int, Image]:
+    """The frames of a grid by number; black where no source shows anything."""
+    from PIL import Image as Images  # noqa: PLC0415 - see `render.prepare`
+
+    frames = {part.frame: Images.new("RGB", grid.size) for part in grid.parts}
+    for source, cell in zip(sources, grid.cells, strict=True):
+        left, top, width, height = cell.box
+        wanted = _by_frame(cell.view.parts)
+        if cell.view.selection is None:
+            shown: Iterator[tuple[int, Image]] = iter([(0, prepare(open_image(source), None, (width, height)))])
+        else:
+            shown = images(source, cell.view.selection, (width, height))
+        for number, image in shown:
+            for part in wanted[number]:
+                frames[part.index].paste(image, (left, top))
+    return frames
 
 
 def _size_of(view: View, drawing: Drawing) -> tuple[int, int] | None:
@@ -136,9 +194,7 @@ def draw_each(source: Source, view: View, form: Literal["png", "jpg"], scale: tu
         form: of the files.
         scale: the width and height of each file in pixels; None to keep those of the part.
     """
-    wanted: dict[int, list[Part]] = {}
-    for part in view.parts:
-        wanted.setdefault(part.frame, []).append(part)
+    wanted = _by_frame(view.parts)
     done: dict[int, bytes] = {}
 
     def take(image: Image, parts: Sequence[Part]) -> None:

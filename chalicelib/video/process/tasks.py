@@ -15,7 +15,7 @@ import av.video.reformatter
 from PIL import Image
 
 from chalicelib.errors import BadInput, TooLarge
-from chalicelib.video import probe  # noqa: F401 children find what they run loaded
+from chalicelib.video import probe, side_by_side  # noqa: F401 children find what they run loaded
 from chalicelib.video.encoding import archival, clip, encode  # noqa: F401
 from chalicelib.video.files.source import BytesSource, Source
 from chalicelib.video.mp4 import boxes
