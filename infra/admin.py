@@ -4,6 +4,7 @@
     python -m infra.admin list-users
     python -m infra.admin announce "We are down on Sunday from 8 to 9 UTC." --subject Maintenance --days 3
     python -m infra.admin unlock ada
+    python -m infra.admin no-second-factor ada   for a user who has lost the authenticator app and the recovery codes
     python -m infra.admin deactivate ada         ends all tokens too; `activate` opens the account again
     python -m infra.admin dead-letters           what each queue has given up; `redrive all` has it tried again
     python -m infra.admin requeue 01a2094f-…     the same for one transcode, import, export or clip
@@ -93,6 +94,7 @@ def parser() -> argparse.ArgumentParser:
     redrive.add_argument("queue", choices=[*QUEUES, "all"])
     for command, about in (
         ("unlock", "let a user sign in who entered too many wrong passwords"),
+        ("no-second-factor", "end the second factor of a user who has lost it"),
         ("deactivate", "close an account and end its tokens"),
         ("activate", "open it again"),
         ("staff", "make a user one of the staff"),
@@ -111,13 +113,14 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def perform(given: dict[str, Any]) -> str:  # noqa: PLR0911 one for each command
+def perform(given: dict[str, Any]) -> str:  # noqa: C901, PLR0911 one for each command
     """Do a command in this process, which has the configuration of a deployment; what there is to say.
 
     Raises:
         Refused: the service refuses it, with the service's own sentence.
     """
     # only now: the service's modules read the configuration when they are imported
+    from chalicelib.access.identities import second_factors
     from chalicelib.core.models.accounts import UserSpec
     from chalicelib.errors import LimnError
     from chalicelib.resources.accounts import administration
@@ -147,6 +150,10 @@ def perform(given: dict[str, Any]) -> str:  # noqa: PLR0911 one for each command
                 return f"Announced to {count} users."
             case "unlock":
                 return f"User {administration.unlock(str(given['username'])).username} may sign in."
+            case "no-second-factor":
+                found = administration.find_user(str(given["username"]))
+                second_factors.reset(found.id)
+                return f"User {found.username} signs in with the password alone."
             case "activate" | "deactivate" as command:
                 user = administration.set_active(
                     administration.find_user(str(given["username"])), active=command == "activate"

@@ -21,6 +21,7 @@ _MODULES = (
     "accounts.session_operations",
     "accounts.token_operations",
     "access_tokens.operations",
+    "second_factors.operations",
     "permissions.group_operations",
     "buckets.operations",
     "jobs.cluster_operations",

@@ -39,14 +39,15 @@ export function noteSignOut() {
   session.value = "";
 }
 
-/** An answer that is not a success. `status` is 0 where no answer came. `details` names the field and the rule, or is "". */
+/** An answer that is not a success. `status` is 0 where no answer came. `details` names the field and the rule, `needs` what is missing, or they are "". */
 export class ApiError extends Error {
-  /** @param {number} status @param {string} message @param {string} [details] */
-  constructor(status, message, details = "") {
+  /** @param {number} status @param {string} message @param {string} [details] @param {string} [needs] */
+  constructor(status, message, details = "", needs = "") {
     super(message);
     this.name = "ApiError";
     this.status = status;
     this.details = details;
+    this.needs = needs;
   }
 }
 
@@ -169,6 +170,7 @@ async function errorOf(answer) {
       answer.status,
       String(said.message ?? answer.statusText),
       said.details === "None" ? "" : String(said.details ?? ""),
+      String(said.needs ?? ""),
     );
   } catch {
     return new ApiError(answer.status, `The service answered ${answer.status} ${answer.statusText}.`);

@@ -473,6 +473,8 @@ class CloneMediaSpec(TypedDict, total=False):
     dest_type: Required[int]
     dest_section: str | None
     dest_section_id: int | None
+class CodeSpec(TypedDict):
+    code: str
 class ColorMap(TypedDict, total=False):
     default: Any
     default_fill: Fill | None
@@ -539,6 +541,7 @@ class Credentials(TypedDict, total=False):
     refresh: bool
     unlock_token: str | None
     name: str
+    code: str | None
 class DamagedFrames(TypedDict, total=False):
     count: Required[int]
     spans: Required[list[list[int]]]
@@ -1778,6 +1781,8 @@ class Recast(TypedDict):
     type: Literal["Recast"]
     name: str
     dtype: Literal["float", "int"]
+class RecoveryCodes(TypedDict):
+    recovery_codes: list[str]
 class RedeliverySpec(TypedDict, total=False):
     event: str | None
     after: str | None
@@ -1909,6 +1914,20 @@ class RuleUpdate(TypedDict, total=False):
 class S3StorageConfig(TypedDict):
     aws_access_key: str
     bucket_name: str
+class SecondFactor(TypedDict, total=False):
+    sealed: Required[str]
+    confirmed_datetime: str | None
+    last_step: int
+    recovery: list[str]
+class SecondFactorBegun(TypedDict):
+    secret: str
+    uri: str
+class SecondFactorSpec(TypedDict):
+    password: str
+class SecondFactorState(TypedDict, total=False):
+    is_on: Required[bool]
+    confirmed_datetime: str | None
+    recovery_codes: int
 class SecretRotated(TypedDict, total=False):
     message: Required[str]
     secret: Required[str]
@@ -2017,9 +2036,10 @@ class Sides(TypedDict):
     y: float
     width: float
     height: float
-class SignIn(TypedDict):
-    username: str
-    password: str
+class SignIn(TypedDict, total=False):
+    username: Required[str]
+    password: Required[str]
+    code: str | None
 class SignInBegun(TypedDict):
     url: str
 class SignInProvider(TypedDict):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import time
 import uuid
 from typing import Any
 
+from chalicelib.core.values import one_time_codes
 from chalicelib.resources.accounts import administration
 from chalicelib.settings import override
 from tests.resources.media.samples import uploaded
@@ -35,8 +38,14 @@ def accounts(api: Api) -> None:
     api.token = made["token"]
     tokens = api.get("Token").json
     api.patch(f"User/{number}", {"password": "Battery-staple-8", "current_password": "Correct-horse-9"})
+    secret = api.post("SecondFactor", {"password": "Battery-staple-8"}).json["secret"]
+    present = one_time_codes.code_at(base64.b32decode(secret), int(time.time() // one_time_codes.STEP_SECONDS))
+    codes = api.put("SecondFactor", {"code": present}).json["recovery_codes"]
+    api.get("SecondFactor")
+    api.delete("SecondFactor", {"code": codes[0]})
     api.delete("Token", id=tokens[0]["id"])
     api.token = token
+    api.delete(f"SecondFactor/{number}")
     api.post("PasswordReset", {"email": f"{name}@example.org"})
     api.get("Users", username=name)
     api.get("User/Exists", username=name)

@@ -5,6 +5,8 @@ It has the smallest valid body, with what must name something that exists.
 
 from __future__ import annotations
 
+import base64
+import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +18,7 @@ from chalicelib.core.models.accounts import USER
 from chalicelib.core.models.algorithms import ALGORITHM
 from chalicelib.core.models.personal import ANNOUNCEMENT, Announcement
 from chalicelib.core.resource import now
+from chalicelib.core.values import one_time_codes
 from chalicelib.resources.webhooks import delivery
 from chalicelib.resources.webhooks.schemas import WEBHOOK
 from chalicelib.storage.dynamodb import ids, records
@@ -176,6 +179,11 @@ def _build_more(world):
     records.edit(USER, world.owner.user.id, lambda user: msgspec.structs.replace(user, password_hash=hashed))
     owner.post("Token", {"username": world.owner.user.username, "password": PASSWORD})
     things["second_token"] = owner.get("Token").json[-1]["id"]
+    guarded = world.members["Can Edit"]
+    records.edit(USER, guarded.user.id, lambda user: msgspec.structs.replace(user, password_hash=hashed))
+    begun = guarded.post("SecondFactor", {"password": PASSWORD}).json
+    present = one_time_codes.code_at(base64.b32decode(begun["secret"]), int(time.time() // one_time_codes.STEP_SECONDS))
+    things["recovery_codes"] = guarded.put("SecondFactor", {"code": present}).json["recovery_codes"]
     things["empty_organization"] = owner.made("Organizations", {"name": "empty"})
     for kind, spec in (("bucket", BUCKET), ("jobcluster", CLUSTER)):
         things[kind] = owner.made(f"{'Buckets' if kind == 'bucket' else 'JobClusters'}/{organization}", spec)

@@ -1,7 +1,8 @@
 // The user's own account: name, address, password, tokens, appearance.
-import { del, get, patch, post } from "../client.js";
+import { ApiError, del, get, patch, post } from "../client.js";
 import { html, useState } from "../lib.js";
 import { signIn, theme, user } from "../store.js";
+import { access as words } from "../strings_access.js";
 import { text } from "../strings.js";
 import { Button, Segmented, Select, TextField } from "../ui/controls.js";
 import { confirm } from "../ui/dialog.js";
@@ -9,6 +10,7 @@ import { date } from "../ui/format.js";
 import { RecordDialog } from "../ui/records.js";
 import { Await, useAsync } from "../ui/states.js";
 import { explain, toast, toastError } from "../ui/toast.js";
+import { SecondFactor } from "./profile_second_factor.js";
 import { AccessTokens } from "./profile_tokens.js";
 
 export default function Profile() {
@@ -41,6 +43,7 @@ export default function Profile() {
     <${Notifications} />
     <${Tokens} username=${who.username} />
     <${AccessTokens} />
+    <${SecondFactor} />
     <${Password} who=${who} />
     ${editing && html`<${RecordDialog} title=${text.editProfile} isNew=${false} values=${who} onSave=${save} onClose=${() => setEditing(false)} members=${[{ name: "first_name", label: text.firstName }, { name: "last_name", label: text.lastName }, { name: "email", label: text.email, hint: text.emailHint }]} />`}</div>`;
 }
@@ -88,6 +91,8 @@ function Password({ who }) {
 function Tokens({ username }) {
   const [password, setPassword] = useState("");
   const [name, setName] = useState("");
+  const [code, setCode] = useState("");
+  const [asksCode, setAsksCode] = useState(false);
   const [made, setMade] = useState("");
   const valid = useAsync((signal) => get("Token", {}, { signal }), []);
   const revoke = async (/** @type {any} */ token) => {
@@ -109,13 +114,15 @@ function Tokens({ username }) {
   const create = async (/** @type {boolean} */ refresh) => {
     setFailure("");
     try {
-      const { token } = await post("Token", { username, password, refresh, name });
+      const { token } = await post("Token", { username, password, refresh, name, ...(asksCode && { code }) });
       setPassword("");
+      setCode("");
       setName("");
       setMade(token);
       if (refresh) await signIn(token);
       valid.again();
     } catch (reason) {
+      setAsksCode(asksCode || (reason instanceof ApiError && reason.needs === "code"));
       setFailure(explain(reason));
     }
   };
@@ -125,7 +132,7 @@ function Tokens({ username }) {
       e.preventDefault();
       create(false);
     }}><div class="grow"><${TextField} label=${text.yourPassword} type="password" autocomplete="current-password" value=${password} onInput=${setPassword} required /></div>
-      <div class="grow"><${TextField} label=${text.tokenName} maxlength="100" value=${name} onInput=${setName} /></div><${Button} type="submit" icon="key" disabled=${!password}>${text.newToken}<//><${Button} kind="danger" disabled=${!password} onClick=${() => create(true)}>${text.endTokens}<//></form>
+      ${asksCode && html`<div class="grow"><${TextField} label=${words.code} autocomplete="one-time-code" value=${code} onInput=${setCode} required /></div>`}<div class="grow"><${TextField} label=${text.tokenName} maxlength="100" value=${name} onInput=${setName} /></div><${Button} type="submit" icon="key" disabled=${!password}>${text.newToken}<//><${Button} kind="danger" disabled=${!password} onClick=${() => create(true)}>${text.endTokens}<//></form>
     <h3>${text.tokensOf}</h3><${Await} of=${valid}>${(/** @type {any[]} */ tokens) =>
       html`<ul class="card panel column">${tokens.map(
         (

@@ -1,8 +1,9 @@
 // Sign in with a password or a token, or ask for a link to set a new password.
-import { get, post } from "../client.js";
+import { ApiError, get, post } from "../client.js";
 import { html, useEffect, useState } from "../lib.js";
 import { link, navigate } from "../router.js";
 import { arrive, signIn, user } from "../store.js";
+import { access as words } from "../strings_access.js";
 import { text } from "../strings.js";
 import { Button, Segmented, TextField } from "../ui/controls.js";
 import { Mark } from "../ui/icons.js";
@@ -11,10 +12,11 @@ import { explain } from "../ui/toast.js";
 /** @param {{query: Record<string, string>}} props `next` in the query is the address to go to */
 export default function SignIn({ query }) {
   const [mode, setMode] = useState(/** @type {"password" | "token" | "reset"} */ ("password"));
-  const [given, setGiven] = useState({ username: "", password: "", token: "", email: "" });
+  const [given, setGiven] = useState({ username: "", password: "", code: "", token: "", email: "" });
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState("");
   const [sent, setSent] = useState(false);
+  const [asksCode, setAsksCode] = useState(false);
   const set = (/** @type {string} */ name) => (/** @type {string} */ value) =>
     setGiven((before) => ({ ...before, [name]: value }));
   const [providers, setProviders] = useState(/** @type {{id: number, name: string}[]} */ ([]));
@@ -47,11 +49,13 @@ export default function SignIn({ query }) {
         await signIn(
           mode === "token"
             ? { token: given.token.trim() }
-            : { username: given.username.trim(), password: given.password },
+            : { username: given.username.trim(), password: given.password, ...(asksCode && { code: given.code.trim() }) },
         );
       }
     } catch (reason) {
-      setFailure(explain(reason));
+      const isAsked = reason instanceof ApiError && reason.needs === "code";
+      setAsksCode(asksCode || isAsked);
+      setFailure(isAsked ? "" : explain(reason));
     }
     setBusy(false);
   };
@@ -66,7 +70,8 @@ export default function SignIn({ query }) {
       ${
         mode === "password" &&
         html`<${TextField} label=${text.username} value=${given.username} onInput=${set("username")} onBlur=${() => given.username.includes("@") && offer(given.username.trim())} autocomplete="username" autofocus required />
-        <${TextField} label=${text.password} value=${given.password} onInput=${set("password")} type="password" autocomplete="current-password" required />`
+        <${TextField} label=${text.password} value=${given.password} onInput=${set("password")} type="password" autocomplete="current-password" required />
+        ${asksCode && html`<${TextField} label=${words.code} hint=${words.codeHint} value=${given.code} onInput=${set("code")} autocomplete="one-time-code" autofocus required />`}`
       }
       ${mode === "token" && html`<${TextField} label=${text.token} value=${given.token} onInput=${set("token")} type="password" autocomplete="off" hint=${text.tokenHint} required />`}
       ${mode === "reset" && html`<${TextField} label=${text.email} value=${given.email} onInput=${set("email")} type="email" autocomplete="email" required />`}

@@ -16,48 +16,12 @@ Email = Annotated[str, Meta(min_length=3, max_length=254)]
 PersonName = Annotated[str, Meta(max_length=150, pattern=ONE_LINE)]
 Password = Annotated[str, Meta(min_length=1, max_length=1024)]
 MailedToken = Annotated[str, Meta(max_length=200)]
-TokenName = Annotated[str, Meta(max_length=100, pattern=ONE_LINE)]
 UNLOCK_HOURS = 24
 AddressStanding = Literal["declared", "vouched", "confirmed"]
 """How a user's address was verified: declared by the user, set by staff, or confirmed by a link in an email."""
 _BACKUP = Meta(description="Stored and returned; no files are copied there (docs/decisions/017).")
 EncodedPicture = Annotated[str, Meta(max_length=2_000_000)]
 """Base64; the handler limits the size of the picture."""
-
-
-class Credentials(Resource, kw_only=True):
-    """The body that creates a token."""
-
-    username: Username
-    password: Password
-    refresh: Annotated[bool, Meta(description="Whether to revoke all earlier tokens of the user.")] = False
-    unlock_token: Annotated[
-        MailedToken | None,
-        Meta(
-            description=(
-                "The token of the email that reported a lock: with it, the password is accepted although the account "
-                "is locked."
-            )
-        ),
-    ] = None
-    name: Annotated[TokenName, Meta(description="What the token is for, such as `laptop`; its list shows it.")] = ""
-
-
-class Token(Resource, kw_only=True):
-    """An API token as it is shown, once."""
-
-    token: str
-
-
-class TokenSummary(Resource, kw_only=True):
-    """A token of the caller as the list shows it: never the token itself."""
-
-    id: Annotated[str, Meta(description="The first 16 digits of the SHA-256 of the token.")]
-    name: Annotated[str, Meta(description="As it was given when the token was created; may be empty.")]
-    created_datetime: Timestamp
-    used_on: Annotated[str | None, Meta(description="The day on which it was last used, `2026-11-21`, in UTC.")] = None
-    expires_datetime: Annotated[Timestamp | None, Meta(description="When it ends unless it is used before.")] = None
-    is_present: Annotated[bool, Meta(description="Whether it is the token of this request.")]
 
 
 class StoredToken(Resource, kw_only=True):
@@ -80,6 +44,19 @@ class Unlock(Resource, kw_only=True):
     user: int
     created: float
     """Seconds since the epoch."""
+
+
+class SecondFactor(Resource, kw_only=True):
+    """What a user proves at a sign-in beside the password: a code of an authenticator app, or a recovery code."""
+
+    sealed: str
+    """The secret that the app has too, encrypted."""
+    confirmed_datetime: Timestamp | None = None
+    """When a first code proved that the app has it; sign-ins ask for codes from then on."""
+    last_step: int = 0
+    """The step of the code that was taken last."""
+    recovery: list[str] = []
+    """The hashes of the recovery codes that are left."""
 
 
 class UserUpdate(Resource, kw_only=True):
@@ -139,6 +116,7 @@ class User(Resource, kw_only=True):
             "tokens",
             "provider",
             "confirmed_until",
+            "second_factor",
             "created_datetime",
         }
     )
@@ -172,6 +150,7 @@ class User(Resource, kw_only=True):
     provider: Annotated[int | None, Meta(description="The identity provider that the account is of.")] = None
     confirmed_until: float | None = None
     """Until when tokens and jobs go on without another sign-in there, in seconds since the epoch."""
+    second_factor: SecondFactor | None = None
     created_datetime: Timestamp
 
     def is_confirmed(self, moment: float) -> bool:

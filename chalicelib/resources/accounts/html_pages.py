@@ -88,6 +88,7 @@ class Field:
         kind: the type of the HTML input; `hidden` ones have no label.
         value: what it contains at first.
         autocomplete: the hint for password managers.
+        is_required: whether the form is sent only with it.
     """
 
     name: str
@@ -95,6 +96,7 @@ class Field:
     kind: str = "text"
     value: str = ""
     autocomplete: str = "off"
+    is_required: bool = True
 
 
 def form(*fields: Field, button: str) -> str:
@@ -135,5 +137,6 @@ def _input(field: Field) -> str:
     name = html.escape(field.name)
     if field.kind == "hidden":
         return f'<input type="hidden" name="{name}"{value}>'
-    given = f'type="{field.kind}" name="{name}" autocomplete="{field.autocomplete}" required{value}'
+    required = " required" if field.is_required else ""
+    given = f'type="{field.kind}" name="{name}" autocomplete="{field.autocomplete}"{required}{value}'
     return f"<label>{html.escape(field.label)}\n<input {given}></label>"

@@ -22,7 +22,7 @@ from chalicelib.core.text.numbers import natural
 from chalicelib.errors import BadInput, Forbidden, LimnError, NotFound, TooLarge, TooMany
 from chalicelib.http.addresses import plain
 from chalicelib.http.operation import Answer, Call, NoQuery, Operations
-from chalicelib.resources.accounts import address_changes, registration
+from chalicelib.resources.accounts import address_changes, registration, signing_in
 from chalicelib.resources.accounts.html_pages import Field, alert, console_link, form, page, paragraph, secret
 from chalicelib.resources.email import notifications
 from chalicelib.storage.dynamodb import records
@@ -30,6 +30,12 @@ from chalicelib.storage.dynamodb import records
 _LARGEST_FORM = 20_000
 _MOST_FIELDS = 20
 _PASSWORD = Field(name="password", label="Password", kind="password", autocomplete="current-password")
+_CODE = Field(
+    name="code",
+    label="Code of your authenticator app, if you have one",
+    autocomplete="one-time-code",
+    is_required=False,
+)
 _NEW_PASSWORD = Field(name="password", label="New password", kind="password", autocomplete="new-password")
 _USERNAME = Field(name="username", label="User name", autocomplete="username")
 
@@ -85,7 +91,7 @@ def _register(call: Call[Any, RegistrationQuery, Any], sent: Form) -> Answer:
 
 def _accept(call: Call[Any, RegistrationQuery, Any], sent: Form) -> Answer:
     """Accept an invitation, with the password of the invited user."""
-    user = passwords.verify(sent["username"], sent["password"], notifications.notify_of_lock)
+    user = signing_in.verify(sent["username"], sent["password"], sent["code"])
     invitation = registration.by_token(call.query.registration_token, call.caller)
     if user.email_key != invitation.email.casefold():
         raise Forbidden("The invitation is for another address.")
@@ -125,7 +131,8 @@ def _confirm_change(call: Call[Any, NoQuery, Any], _: Form) -> Answer:
 
 def _unlock(call: Call[Any, UnlockQuery, Any], sent: Form) -> Answer:
     """Sign in to a locked account, which unlocks it."""
-    user = passwords.verify(sent["username"], sent["password"], unlock_token=call.query.unlock_token)
+    unlock_token = call.query.unlock_token
+    user = signing_in.verify(sent["username"], sent["password"], sent["code"], unlock_token=unlock_token)
     token = passwords.issue_token(user, refresh=False)
     text = f"The account {user.username} is open again. This API token of yours is shown once:"
     return page("Signed in", paragraph(text), secret(token))
@@ -152,7 +159,7 @@ def _registration_form() -> tuple[str, ...]:
 
 
 def _acceptance_form() -> tuple[str, ...]:
-    return (paragraph("Sign in to accept."), form(_USERNAME, _PASSWORD, button="Accept"))
+    return (paragraph("Sign in to accept."), form(_USERNAME, _PASSWORD, _CODE, button="Accept"))
 
 
 def _confirmation_form(user: User) -> tuple[str, ...]:
@@ -162,7 +169,7 @@ def _confirmation_form(user: User) -> tuple[str, ...]:
 
 def _unlock_form() -> tuple[str, ...]:
     text = "The account was locked after wrong passwords. With this link, your own password opens it."
-    return (paragraph(text), form(_USERNAME, _PASSWORD, button="Sign in"))
+    return (paragraph(text), form(_USERNAME, _PASSWORD, _CODE, button="Sign in"))
 
 
 def _convert(members: dict[str, str]) -> UserSpec:

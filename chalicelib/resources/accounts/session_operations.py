@@ -9,13 +9,14 @@ from msgspec import Meta
 
 from chalicelib.access import browser_sessions, passwords
 from chalicelib.access.authentication import token_in
+from chalicelib.access.identities.second_factors import SignInCode
 from chalicelib.core.models.accounts import USER, Password, User, Username
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.core.responses import MessageResponse
 from chalicelib.errors import BadInput, Forbidden
 from chalicelib.http.operation import Answer, Call, NoQuery, Operations
-from chalicelib.resources.email import notifications
+from chalicelib.resources.accounts import signing_in
 from chalicelib.storage.dynamodb import records
 
 OPERATIONS = Operations(tag="Accounts", audits="sign-in")
@@ -28,19 +29,20 @@ class SignIn(Resource, kw_only=True):
 
     username: Annotated[Username, Meta(description="The name of the user.")]
     password: Annotated[Password, Meta(description="The password of the user.")]
+    code: SignInCode | None = None
 
 
 @OPERATIONS.post("/rest/Session", "CreateSession", needs=Permission.ANYONE, returns=MessageResponse)
 def sign_in(call: Call[None, NoQuery, SignIn | None]) -> Answer:
     """Sign a browser in, for all its tabs.
 
-    The body has a user name and password; without a body the token of the Authorization header is taken. The answer
-    sets a cookie that scripts cannot read. Requests are signed in by it with the header `Limn-Session`, and from pages
-    of this service only.
+    The body has a user name and password, and a `code` where the user has a second factor; without a body the token of
+    the Authorization header is taken. The answer sets a cookie that scripts cannot read. Requests are signed in by it
+    with the header `Limn-Session`, and from pages of this service only.
     """
     _refuse_foreign(call)
     if call.body is not None:
-        user = passwords.verify(call.body.username, call.body.password, notifications.notify_of_lock)
+        user = signing_in.verify(call.body.username, call.body.password, call.body.code)
         browser_sessions.cookie("")  # refused before a token is made
         return _answer(passwords.issue_token(user, refresh=False, name=BROWSER), "Signed in!", 201)
     token = token_in(call.headers.get("authorization", ""))

@@ -9,18 +9,56 @@ import msgspec
 from msgspec import Meta
 
 from chalicelib.access import passwords
-from chalicelib.core.models.accounts import USER, Credentials, Token, TokenSummary, User
+from chalicelib.access.identities.second_factors import SignInCode
+from chalicelib.core.models.accounts import USER, MailedToken, Password, User, Username
 from chalicelib.core.models.credentials import session_key
 from chalicelib.core.permissions import Permission
-from chalicelib.core.resource import Resource, timestamp
+from chalicelib.core.resource import ONE_LINE, Resource, Timestamp, timestamp
 from chalicelib.core.responses import MessageResponse
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.http.operation import Call, NoQuery, Operations
-from chalicelib.resources.email import notifications
+from chalicelib.resources.accounts import signing_in
 from chalicelib.storage.audit.concern import ID_DIGITS
 from chalicelib.storage.dynamodb import credentials, records
 
 OPERATIONS = Operations(tag="Accounts")
+TokenName = Annotated[str, Meta(max_length=100, pattern=ONE_LINE)]
+
+
+class Credentials(Resource, kw_only=True):
+    """The body that creates a token."""
+
+    username: Username
+    password: Password
+    refresh: Annotated[bool, Meta(description="Whether to revoke all earlier tokens of the user.")] = False
+    unlock_token: Annotated[
+        MailedToken | None,
+        Meta(
+            description=(
+                "The token of the email that reported a lock: with it, the password is accepted although the account "
+                "is locked."
+            )
+        ),
+    ] = None
+    name: Annotated[TokenName, Meta(description="What the token is for, such as `laptop`; its list shows it.")] = ""
+    code: SignInCode | None = None
+
+
+class Token(Resource, kw_only=True):
+    """An API token as it is shown, once."""
+
+    token: str
+
+
+class TokenSummary(Resource, kw_only=True):
+    """A token of the caller as the list shows it: never the token itself."""
+
+    id: Annotated[str, Meta(description="The first 16 digits of the SHA-256 of the token.")]
+    name: Annotated[str, Meta(description="As it was given when the token was created; may be empty.")]
+    created_datetime: Timestamp
+    used_on: Annotated[str | None, Meta(description="The day on which it was last used, `2026-11-21`, in UTC.")] = None
+    expires_datetime: Annotated[Timestamp | None, Meta(description="When it ends unless it is used before.")] = None
+    is_present: Annotated[bool, Meta(description="Whether it is the token of this request.")]
 
 
 class TokenQuery(Resource, kw_only=True):
@@ -36,10 +74,10 @@ def obtain_token(call: Call[None, NoQuery, Credentials]) -> Token:
     The token is shown once; only its hash is stored. It ends when it is not used for 90 days, or as many as the
     deployment sets. Three wrong passwords lock the account for ten minutes; with the
     `unlock_token` of the mail that reports it, the right password counts all the same. With `refresh` all earlier
-    tokens of the user end.
+    tokens of the user end. Where the user has a second factor, the answer without `code` is 403 with `needs`: `code`.
     """
     body = call.body
-    user = passwords.verify(body.username, body.password, notifications.notify_of_lock, unlock_token=body.unlock_token)
+    user = signing_in.verify(body.username, body.password, body.code, unlock_token=body.unlock_token)
     if call.caller.signed_in and call.caller.id != user.id:
         raise BadInput("Credentials do not match currently authenticated user!")
     return Token(token=passwords.issue_token(user, refresh=body.refresh, name=body.name))

@@ -30,6 +30,23 @@ def notify_of_lock(user: User) -> None:
     _send(system_emails.lockout(user, link), user.email)
 
 
+def notify_of_wrong_codes(user: User) -> None:
+    """Mail a user whose password somebody has, and no code of the second factor."""
+    if not settings().email_enabled or not user.email:
+        return
+    try:
+        rate_limits.check(rate_limits.LOCK_MAIL, address=user.email)
+    except LimnError:
+        return
+    _send(system_emails.wrong_codes(user.username), user.email)
+
+
+def second_factor_reset(user: User) -> None:
+    """Mail a user whose second factor an administrator ended."""
+    if user.email:
+        _send(system_emails.second_factor_reset(user.username), user.email)
+
+
 def password_changed(user: User) -> None:
     """Mail a user whose password was replaced."""
     if user.email:

@@ -74,6 +74,25 @@ def activation(link: str) -> SystemEmail:
     return SystemEmail("Confirm your address", ("Your account is ready once you open this link:", link))
 
 
+def wrong_codes(username: str) -> SystemEmail:
+    """To a user whose password was right at sign-ins, and whose codes were wrong."""
+    return SystemEmail(
+        "Wrong codes for your account",
+        (
+            f"Somebody signed in as {username} with your password, and gave wrong codes of your second factor.",
+            "If that was not you, set a new password now: yours is known.",
+        ),
+    )
+
+
+def second_factor_reset(username: str) -> SystemEmail:
+    """To a user whose second factor an administrator ended."""
+    return SystemEmail(
+        "Your second factor was ended",
+        (f"An administrator ended the second factor of {username}: signing in needs the password alone now.",),
+    )
+
+
 def address_change(link: str) -> SystemEmail:
     """To the new address of a user, which counts once its link is opened."""
     return SystemEmail(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import time
 import uuid
 
 import requests
 from playwright.sync_api import expect
 
+from chalicelib.core.values import one_time_codes
 from tests.console.browser.views import show
 
 OLD = "reef watch 77"
@@ -43,3 +46,39 @@ def test_a_token_is_made_and_revoked_and_the_password_changed(new_page, stack):
     expect(mine).to_have_count(1)
     body = {"username": name, "password": NEW}
     assert requests.post(f"{stack.url}/rest/Token", json=body, timeout=60).status_code == 201
+
+
+def test_a_second_factor_is_set_up_and_asked_for_at_the_next_sign_in(new_page, stack):
+    name = f"factor-{uuid.uuid4().hex[:8]}"
+    _, token = stack.user(name)
+    page = new_page(token)
+    show(page, "/#/profile")
+    page.get_by_label("Password, to set it up").fill(OLD)
+    page.get_by_role("button", name="Set up a second factor").click()
+    secret = page.locator("code.token").inner_text()
+    page.get_by_label("Code").fill(code_of(secret, -1))
+    page.get_by_role("button", name="Confirm").click()
+    expect(page.get_by_text("10 recovery codes are left.")).to_be_visible()
+    recovery = page.locator("code.recovery").inner_text().split()
+    assert len(recovery) == 10
+
+    other = new_page("", allow=("401", "403"))
+    other.goto(f"{stack.url}/#/profile")
+    other.get_by_label("User name").fill(name)
+    other.get_by_label("Password", exact=True).fill(OLD)
+    other.get_by_role("button", name="Sign in", exact=True).click()
+    other.get_by_label("Code").fill("000000")
+    other.get_by_role("button", name="Sign in", exact=True).click()
+    expect(other.get_by_role("alert")).to_contain_text("The code is wrong")
+    other.get_by_label("Code").fill(code_of(secret))
+    other.get_by_role("button", name="Sign in", exact=True).click()
+    expect(other.get_by_role("heading", name="Second factor")).to_be_visible()
+    other.get_by_label("Code", exact=True).fill(recovery[0])
+    other.get_by_role("button", name="End the second factor").click()
+    expect(other.get_by_role("button", name="Set up a second factor")).to_be_visible()
+
+
+def code_of(secret, step=0):
+    """The code of an app that was given a secret, so many steps from now."""
+    present = int(time.time() // one_time_codes.STEP_SECONDS)
+    return one_time_codes.code_at(base64.b32decode(secret), present + step)

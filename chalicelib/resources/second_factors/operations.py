@@ -1,0 +1,139 @@
+"""Second factors of sign-ins by password: begin, confirm, show, end, reset one that was lost."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from chalicelib.access import authentication, passwords
+from chalicelib.access.authentication import Caller
+from chalicelib.access.identities import second_factors
+from chalicelib.access.identities.providers import demands
+from chalicelib.access.identities.second_factors import SignInCode
+from chalicelib.core.models.accounts import AFFILIATION, MEMBERSHIP, PROJECT, USER, Password, User
+from chalicelib.core.permissions import Level, Permission
+from chalicelib.core.resource import Resource, Timestamp
+from chalicelib.core.responses import MessageResponse
+from chalicelib.errors import BadInput, Forbidden
+from chalicelib.http.addresses import plain
+from chalicelib.http.operation import Call, NoQuery, Operations
+from chalicelib.resources.email import notifications
+from chalicelib.storage.dynamodb import records
+
+OPERATIONS = Operations(tag="Accounts", needs=Permission.SIGNED_IN, scoped=False)
+
+
+class SecondFactorState(Resource, kw_only=True):
+    """Whether sign-ins of the caller by password need a code."""
+
+    is_on: Annotated[bool, Meta(description="Whether they do.")]
+    confirmed_datetime: Annotated[Timestamp | None, Meta(description="Since when.")] = None
+    recovery_codes: Annotated[int, Meta(description="How many recovery codes are left.")] = 0
+
+
+class SecondFactorSpec(Resource, kw_only=True):
+    """Who begins a second factor proves the password again."""
+
+    password: Password
+
+
+class SecondFactorBegun(Resource, kw_only=True):
+    """The secret of an authenticator app, which is shown once."""
+
+    secret: Annotated[str, Meta(description="In base32, to be typed into the app.")]
+    uri: Annotated[str, Meta(description="The same as an `otpauth` address, which apps read as a link or QR code.")]
+
+
+class CodeSpec(Resource, kw_only=True):
+    """A code of the second factor."""
+
+    code: SignInCode
+
+
+class RecoveryCodes(Resource, kw_only=True):
+    """Codes for the day on which the app is lost, which are shown once."""
+
+    recovery_codes: Annotated[list[str], Meta(description="Ten, each good for one sign-in.")]
+
+
+@OPERATIONS.get("/rest/SecondFactor", "GetSecondFactor")
+def get_second_factor(call: Call[None, NoQuery, None]) -> SecondFactorState:
+    """Whether the caller's sign-ins by password need a code."""
+    user = records.get(USER, call.caller.id)
+    if user.second_factor is None or not second_factors.is_on(user):
+        return SecondFactorState(is_on=False)
+    return SecondFactorState(
+        is_on=True,
+        confirmed_datetime=user.second_factor.confirmed_datetime,
+        recovery_codes=len(user.second_factor.recovery),
+    )
+
+
+@OPERATIONS.post("/rest/SecondFactor", "CreateSecondFactor", audits="account")
+def begin_second_factor(call: Call[None, NoQuery, SecondFactorSpec]) -> SecondFactorBegun:
+    """Begin a second factor: codes of an authenticator app (TOTP, RFC 6238).
+
+    The answer has the secret for the app, once. Sign-ins need codes when `PUT /rest/SecondFactor` has confirmed that
+    the app has it. A wrong password counts as a refused sign-in. Users who sign in with an identity provider have their
+    second factor there.
+    """
+    user = records.get(USER, call.caller.id)
+    if (provider := demands(user)) is not None or not user.password_hash:
+        where = provider.name if provider else "your identity provider"
+        raise BadInput(f"You sign in with {where}: set up a second factor there.")
+    passwords.verify(user.username, call.body.password, notifications.notify_of_lock)
+    secret, uri = second_factors.begin(user)
+    return SecondFactorBegun(secret=secret, uri=uri)
+
+
+@OPERATIONS.put("/rest/SecondFactor", "ConfirmSecondFactor", audits="account")
+def confirm_second_factor(call: Call[None, NoQuery, CodeSpec]) -> RecoveryCodes:
+    """Put the second factor in force with a code of the app.
+
+    From then on signing in by password needs a `code`; sign-ins and tokens that exist stay. The answer has ten recovery
+    codes, which are shown once. Where it is in force already, a code replaces the recovery codes by new ones.
+    """
+    return RecoveryCodes(recovery_codes=second_factors.confirm(records.get(USER, call.caller.id), call.body.code))
+
+
+@OPERATIONS.delete("/rest/SecondFactor", "DeleteSecondFactor", audits="account")
+def delete_second_factor(call: Call[None, NoQuery, CodeSpec]) -> MessageResponse:
+    """End the second factor, with one of its codes or a recovery code."""
+    second_factors.remove(records.get(USER, call.caller.id), call.body.code)
+    return MessageResponse(message="Signing in needs the password alone now.")
+
+
+@OPERATIONS.delete(
+    "/rest/SecondFactor/{id}",
+    "ResetSecondFactor",
+    addresses=plain(lambda path: records.maybe(USER, path["id"]), id=int),
+    audits="account",
+)
+def reset_second_factor(call: Call[User | None, NoQuery, None]) -> MessageResponse:
+    """End the second factor of a user who has lost app and recovery codes.
+
+    By staff; or by an administrator of every organization that the user is affiliated with or has a project of, unless
+    the user is of the staff. The user gets a mail.
+    """
+    user = call.target
+    if user is None or not _is_responsible(call.caller, user):
+        raise Forbidden("Only staff, or an administrator of all organizations of the user, resets a second factor.")
+    second_factors.reset(user.id)
+    notifications.second_factor_reset(user)
+    return MessageResponse(message=f"User {user.id} signs in with the password alone now.")
+
+
+def _is_responsible(caller: Caller, user: User) -> bool:
+    """Whether a caller answers for all that a user may reach."""
+    if caller.is_staff:
+        return True
+    projects = records.many(PROJECT, [each.project for each in records.list_linked(MEMBERSHIP, "user", user.id)])
+    organizations = {each.organization for each in records.list_linked(AFFILIATION, "user", user.id)}
+    organizations |= {each.organization for each in projects.values() if each.deleted is None}
+    return (
+        not user.is_staff
+        and user.id != caller.id
+        and bool(organizations)
+        and all(authentication.organization_level(caller, each) >= Level.FULL for each in organizations)
+    )
