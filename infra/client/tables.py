@@ -205,11 +205,11 @@ class _Plan:
 
 def rows_of(table: Any) -> Iterator[Row]:
     """The rows of anything that is a table: pyarrow, polars, pandas, DuckDB, or dicts."""
-    import pyarrow as pa
-
     if isinstance(table, Sequence):
         yield from map(dict, table)
         return
+    import pyarrow as pa
+
     if type(table).__module__.partition(".")[0] == "pandas":
         made = pa.Table.from_pandas(table, preserve_index=False)
     elif hasattr(table, "__arrow_c_stream__"):
