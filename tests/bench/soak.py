@@ -295,7 +295,8 @@ def _soak(stack, load, seconds, rate):
     )
     wrong = set(load.statuses) - {200, 201, 202, 429, 503} or set(calm) - {200, 201, 202, 429}
     if 500 in load.statuses:
-        print(*(line for line in stack.log().splitlines() if "Traceback" in line or " ERROR " in line), sep="\n")
+        told = ("Traceback", "ERROR")
+        print(*(line for line in stack.log().splitlines() if any(word in line for word in told)), sep="\n")
     if wrong or count < load.made or late - early > ALLOWANCE:
         sys.exit(f"wrong: {wrong}, {count} of {load.made}, {late - early:.0f} bytes")
 

@@ -29,11 +29,11 @@ BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
 MOST = ("requests a second held", "requests a second in a burst")
 """Kinds of which the largest counts, not the sum."""
 PYTHON = sys.executable
-KILLS = "tests/faults/test_killed_stack.py"
+KILLS = ("tests/faults/test_killed_stack.py", "tests/faults/test_killed_work.py")
 _NIGHTLY = [PYTHON, "-m", "pytest", "-q", "-m", "nightly"]
 PARTS = {
-    "kills": [*_NIGHTLY, "-n", "0", KILLS],
-    "tests": [*_NIGHTLY, "-n", "auto", "--dist", "worksteal", "tests/faults", f"--ignore={KILLS}"],
+    "kills": [*_NIGHTLY, "-n", "0", *KILLS],
+    "tests": [*_NIGHTLY, "-n", "auto", "--dist", "worksteal", "tests/faults", *(f"--ignore={each}" for each in KILLS)],
     "parsers": [PYTHON, "-m", "tests.faults.atheris_parsers"],
     "soak": [PYTHON, "-m", "tests.bench.soak"],
 }
