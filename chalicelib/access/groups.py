@@ -17,15 +17,15 @@ class GroupSpec(Resource, kw_only=True):
     """The body that creates a group."""
 
     name: Name
-    initial_members: Members | None = None
+    initial_members: Annotated[Members | None, Meta(description="Ids of the first members.")] = None
 
 
 class GroupUpdateSpec(Resource, kw_only=True):
     """The body of a PATCH of a group; adding a member twice adds it once."""
 
     name: Name | None = None
-    add_members: Members | None = None
-    remove_members: Members | None = None
+    add_members: Annotated[Members | None, Meta(description="Ids of users to add.")] = None
+    remove_members: Annotated[Members | None, Meta(description="Ids of users to remove.")] = None
 
 
 class Group(Resource, kw_only=True):
@@ -34,7 +34,7 @@ class Group(Resource, kw_only=True):
     id: int
     organization: int
     name: Name
-    members: list[int] = []
+    members: Annotated[list[int], Meta(description="Ids of the members.")] = []
 
 
 GROUP = RecordKind(name="group", struct=Group, parent=("organization", "organization"))

@@ -23,34 +23,38 @@ SUBJECTS = ("user", "organization", "group")
 class RowProtectionUpdateSpec(Resource, kw_only=True):
     """The body of a PATCH of a row protection."""
 
-    permission: Mask | None = None
+    permission: Annotated[
+        Mask | None, Meta(description="Eight bits for the object itself, and eight more for each level of its content.")
+    ] = None
 
 
 class RowProtectionQuery(Resource, kw_only=True):
     """Filters of row protections: all that are given must match."""
 
-    project: Id | None = None
-    media: Id | None = None
-    localization: Id | None = None
-    state: Id | None = None
-    file: Id | None = None
-    section: Id | None = None
-    algorithm: Id | None = None
-    version: Id | None = None
-    target_organization: Id | None = None
-    target_group: Id | None = None
-    job_cluster: Id | None = None
-    bucket: Id | None = None
-    hosted_template: Id | None = None
-    user: Id | None = None
-    organization: Id | None = None
-    group: Id | None = None
+    project: Annotated[Id | None, Meta(description="Id of the project that is protected.")] = None
+    media: Annotated[Id | None, Meta(description="Id of the media that is protected.")] = None
+    localization: Annotated[Id | None, Meta(description="Id of the localization that is protected.")] = None
+    state: Annotated[Id | None, Meta(description="Id of the state that is protected.")] = None
+    file: Annotated[Id | None, Meta(description="Id of the file that is protected.")] = None
+    section: Annotated[Id | None, Meta(description="Id of the section that is protected.")] = None
+    algorithm: Annotated[Id | None, Meta(description="Id of the algorithm that is protected.")] = None
+    version: Annotated[Id | None, Meta(description="Id of the version that is protected.")] = None
+    target_organization: Annotated[Id | None, Meta(description="Id of the organization that is protected.")] = None
+    target_group: Annotated[Id | None, Meta(description="Id of the group that is protected.")] = None
+    job_cluster: Annotated[Id | None, Meta(description="Id of the job cluster that is protected.")] = None
+    bucket: Annotated[Id | None, Meta(description="Id of the bucket that is protected.")] = None
+    hosted_template: Annotated[Id | None, Meta(description="Id of the hosted template that is protected.")] = None
+    user: Annotated[Id | None, Meta(description="Id of the user that gets the permission.")] = None
+    organization: Annotated[Id | None, Meta(description="Id of the organization that gets the permission.")] = None
+    group: Annotated[Id | None, Meta(description="Id of the group that gets the permission.")] = None
 
 
 class RowProtectionSpec(RowProtectionQuery, kw_only=True):
     """The body that creates a row protection: one protected record or entity, one subject, and the permission."""
 
-    permission: Mask
+    permission: Annotated[
+        Mask, Meta(description="Eight bits for the object itself, and eight more for each level of its content.")
+    ]
 
 
 class RowProtection(Resource, kw_only=True):
@@ -59,23 +63,25 @@ class RowProtection(Resource, kw_only=True):
     hidden: ClassVar = frozenset({"scope"})
 
     id: int
-    project: int | None = None
-    media: int | None = None
-    localization: int | None = None
-    state: int | None = None
-    file: int | None = None
-    section: int | None = None
-    algorithm: int | None = None
-    version: int | None = None
-    target_organization: int | None = None
-    target_group: int | None = None
-    job_cluster: int | None = None
-    bucket: int | None = None
-    hosted_template: int | None = None
-    user: int | None = None
-    organization: int | None = None
-    group: int | None = None
-    permission: Mask
+    project: Annotated[int | None, Meta(description="Id of the project that is protected.")] = None
+    media: Annotated[int | None, Meta(description="Id of the media that is protected.")] = None
+    localization: Annotated[int | None, Meta(description="Id of the localization that is protected.")] = None
+    state: Annotated[int | None, Meta(description="Id of the state that is protected.")] = None
+    file: Annotated[int | None, Meta(description="Id of the file that is protected.")] = None
+    section: Annotated[int | None, Meta(description="Id of the section that is protected.")] = None
+    algorithm: Annotated[int | None, Meta(description="Id of the algorithm that is protected.")] = None
+    version: Annotated[int | None, Meta(description="Id of the version that is protected.")] = None
+    target_organization: Annotated[int | None, Meta(description="Id of the organization that is protected.")] = None
+    target_group: Annotated[int | None, Meta(description="Id of the group that is protected.")] = None
+    job_cluster: Annotated[int | None, Meta(description="Id of the job cluster that is protected.")] = None
+    bucket: Annotated[int | None, Meta(description="Id of the bucket that is protected.")] = None
+    hosted_template: Annotated[int | None, Meta(description="Id of the hosted template that is protected.")] = None
+    user: Annotated[int | None, Meta(description="Id of the user that gets the permission.")] = None
+    organization: Annotated[int | None, Meta(description="Id of the organization that gets the permission.")] = None
+    group: Annotated[int | None, Meta(description="Id of the group that gets the permission.")] = None
+    permission: Annotated[
+        Mask, Meta(description="Eight bits for the object itself, and eight more for each level of its content.")
+    ]
     created_datetime: Timestamp
     created_by: int
     scope: Annotated[str, Meta(description="The scope of the protected record: `project|12` or `organization|3`.")]

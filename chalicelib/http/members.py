@@ -1,7 +1,7 @@
 """Descriptions of members that mean the same in every body and answer, by name.
 
-A member whose meaning differs has `Meta(description=…)` at its declaration, or an entry by its Struct in
-`members_of.py`. `tests/http/test_members.py` holds that every member is described and that no entry is stale.
+A member whose meaning differs has `Meta(description=…)` at its declaration. `tests/http/test_members.py` holds that
+every member is described and that no entry is stale.
 """
 
 from __future__ import annotations
@@ -204,14 +204,7 @@ FILTERS = {
     "name": "Only objects with this name.",
     "type": "Only objects of the type with this id.",
     "media_id": "Only objects on the media with these ids.",
-    "target_organization": "Only permissions on the organization with this id.",
-    "target_group": "Only permissions on the group with this id.",
-    **{
-        name: f"Only objects of the {name.replace('_', ' ')} with this id."
-        for name in (
-            *("user", "organization", "group", "project", "media", "localization", "state", "file", "section"),
-            *("algorithm", "version", "job_cluster", "bucket", "hosted_template"),
-        )
-    },
+    "user": "Only objects of the user with this id.",
+    "organization": "Only objects of the organization with this id.",
 }
 """Descriptions of parameters that filter lists."""

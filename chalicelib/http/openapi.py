@@ -21,7 +21,7 @@ from chalicelib.core.models.shapes import SHAPES
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.core.responses import BadRequestResponse, NotFoundResponse
-from chalicelib.http import members, members_of
+from chalicelib.http import members
 from chalicelib.http.decoding import MAX_THINGS
 from chalicelib.http.encoding import MEDIA_TYPES
 from chalicelib.http.links import Links, links
@@ -263,9 +263,8 @@ class _Schemas:
         for name, why in getattr(cls, "unused", {}).items():
             properties.setdefault(name, {"deprecated": True, "description": f"Has no effect: {why}."})
         properties |= getattr(cls, "computed", {})
-        own = members_of.OWN.get(cls.__name__, {})
         for name, member in properties.items():
-            text = own.get(name) or shared.get(name)
+            text = shared.get(name)
             if text and "$ref" not in member and "description" not in member:
                 member["description"] = text
         later = sorted(getattr(cls, "required_later", ()))

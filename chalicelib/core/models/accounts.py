@@ -70,15 +70,17 @@ class UserUpdate(Resource, kw_only=True):
     last_name: PersonName | None = None
     email: Email | None = None
     password: Password | None = None
-    reset_token: MailedToken | None = None
+    reset_token: Annotated[MailedToken | None, Meta(description="Token of a password reset, with `password`.")] = None
     current_password: Annotated[
         Password | None,
         Meta(description="The user's present password, which sets a new `password`; no other member beside the two."),
     ] = None
     new_avatar: EncodedPicture | None = None
-    clear_avatar: Flag | None = None
-    set_profile_keys: dict[str, Any] | None = None
-    clear_profile_keys: list[str] | None = None
+    clear_avatar: Annotated[Flag | None, Meta(description="Whether to remove the avatar.")] = None
+    set_profile_keys: Annotated[dict[str, Any] | None, Meta(description="Members of the profile to set.")] = None
+    clear_profile_keys: Annotated[list[str] | None, Meta(description="Names of members of the profile to remove.")] = (
+        None
+    )
     elemental_id: Uuid | None = None
     is_active: Annotated[
         bool | None,
@@ -126,7 +128,7 @@ class User(Resource, kw_only=True):
     first_name: PersonName = ""
     last_name: PersonName = ""
     email: str = ""
-    is_staff: bool = False
+    is_staff: Annotated[bool, Meta(description="Whether the user is of the operator's staff.")] = False
     elemental_id: str
     profile: dict[str, Any] = {}
     is_active: bool = True
@@ -214,21 +216,21 @@ class Organization(Resource, kw_only=True):
     access_token_days: int | None = None
     created_by: int = 0
     closing: Annotated[bool, Meta(description="Whether it is being deleted: no project may be added to it.")] = False
-    permission: str | None = None
+    permission: Annotated[str | None, Meta(description="The caller's level: Member or Admin.")] = None
     effective_permission: int = 0
 
 
 class AffiliationUpdate(Resource, kw_only=True):
     """The body of a PATCH of an affiliation."""
 
-    permission: OrganizationLevelName | None = None
+    permission: Annotated[OrganizationLevelName | None, Meta(description="Member or Admin.")] = None
 
 
 class AffiliationSpec(Resource, kw_only=True):
     """The body that creates an affiliation."""
 
     user: Id
-    permission: OrganizationLevelName
+    permission: Annotated[OrganizationLevelName, Meta(description="Member or Admin.")]
 
 
 class Affiliation(Resource, kw_only=True):
@@ -239,7 +241,7 @@ class Affiliation(Resource, kw_only=True):
     id: int
     organization: Id
     user: Id
-    permission: OrganizationLevelName
+    permission: Annotated[OrganizationLevelName, Meta(description="Member or Admin.")]
     username: str | None = None
     first_name: str | None = None
     last_name: str | None = None
@@ -284,7 +286,7 @@ class Project(Resource, kw_only=True):
     enable_downloads: bool = True
     bucket: Id | None = None
     upload_bucket: Id | None = None
-    backup_bucket: Id | None = None
+    backup_bucket: Annotated[Id | None, Meta(description="Id of the bucket for backups; null for none.")] = None
     elemental_id: str
     thumb: Annotated[str | None, Meta(description="The key of its picture; in responses a URL.")] = None
     first_thumb_media: int | None = None
@@ -300,18 +302,18 @@ class Project(Resource, kw_only=True):
         Timestamp | None,
         Meta(description="When it was deleted; a queue function purges its content."),
     ] = None
-    num_files: int = 0
+    num_files: Annotated[int, Meta(description="How many media there are.")] = 0
     size: Annotated[int, Meta(description="Bytes of all files.")] = 0
     duration: Annotated[int, Meta(description="Seconds of all videos.")] = 0
-    usernames: list[str] = []
-    permission: str | None = None
+    usernames: Annotated[list[str], Meta(description="Names of the members.")] = []
+    permission: Annotated[str | None, Meta(description="The caller's level, from No Access to Full Control.")] = None
     effective_permission: int = 0
 
 
 class MembershipUpdate(Resource, kw_only=True):
     """The body of a PATCH of a membership."""
 
-    permission: ProjectLevelName | None = None
+    permission: Annotated[ProjectLevelName | None, Meta(description="Level from No Access to Full Control.")] = None
     default_version: Id | UnsetType | None = UNSET
 
 
@@ -319,7 +321,7 @@ class MembershipSpec(Resource, kw_only=True):
     """The body that creates a membership."""
 
     user: Id
-    permission: ProjectLevelName
+    permission: Annotated[ProjectLevelName, Meta(description="Level from No Access to Full Control.")]
     default_version: Id | None = None
 
 
@@ -329,7 +331,7 @@ class Membership(Resource, kw_only=True):
     id: int
     project: int
     user: Id
-    permission: ProjectLevelName
+    permission: Annotated[ProjectLevelName, Meta(description="Level from No Access to Full Control.")]
     default_version: Id | None = None
     username: str | None = None
     first_name: str | None = None

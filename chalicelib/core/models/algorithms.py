@@ -29,14 +29,22 @@ JobLevel = Annotated[
 class AlgorithmManifestSpec(Resource, kw_only=True):
     """An uploaded manifest, to be stored with the project."""
 
-    name: Annotated[str, Meta(min_length=1, max_length=256, pattern=ONE_LINE)]
+    name: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=256,
+            pattern=ONE_LINE,
+            description="Name of the file; the saved file gets another one with the same extension.",
+        ),
+    ]
     upload_url: FileUrl
 
 
 class AlgorithmManifest(Resource, kw_only=True):
     """Where a manifest is stored: the value of `manifest` when an algorithm is registered."""
 
-    url: str
+    url: Annotated[str, Meta(description="Path of the saved file, for `manifest` of an algorithm.")]
 
 
 class GenericFileSpec(Resource, kw_only=True):
@@ -55,14 +63,18 @@ class GenericFile(Resource, kw_only=True):
     name: str
     project: int
     upload_url: str
-    url: str
+    url: Annotated[str, Meta(description="Path of the saved file, for `html_file` of an applet.")]
 
 
 class AlgorithmParameter(Resource, kw_only=True):
     """A parameter of a workflow."""
 
-    name: Annotated[str, Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9_-]+$")]
-    value: Annotated[str, Meta(max_length=16_384)] | int | float
+    name: Annotated[
+        str, Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9_-]+$", description="Name of the parameter.")
+    ]
+    value: Annotated[
+        Annotated[str, Meta(max_length=16_384)] | int | float, Meta(description="Value, a string or a number.")
+    ]
 
 
 class AlgorithmUpdateSpec(Resource, kw_only=True):
@@ -88,8 +100,8 @@ class AlgorithmUpdateSpec(Resource, kw_only=True):
 class AlgorithmSpec(AlgorithmUpdateSpec, kw_only=True):
     """The body that registers an algorithm: with a manifest that was saved before, or with a hosted template."""
 
-    name: Name
-    user: Id
+    name: Annotated[Name, Meta(description="Name, unique across all projects.")]
+    user: Annotated[Id, Meta(description="Id of a member of the project.")]
     files_per_job: FilesPerJob
 
 

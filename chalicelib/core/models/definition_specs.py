@@ -185,8 +185,11 @@ class SectionUpdate(Resource, kw_only=True):
     drops_unknown: ClassVar = frozenset({"media_del"})
 
     name: Name | None = None
-    path: SectionPath | None = None
-    dtype: Literal["folder", "playlist", "saved_search"] | None = None
+    path: Annotated[SectionPath | None, Meta(description="Names of the folders above and its own, with dots.")] = None
+    dtype: Annotated[
+        Literal["folder", "playlist", "saved_search"] | None,
+        Meta(description="Kind of the section: folder, playlist or saved_search."),
+    ] = None
     tator_user_sections: SectionTag | None = None
     object_search: Search | UnsetType | None = UNSET
     related_search: Search | UnsetType | None = UNSET
@@ -194,8 +197,8 @@ class SectionUpdate(Resource, kw_only=True):
     explicit_listing: bool | None = None
     elemental_id: Uuid | None = None
     attributes: dict[str, Any] | None = None
-    media_add: list[Id] | None = None
-    media_del: list[Id] | None = None
+    media_add: Annotated[list[Id] | None, Meta(description="Ids of media to add to a playlist.")] = None
+    media_del: Annotated[list[Id] | None, Meta(description="Ids of media to remove from a playlist.")] = None
     lucene_string: str | UnsetType | None = UNSET
     media_bools: list[dict[str, Any]] | UnsetType | None = UNSET
     annotation_bools: list[dict[str, Any]] | UnsetType | None = UNSET
@@ -210,8 +213,14 @@ class SectionSpec(Resource, kw_only=True):
     names: ClassVar = {"media": "media", "master_section": "section"}
 
     name: Name
-    path: SectionPath | None = None
-    dtype: Literal["folder", "playlist", "saved_search"] | None = None
+    path: Annotated[
+        SectionPath | None,
+        Meta(description="Names of the folders above and its own, with dots; by default from the name."),
+    ] = None
+    dtype: Annotated[
+        Literal["folder", "playlist", "saved_search"] | None,
+        Meta(description="Kind of the section: folder, playlist or saved_search."),
+    ] = None
     tator_user_sections: SectionTag | UnsetType = UNSET
     object_search: Search | None = None
     related_search: Search | None = None
@@ -219,7 +228,7 @@ class SectionSpec(Resource, kw_only=True):
     explicit_listing: bool = False
     elemental_id: Uuid | None = None
     attributes: dict[str, Any] | None = None
-    media: list[Id] | None = None
+    media: Annotated[list[Id] | None, Meta(description="Ids of the media of a playlist.")] = None
     lucene_string: str | None = None
     media_bools: list[dict[str, Any]] | None = None
     annotation_bools: list[dict[str, Any]] | None = None
@@ -231,8 +240,8 @@ class SectionSpec(Resource, kw_only=True):
 class PathSubstitution(Resource, kw_only=True):
     """A path prefix to replace, and its replacement."""
 
-    old: str
-    new: str
+    old: Annotated[str, Meta(description="Prefix to replace.")]
+    new: Annotated[str, Meta(description="Its replacement.")]
 
 
 class SectionBulkUpdate(Resource, kw_only=True):

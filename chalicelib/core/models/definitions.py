@@ -38,12 +38,14 @@ _LARGEST_CRF = 51
 class EncodeConfig(KeepsUnknown, kw_only=True):
     """How an archival copy is encoded; unknown members are stored for tools and have no effect on the encoder."""
 
-    vcodec: Literal["copy", "h264", "hevc"] = "hevc"
-    crf: Annotated[int, Meta(ge=0, le=51)] = 23
-    preset: Preset = "fast"
-    tune: Tune = "fastdecode"
-    movflags: str = ""
-    pixel_format: PixelFormat = "yuv420p"
+    vcodec: Annotated[Literal["copy", "h264", "hevc"], Meta(description="Codec.")] = "hevc"
+    crf: Annotated[
+        int, Meta(ge=0, le=51, description="Constant rate factor, from 0: smaller is better and larger in bytes.")
+    ] = 23
+    preset: Annotated[Preset, Meta(description="Speed of the encoder, as x264 and x265 name it.")] = "fast"
+    tune: Annotated[Tune, Meta(description="What the encoder optimizes for, as x264 and x265 name it.")] = "fastdecode"
+    movflags: Annotated[str, Meta(description="Flags of the MP4 writer.")] = ""
+    pixel_format: Annotated[PixelFormat, Meta(description="Layout of the pixels.")] = "yuv420p"
 
 
 class S3StorageConfig(Resource, kw_only=True):
@@ -51,16 +53,16 @@ class S3StorageConfig(Resource, kw_only=True):
 
     hidden: ClassVar = frozenset({"aws_secret_access_key"})
 
-    aws_access_key: str
+    aws_access_key: Annotated[str, Meta(description="Id of the access key.")]
     aws_secret_access_key: str
-    bucket_name: str
+    bucket_name: Annotated[str, Meta(description="Name of the bucket.")]
 
 
 class ArchiveConfig(Resource, kw_only=True):
     """One archival copy to make of every video of a type."""
 
     encode: EncodeConfig
-    name: str | None = None
+    name: Annotated[str | None, Meta(description="Name of the copy.")] = None
     s3_storage: S3StorageConfig | None = None
 
 
@@ -68,12 +70,14 @@ class ResolutionConfig(KeepsUnknown, kw_only=True):
     """One streaming rendition to make of every video of a type; unknown members are stored and have no effect."""
 
     resolution: Annotated[Annotated[int, Meta(ge=0, le=8192)], Meta(description="Height in pixels.")]
-    vcodec: Literal["h264", "av1", "hevc"] = "h264"
-    crf: Annotated[int, Meta(ge=0, le=63)] = 23
+    vcodec: Annotated[Literal["h264", "av1", "hevc"], Meta(description="Codec.")] = "h264"
+    crf: Annotated[
+        int, Meta(ge=0, le=63, description="Constant rate factor, from 0: smaller is better and larger in bytes.")
+    ] = 23
     preset: Annotated[
         str, Meta(description="One of x264's presets by name, for AV1 a number from 0 to 13; empty for the default.")
     ] = ""
-    pixel_format: PixelFormat = "yuv420p"
+    pixel_format: Annotated[PixelFormat, Meta(description="Layout of the pixels.")] = "yuv420p"
 
     def __post_init__(self) -> None:
         """Refuse settings that the encoder does not support."""
@@ -183,7 +187,7 @@ class StateType(Type, kw_only=True):
     grouping_default: bool = True
     delete_child_localizations: bool = False
     default_localization: Id | None = None
-    media: list[int] = []
+    media: Annotated[list[int], Meta(description="Ids of the media types that it applies to.")] = []
     extended_info: dict[str, Any] = {}
 
     @property
@@ -210,7 +214,7 @@ class Version(Resource, kw_only=True):
     project: int
     name: Name
     description: Summary = ""
-    number: int
+    number: Annotated[int, Meta(description="Number of the version within the project.")]
     show_empty: bool = True
     bases: list[int] = []
     elemental_id: str
@@ -227,8 +231,8 @@ class Section(Resource, kw_only=True):
     id: int
     project: int
     name: Name
-    path: str
-    dtype: Literal["folder", "playlist", "saved_search"] = "folder"
+    path: Annotated[str, Meta(description="Names of the folders above and its own, with dots.")]
+    dtype: Annotated[Literal["folder", "playlist", "saved_search"], Meta(description="Kind of the section.")] = "folder"
     tator_user_sections: Annotated[str, Meta(max_length=128)] | None = None
     object_search: Search | None = None
     related_search: Search | None = None

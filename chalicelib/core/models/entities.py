@@ -148,13 +148,13 @@ class Localization(Geometry, kw_only=True):
     id: int
     project: int
     type: int
-    media: int
+    media: Annotated[int, Meta(description="Id of the media.")]
     frame: int
     bounds: Annotated[
         list[float] | None,
         Meta(description="Of a turned box: the upright one around it, [x, y, width, height] in fractions."),
     ] = None
-    version: int
+    version: Annotated[int, Meta(description="Id of the version.")]
     parent: Parent | None = None
     attributes: Attributes = {}
     revision: Revisions = 0
@@ -168,7 +168,7 @@ class Localization(Geometry, kw_only=True):
     created_datetime: Timestamp
     modified_by: int | None
     modified_datetime: Timestamp
-    thumbnail_image: str | None = None
+    thumbnail_image: Annotated[str | None, Meta(description="Id of a media with its picture.")] = None
     master_section: Annotated[int | None, Meta(description="Always null: an annotation is where its media is.")] = None
     effective_permission: int = 0
 
@@ -190,10 +190,12 @@ class StateUpdate(AttributeChange, kw_only=True):
     parent: float | None = None
     elemental_id: Uuid | None = None
     mark: int | None = None
-    localization_ids_add: list[int] | None = None
-    localization_ids_remove: list[int] | None = None
-    localization_ids: list[int] | None = None
-    media_ids: list[int] | None = None
+    localization_ids_add: Annotated[list[int] | None, Meta(description="Ids of localizations to add.")] = None
+    localization_ids_remove: Annotated[list[int] | None, Meta(description="Ids of localizations to remove.")] = None
+    localization_ids: Annotated[
+        list[int] | None, Meta(description="Ids of all localizations of the track; replaces the list.")
+    ] = None
+    media_ids: Annotated[list[int] | None, Meta(description="Ids of all media of the state; replaces the list.")] = None
     in_place: Flag | None = None
     pedantic: Flag | None = None
 
@@ -207,7 +209,7 @@ class StateSpec(Resource, kw_only=True):
     }  # fmt: skip
 
     type: Id
-    media_ids: Annotated[list[Id], Meta(min_length=1)]
+    media_ids: Annotated[list[Id], Meta(min_length=1, description="Ids of the media, at least one.")]
     localization_ids: list[Id] | None = None
     frame: Frame | None = None
     version: Id | None = None
@@ -229,13 +231,13 @@ class State(Resource, kw_only=True):
     project: int
     type: int
     media: list[int]
-    localizations: list[int] = []
+    localizations: Annotated[list[int], Meta(description="Ids of the localizations of a track.")] = []
     segments: Annotated[
         list[list[int]] | None,
         Meta(description="Maximal runs of consecutive frames of its localizations, each `[first, last]`."),
     ] = None
-    frame: int | None = None
-    version: int
+    frame: Annotated[int | None, Meta(description="Frame number, from 0; null for none.")] = None
+    version: Annotated[int, Meta(description="Id of the version.")]
     parent: Parent | None = None
     attributes: Attributes = {}
     revision: Revisions = 0
@@ -261,8 +263,8 @@ class Leaf(Resource, kw_only=True):
     project: int
     type: int
     name: str
-    parent: int | None = None
-    path: str
+    parent: Annotated[int | None, Meta(description="Id of the parent; null for a root.")] = None
+    path: Annotated[str, Meta(description="Names of its ancestors and its own, with dots.")]
     depth: Annotated[int, Meta(description="0 for a root.")] = 0
     attributes: Attributes = {}
     revision: Revisions = 0
@@ -337,15 +339,15 @@ class Media(Dimensions, kw_only=True):
     type: int
     name: str
     md5: str = ""
-    gid: str | None = None
-    uid: str | None = None
+    gid: Annotated[str | None, Meta(description="Id of the group of its upload.")] = None
+    uid: Annotated[str | None, Meta(description="Id of its upload.")] = None
     created_datetime: Timestamp
     created_by: int | None
     modified_datetime: Timestamp
     modified_by: int | None
     attributes: Attributes = {}
     revision: Revisions = 0
-    primary_section: int | None = None
+    primary_section: Annotated[int | None, Meta(description="Id of its folder; null if it is in none.")] = None
     master_section: Annotated[
         int | None, Meta(description="The section that its folder belongs to; it gives no permission.")
     ] = None
@@ -353,7 +355,9 @@ class Media(Dimensions, kw_only=True):
     last_edit_end: Timestamp | None = None
     elemental_id: str
     archive_state: ArchiveState = "live"
-    archive_status_date: Timestamp | None = None
+    archive_status_date: Annotated[
+        Timestamp | None, Meta(description="Time at which `archive_state` changed last, ISO 8601 in UTC.")
+    ] = None
     media_files: MediaFiles | None = None
     import_error: Annotated[
         str | None,
@@ -368,7 +372,9 @@ class Media(Dimensions, kw_only=True):
     ] = None
     source_url: str | None = None
     deleted: bool = False
-    incident: int | None = None
+    incident: Annotated[
+        int | None, Meta(description="With a related search: how many annotations match; else null.")
+    ] = None
     effective_permission: int = 0
 
     @property

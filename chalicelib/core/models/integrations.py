@@ -69,7 +69,7 @@ class JobClusterSpec(Resource, kw_only=True):
     """The body that creates or replaces a job cluster; all members are required both times."""
 
     name: Name
-    host: Host
+    host: Annotated[Host, Meta(description="Name or address of the Kubernetes API.")]
     port: Port
     token: Secret
     cert: Secret
@@ -83,7 +83,7 @@ class JobCluster(Resource, kw_only=True):
     id: int
     organization: int
     name: Name
-    host: Host
+    host: Annotated[Host, Meta(description="Name or address of the Kubernetes API.")]
     port: Port
     token: str = ""
     cert: str = ""

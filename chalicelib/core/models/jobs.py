@@ -26,8 +26,8 @@ Uid = Annotated[str, Meta(min_length=1, max_length=36, pattern=r"^[A-Za-z0-9._:-
 class EmailAttachmentSpec(Resource, kw_only=True):
     """An object of the project to attach to an email, and its name there."""
 
-    key: Annotated[str, Meta(min_length=1, max_length=1024)]
-    name: Annotated[str, Meta(min_length=1, max_length=256, pattern=ONE_LINE)]
+    key: Annotated[str, Meta(min_length=1, max_length=1024, description="Key of an object of the project.")]
+    name: Annotated[str, Meta(min_length=1, max_length=256, pattern=ONE_LINE, description="Name of the attachment.")]
 
 
 class EmailSpec(Resource, kw_only=True):
@@ -35,8 +35,10 @@ class EmailSpec(Resource, kw_only=True):
 
     recipients: Annotated[list[str], Meta(description="Each `Name <name@example.org>` or `name@example.org`.")]
     subject: str
-    text: str
-    attachments: list[EmailAttachmentSpec] | None = None
+    text: Annotated[str, Meta(description="Text of the mail.")]
+    attachments: Annotated[list[EmailAttachmentSpec] | None, Meta(description="Objects of the project to attach.")] = (
+        None
+    )
 
 
 class TranscodeSpec(Resource, kw_only=True):
@@ -52,7 +54,14 @@ class TranscodeSpec(Resource, kw_only=True):
     type: Annotated[int | None, Meta(description="A type of video; −1 for the first one.")] = None
     gid: Annotated[Uuid | None, Meta(description="By default a new one.")] = None
     uid: Annotated[Uid | None, Meta(description="By default a new one.")] = None
-    url: Annotated[str, Meta(min_length=1, max_length=2048)]
+    url: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=2048,
+            description="URL of the video, of an allowed origin or of the service's own store.",
+        ),
+    ]
     name: Annotated[str, Meta(min_length=1, max_length=256, pattern=ONE_LINE)] | None = None
     size: Annotated[
         Annotated[int, Meta(ge=0)] | None,
@@ -63,15 +72,17 @@ class TranscodeSpec(Resource, kw_only=True):
     md5: Annotated[str, Meta(max_length=32)] | None = None
     attributes: Attributes | None = None
     email_spec: EmailSpec | None = None
-    media_id: Id | None = None
+    media_id: Annotated[
+        Id | None, Meta(description="Id of the media that the files are added to; by default a new media.")
+    ] = None
 
 
 class JobProgress(Resource, kw_only=True):
     """The progress of a job: done and total, in steps or in the unit that a step reports."""
 
-    done: Annotated[int, Meta(ge=0, le=MOST_UNITS)]
-    total: Annotated[int, Meta(ge=0, le=MOST_UNITS)]
-    message: Annotated[str, Meta(max_length=200)] | None = None
+    done: Annotated[int, Meta(ge=0, le=MOST_UNITS, description="Units that are done, at most `total`.")]
+    total: Annotated[int, Meta(ge=0, le=MOST_UNITS, description="Units in all.")]
+    message: Annotated[str, Meta(max_length=200, description="What is being worked on.")] | None = None
 
 
 class JobUpdate(Resource, kw_only=True):
@@ -83,13 +94,13 @@ class JobUpdate(Resource, kw_only=True):
 class JobNode(Resource, kw_only=True):
     """One step of a job. `message` is the reason of its failure, `log` the object that holds its output."""
 
-    id: str
+    id: Annotated[str, Meta(description="Id of the step within the job.")]
     task: str
-    status: str
-    children: list[str] = []
+    status: Annotated[str, Meta(description="Pending, Running, Succeeded, Failed, Error, Skipped or Omitted.")]
+    children: Annotated[list[str], Meta(description="Ids of the steps that follow.")] = []
     start_time: Timestamp | None = None
     stop_time: Timestamp | None = None
-    message: str | None = None
+    message: Annotated[str | None, Meta(description="Why it failed.")] = None
     log: str | None = None
 
 
@@ -97,11 +108,11 @@ class JobLog(Resource, kw_only=True):
     """The last lines of a step's output. `log` is the object that holds all of it."""
 
     uid: str
-    node: str
+    node: Annotated[str, Meta(description="Id of the step.")]
     task: str
-    status: str
+    status: Annotated[str, Meta(description="Status of the step.")]
     log: str | None = None
-    lines: list[str]
+    lines: Annotated[list[str], Meta(description="Last lines, oldest first.")]
 
 
 class JobGroup(Resource, kw_only=True):
@@ -109,8 +120,8 @@ class JobGroup(Resource, kw_only=True):
 
     gid: str
     project: int
-    jobs: int
-    statuses: dict[str, int]
+    jobs: Annotated[int, Meta(description="How many jobs it has.")]
+    statuses: Annotated[dict[str, int], Meta(description="How many jobs there are of each status.")]
     progress: JobProgress
 
 
@@ -121,27 +132,27 @@ class Job(Resource, kw_only=True):
     counts steps, or the unit that a step reports; for a transcode, pieces, as do `done` and `pieces`.
     """
 
-    id: str
+    id: Annotated[str, Meta(description="Name of the workflow.")]
     uid: str
     gid: str
     project: int
-    user: int
-    alg_id: int | None = None
+    user: Annotated[int, Meta(description="Id of the user who launched it.")]
+    alg_id: Annotated[int | None, Meta(description="Id of the algorithm; a transcode has none.")] = None
     media_ids: list[int] = []
-    status: str
+    status: Annotated[str, Meta(description="Pending, Running, Succeeded, Failed or Error.")]
     start_time: Timestamp
     stop_time: Timestamp | None = None
-    nodes: list[JobNode] = []
-    message: str | None = None
+    nodes: Annotated[list[JobNode], Meta(description="Steps of the workflow.")] = []
+    message: Annotated[str | None, Meta(description="Why it failed or waits.")] = None
     progress: JobProgress
-    pieces: int | None = None
-    done: int | None = None
+    pieces: Annotated[int | None, Meta(description="For a transcode, how many pieces it has.")] = None
+    done: Annotated[int | None, Meta(description="For a transcode, how many pieces are done.")] = None
 
 
 class Transcode(Resource, kw_only=True):
     """A transcode: the request, and the job that runs it."""
 
-    spec: dict[str, Any]
+    spec: Annotated[dict[str, Any], Meta(description="The request.")]
     job: Job
 
 

@@ -88,22 +88,22 @@ class ConcatDefinition(Resource, kw_only=True):
 
     names: ClassVar = {"id": "media"}
 
-    id: int
-    timestampOffset: float = 0  # noqa: N815 the wire's spelling
+    id: Annotated[int, Meta(description="Id of the media.")]
+    timestampOffset: Annotated[float, Meta(description="Seconds at which it begins.")] = 0  # noqa: N815 the wire's spelling
 
 
 class FeedDefinition(Resource, kw_only=True):
     """One feed of a live stream."""
 
     name: str
-    resolution: list[int]
+    resolution: Annotated[list[int], Meta(description="Height, then width, in pixels.")]
 
 
 class LiveDefinition(Resource, kw_only=True):
     """One live stream."""
 
-    url: str
-    feeds: list[FeedDefinition] = []
+    url: Annotated[str, Meta(description="Address of the stream.")]
+    feeds: Annotated[list[FeedDefinition], Meta(description="Feeds of the stream.")] = []
 
 
 class BucketObject(Resource, kw_only=True):
@@ -135,16 +135,18 @@ class MediaFiles(Resource, kw_only=True):
         BucketObject | None, Meta(description="Set by the service for media of a bucket source.")
     ] = None
 
-    archival: list[VideoDefinition] | None = None
-    streaming: list[VideoDefinition] | None = None
-    audio: list[AudioDefinition] | None = None
-    image: list[ImageDefinition] | None = None
-    thumbnail: list[ImageDefinition] | None = None
-    thumbnail_gif: list[ImageDefinition] | None = None
-    attachment: list[AuxiliaryFileDefinition] | None = None
+    archival: Annotated[list[VideoDefinition] | None, Meta(description="Archival copies of the video.")] = None
+    streaming: Annotated[list[VideoDefinition] | None, Meta(description="Renditions of the video for players.")] = None
+    audio: Annotated[list[AudioDefinition] | None, Meta(description="Audio tracks.")] = None
+    image: Annotated[list[ImageDefinition] | None, Meta(description="The image, in one or more forms.")] = None
+    thumbnail: Annotated[list[ImageDefinition] | None, Meta(description="Thumbnails.")] = None
+    thumbnail_gif: Annotated[list[ImageDefinition] | None, Meta(description="Animated thumbnails.")] = None
+    attachment: Annotated[
+        list[AuxiliaryFileDefinition] | None, Meta(description="Files of any kind that belong to the media.")
+    ] = None
     concat: list[ConcatDefinition] | None = None
-    live: list[LiveDefinition] | None = None
-    ids: list[int] | None = None
+    live: Annotated[list[LiveDefinition] | None, Meta(description="Live streams.")] = None
+    ids: Annotated[list[int] | None, Meta(description="Ids of the videos that are shown side by side.")] = None
     layout: list[int] | None = None
     quality: int | None = None
     frameOffset: list[int] | None = None  # noqa: N815 the wire's spelling

@@ -61,7 +61,7 @@ class FavoriteSpec(Resource, kw_only=True):
     accepts: ClassVar = {"entityTypeName": "entity_type_name", "meta": "type"}
 
     name: Name
-    type: Id
+    type: Annotated[Id, Meta(description="Id of the type of annotations that the values are for.")]
     values: dict[str, Any]
     page: Page = 1
     entity_type_name: EntityTypeName | None = None
@@ -75,7 +75,7 @@ class Favorite(Resource, kw_only=True):
     id: int
     project: int
     user: Id
-    type: int
+    type: Annotated[int, Meta(description="Id of the type of annotations that the values are for.")]
     name: Name
     entity_type_name: EntityTypeName = "Localization"
     page: Page = 1
@@ -91,7 +91,7 @@ class Announcement(Resource, kw_only=True):
     id: int
     user: Annotated[int, Meta(description="The user who receives this copy.")]
     subject: str = ""
-    markdown: str
+    markdown: Annotated[str, Meta(description="Text in Markdown.")]
     created_datetime: Timestamp
     eol_datetime: Timestamp
 

@@ -54,31 +54,35 @@ class AttributeCombinatorSpec(Resource, kw_only=True):
 class AttributeOperationSpec(Resource, kw_only=True):
     """An object search: one comparison, or a combination of object searches in `operations`."""
 
-    method: Method | None = None
-    operations: list[Any] | None = None
-    attribute: str | None = None
-    operation: Operation | None = None
-    inverse: bool = False
-    value: Any = None
+    method: Annotated[Method | None, Meta(description="How `operations` are combined: AND, OR or NOT.")] = None
+    operations: Annotated[list[Any] | None, Meta(description="Object searches to combine.")] = None
+    attribute: Annotated[
+        str | None, Meta(description="Name of the attribute; built-in members have a `$` prefix, such as $frame.")
+    ] = None
+    operation: Annotated[Operation | None, Meta(description="How the attribute is compared with `value`.")] = None
+    inverse: Annotated[bool, Meta(description="Whether to select what does not match.")] = False
+    value: Annotated[Any, Meta(description="What to compare with, in the data type of the attribute.")] = None
 
 
 class Fill(Resource, kw_only=True):
     """How the inside of a shape is drawn."""
 
-    style: Literal["fill", "blur", "gray"] | None = None
-    color: Any = None
+    style: Annotated[
+        Literal["fill", "blur", "gray"] | None, Meta(description="Filled with a colour, blurred, or gray.")
+    ] = None
+    color: Annotated[Any, Meta(description="Colour as in ColorMap.")] = None
 
 
 class ColorMap(Resource, kw_only=True):
     """Colours of shapes. A colour is `[r, g, b]` or `[r, g, b, a]`, each 0 to 255, or `#RRGGBB`."""
 
-    default: Any = None
+    default: Annotated[Any, Meta(description="Colour of shapes that nothing else gives one.")] = None
     default_fill: Fill | None = None
     key: Annotated[
         str | None, Meta(description="The attribute whose value picks a colour of `map` and a fill of `fill_map`.")
     ] = None
-    map: dict[str, Any] | None = None
-    fill_map: dict[str, Fill] | None = None
+    map: Annotated[dict[str, Any] | None, Meta(description="Colours by the value of the attribute `key`.")] = None
+    fill_map: Annotated[dict[str, Fill] | None, Meta(description="Fills by the value of the attribute `key`.")] = None
     alpha_ranges: Annotated[
         dict[str, list[Any]] | None, Meta(description="By attribute: `[minimum, maximum, alpha]`.")
     ] = None

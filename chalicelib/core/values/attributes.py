@@ -17,17 +17,21 @@ Dtype = Literal["bool", "int", "float", "enum", "string", "datetime", "geopos", 
 class AutocompleteService(Resource, kw_only=True):
     """The source of a string attribute's suggestions."""
 
-    serviceUrl: str | None = None  # noqa: N815 the wire's spelling
-    match_any: bool = False
-    mode: Literal["tator", "worms"] = "tator"
-    minLevel: int | None = None  # noqa: N815 the wire's spelling
-    useCommon: bool | None = None  # noqa: N815 the wire's spelling
+    serviceUrl: Annotated[str | None, Meta(description="Address of the suggestions.")] = None  # noqa: N815 the wire's spelling
+    match_any: Annotated[
+        bool, Meta(description="Whether a suggestion may match anywhere and not only at the beginning.")
+    ] = False
+    mode: Annotated[Literal["tator", "worms"], Meta(description="Form of the service's answers.")] = "tator"
+    minLevel: Annotated[  # noqa: N815 the wire's spelling
+        int | None, Meta(description="Smallest number of levels below the ancestor; 1 is everything.")
+    ] = None
+    useCommon: Annotated[bool | None, Meta(description="Whether common names are suggested.")] = None  # noqa: N815 the wire's spelling
 
 
 class AttributeType(Resource, kw_only=True):
     """The definition of one user-defined attribute of a type."""
 
-    name: Annotated[str, Meta(min_length=1)]
+    name: Annotated[str, Meta(min_length=1, description="Name of the attribute, unique within the type.")]
     dtype: Dtype
     description: str = ""
     required: bool = False
@@ -43,4 +47,4 @@ class AttributeType(Resource, kw_only=True):
     use_current: Annotated[bool | None, Meta(description="For a datetime: fill in the time of creation.")] = None
     autocomplete: AutocompleteService | None = None
     style: str | None = None
-    visible: bool | None = None
+    visible: Annotated[bool | None, Meta(description="Whether user interfaces show the attribute.")] = None

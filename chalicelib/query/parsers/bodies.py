@@ -21,13 +21,27 @@ class FloatArrayQuery(Resource, kw_only=True):
     In place of `center`, `like` names an entity of the same kind whose vector it is.
     """
 
-    name: str
-    center: Annotated[list[float], Meta(min_length=1, max_length=2000)] | None = None
+    name: Annotated[str, Meta(description="Name of a float_array attribute.")]
+    center: (
+        Annotated[
+            list[float],
+            Meta(
+                min_length=1,
+                max_length=2000,
+                description="Vector from which distances are computed, as long as those of the attribute.",
+            ),
+        ]
+        | None
+    ) = None
     like: Annotated[Id | None, Meta(description="Id of an entity of the same kind, whose vector is the center.")] = None
-    metric: Literal["l2norm", "l1norm", "cosine", "ip"] | None = None
-    order: Literal["asc", "desc"] | None = None
-    lower_bound: float | None = None
-    upper_bound: float | None = None
+    metric: Annotated[
+        Literal["l2norm", "l1norm", "cosine", "ip"] | None, Meta(description="Measure of distance; l2norm by default.")
+    ] = None
+    order: Annotated[Literal["asc", "desc"] | None, Meta(description="asc (nearest first, the default) or desc.")] = (
+        None
+    )
+    lower_bound: Annotated[float | None, Meta(description="Smallest distance, inclusive; 0 is no bound.")] = None
+    upper_bound: Annotated[float | None, Meta(description="Largest distance, inclusive; 0 is no bound.")] = None
 
 
 class IdQuery(Resource, kw_only=True):
@@ -52,7 +66,7 @@ class MediaIdQuery(IdQuery, kw_only=True):
 class AnnotationIdQuery(IdQuery, kw_only=True):
     """Selects annotations of either kind."""
 
-    media_ids: Ids | None = None
+    media_ids: Annotated[Ids | None, Meta(description="Only annotations on these media.")] = None
     elemental_ids: list[str] | None = None
     media_query: Annotated[
         str | None, Meta(description="Parameters of a media list as in an address: only annotations of such media.")

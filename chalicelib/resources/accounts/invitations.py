@@ -21,7 +21,7 @@ InvitationStatus = Literal["Pending", "Expired", "Accepted"]
 class InvitationUpdate(Resource, kw_only=True):
     """The body of a PATCH of an invitation; Accepted is the only status that can be set."""
 
-    permission: OrganizationLevelName | None = None
+    permission: Annotated[OrganizationLevelName | None, Meta(description="Member or Admin.")] = None
     status: Literal["Accepted"] | None = None
 
 
@@ -29,7 +29,7 @@ class InvitationSpec(Resource, kw_only=True):
     """The body that creates an invitation."""
 
     email: Email
-    permission: OrganizationLevelName
+    permission: Annotated[OrganizationLevelName, Meta(description="Member or Admin.")]
 
 
 class Invitation(Resource, kw_only=True):
@@ -41,11 +41,11 @@ class Invitation(Resource, kw_only=True):
     id: int
     organization: Id
     email: Email
-    permission: OrganizationLevelName
-    status: InvitationStatus = "Pending"
+    permission: Annotated[OrganizationLevelName, Meta(description="Member or Admin.")]
+    status: Annotated[InvitationStatus, Meta(description="Pending, Accepted or Expired.")] = "Pending"
     created_by: int
     created_datetime: Timestamp
-    created_username: str
+    created_username: Annotated[str, Meta(description="Name of the user that sent it.")]
     registration_token: Annotated[
         str | None, Meta(description="Null in every answer: older clients expect the member.")
     ] = None

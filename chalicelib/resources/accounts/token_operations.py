@@ -47,7 +47,7 @@ class Credentials(Resource, kw_only=True):
 class Token(Resource, kw_only=True):
     """An API token as it is shown, once."""
 
-    token: str
+    token: Annotated[str, Meta(description="Token for the header Authorization: `Token …`.")]
 
 
 class TokenSummary(Resource, kw_only=True):

@@ -32,14 +32,16 @@ class StateMergeUpdate(Resource, kw_only=True):
 
     names: ClassVar = {"merge_state_id": "state"}
 
-    merge_state_id: Id
+    merge_state_id: Annotated[Id, Meta(description="Id of the state that is merged into this one and deleted.")]
 
 
 class StateTrimUpdate(Resource, kw_only=True):
     """Cuts off the end of a track: all before `frame` at its start, or all after it at its end."""
 
     frame: Frame
-    endpoint: Literal["start", "end"]
+    endpoint: Annotated[
+        Literal["start", "end"], Meta(description="start removes what is before the frame, end what is after it.")
+    ]
 
 
 class LocalizationChanged(Resource, kw_only=True):
@@ -71,7 +73,7 @@ class LeafUpdate(Resource, kw_only=True):
     attributes: Attributes | None = None
     reset_attributes: list[str] | None = None
     null_attributes: list[str] | None = None
-    parent: Annotated[int, Meta(ge=-1)] | None = None
+    parent: Annotated[int, Meta(ge=-1, description="Id of the new parent.")] | None = None
 
 
 class LeafSpec(Resource, kw_only=True):
@@ -81,13 +83,13 @@ class LeafSpec(Resource, kw_only=True):
 
     name: LeafName
     type: Id
-    parent: Annotated[int, Meta(ge=-1)] | None = None
+    parent: Annotated[int, Meta(ge=-1, description="Id of the parent; null for a root.")] | None = None
     attributes: Attributes | None = None
 
 
 class LeafSuggestion(Resource, kw_only=True):
     """One leaf in autocompletion: its name, its parent's name, and its alias if it has one."""
 
-    value: str
-    group: str
-    data: dict[str, Any] = {}
+    value: Annotated[str, Meta(description="Name of the leaf.")]
+    group: Annotated[str, Meta(description="Name of its parent.")]
+    data: Annotated[dict[str, Any], Meta(description="Alias, if it has one.")] = {}

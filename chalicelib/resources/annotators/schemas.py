@@ -37,11 +37,11 @@ class AnnotatorUpdate(Resource, kw_only=True):
     names: ClassVar = {"drafts": "version"}
 
     name: Name | None = None
-    url: Url | None = None
+    url: Annotated[Url | None, Meta(description="Address of the model; give it or `algorithm`.")] = None
     convention: Convention | None = None
     headers: Headers | None = None
-    algorithm: Name | None = None
-    type: Id | None = None
+    algorithm: Annotated[Name | None, Meta(description="Name of an algorithm that takes the place of a URL.")] = None
+    type: Annotated[Id | None, Meta(description="Id of the localization type of its boxes.")] = None
     label_attribute: AttributeName | None = None
     confidence_attribute: AttributeName | None = None
     kind: Annotated[
@@ -71,7 +71,7 @@ class AnnotatorSpec(AnnotatorUpdate, kw_only=True):
     """What registers an annotator: a URL, or the name of an algorithm; and the type of the boxes."""
 
     name: Name
-    type: Id
+    type: Annotated[Id, Meta(description="Id of the localization type of its boxes.")]
 
 
 class Annotator(Resource, kw_only=True):
@@ -82,10 +82,10 @@ class Annotator(Resource, kw_only=True):
     id: int
     project: int
     name: Name
-    url: str | None = None
+    url: Annotated[str | None, Meta(description="Address of the model; give it or `algorithm`.")] = None
     convention: Convention = "limn"
-    algorithm: str | None = None
-    type: int
+    algorithm: Annotated[str | None, Meta(description="Name of an algorithm that takes the place of a URL.")] = None
+    type: Annotated[int, Meta(description="Id of the localization type of its boxes.")]
     label_attribute: str | None = None
     confidence_attribute: str | None = None
     kind: Kind = "detector"
@@ -109,19 +109,19 @@ class PredictionSpec(Resource, kw_only=True):
 class Box(Resource, kw_only=True):
     """A box in fractions of the width and height of the picture."""
 
-    x: float
-    y: float
-    width: float
-    height: float
-    label: str | None = None
-    confidence: float | None = None
+    x: Annotated[float, Meta(description="Left edge as a fraction of the picture, from 0 to 1.")]
+    y: Annotated[float, Meta(description="Top edge as a fraction of the picture, from 0 to 1.")]
+    width: Annotated[float, Meta(description="Width as a fraction of the picture, from 0 to 1.")]
+    height: Annotated[float, Meta(description="Height as a fraction of the picture, from 0 to 1.")]
+    label: Annotated[str | None, Meta(description="Class of the object.")] = None
+    confidence: Annotated[float | None, Meta(description="Confidence, from 0 to 1.")] = None
 
 
 class Prediction(Resource, kw_only=True):
     """What an annotator found on a frame; localizations and states are bodies without their media."""
 
-    boxes: list[Box]
-    localizations: list[dict[str, Any]]
+    boxes: Annotated[list[Box], Meta(description="Boxes of the frame.")]
+    localizations: Annotated[list[dict[str, Any]], Meta(description="The boxes as bodies, without media and version.")]
     states: Annotated[list[dict[str, Any]], Meta(description="Bodies of states: classes of the frame.")] = []
     tracks: Annotated[
         list[str | None], Meta(description="Of each localization: the key of its track in the media, or null.")
@@ -212,11 +212,11 @@ class AnnotateSpec(Resource, kw_only=True):
     names: ClassVar = {"version": "version", "media_ids": "media", "localization_ids": "localization"}
 
     annotator: Id
-    version: Id | None = None
+    version: Annotated[Id | None, Meta(description="Id of the version that the boxes are written to.")] = None
     media_ids: list[int] | None = None
     media_query: MediaQueryText | None = None
     every: Annotated[Annotated[int, Meta(ge=1, le=100_000)], Meta(description="Use every n-th frame.")] = 1
-    start: Annotated[int, Meta(ge=0)] = 0
+    start: Annotated[int, Meta(ge=0, description="First frame, from 0.")] = 0
     stop: Annotated[
         Annotated[int, Meta(ge=0)] | None,
         Meta(description="The frame before which to stop; by default the end of the media."),

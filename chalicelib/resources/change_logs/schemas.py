@@ -19,8 +19,8 @@ class ChangeLogDescriptionOfChangeNew(Struct, frozen=True, kw_only=True):
 class ChangeLogDescriptionOfChange(Struct, frozen=True, kw_only=True):
     """Members before and after, the same in both lists and in the same order."""
 
-    old: list[ChangeLogDescriptionOfChangeNew]
-    new: list[ChangeLogDescriptionOfChangeNew]
+    old: Annotated[list[ChangeLogDescriptionOfChangeNew], Meta(description="Members before.")]
+    new: Annotated[list[ChangeLogDescriptionOfChangeNew], Meta(description="The same members after.")]
 
 
 class ChangeLog(Struct, frozen=True, kw_only=True):

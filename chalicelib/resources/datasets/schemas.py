@@ -36,7 +36,7 @@ class Dataset(Resource, kw_only=True):
     seq: Annotated[int, Meta(description="The commit.")]
     selection: Annotated[dict[str, Any] | None, Meta(description="What was selected; in GetDataset only.")] = None
     progress: Annotated[JobProgress, Meta(description="In parts.")]
-    media: int
+    media: Annotated[int, Meta(description="How many media it holds.")]
     labels: Annotated[int, Meta(description="With those that tracks have between their localizations.")]
     size: Annotated[int, Meta(description="Bytes of its Parquet files.")]
 
@@ -52,19 +52,19 @@ class DatasetCreated(Resource, kw_only=True):
 class Difference(Resource, kw_only=True):
     """What changed in one table: the numbers of rows, and the ids of the first of them."""
 
-    added: int
-    changed: int
-    removed: int
-    added_ids: list[int]
-    changed_ids: list[int]
-    removed_ids: list[int]
+    added: Annotated[int, Meta(description="How many rows were added.")]
+    changed: Annotated[int, Meta(description="How many rows were changed.")]
+    removed: Annotated[int, Meta(description="How many rows were removed.")]
+    added_ids: Annotated[list[int], Meta(description="Ids of the first rows that were added.")]
+    changed_ids: Annotated[list[int], Meta(description="Ids of the first rows that were changed.")]
+    removed_ids: Annotated[list[int], Meta(description="Ids of the first rows that were removed.")]
 
 
 class Comparison(Resource, kw_only=True):
     """What an earlier version lacks, has otherwise, and has in addition, compared with a later one."""
 
-    base: str
-    other: str
+    base: Annotated[str, Meta(description="Name or uid of the earlier version.")]
+    other: Annotated[str, Meta(description="Name or uid of the later version.")]
     media: Difference
     localizations: Difference
     states: Difference

@@ -23,8 +23,10 @@ class NotifySpec(Resource, kw_only=True):
 
     accepts: ClassVar = {"sendAsFile": "send_as_file"}
 
-    message: Annotated[str, Meta(min_length=1, max_length=50_000, pattern=r"\S")]
-    send_as_file: Flag | None = None
+    message: Annotated[
+        str, Meta(min_length=1, max_length=50_000, pattern=r"\S", description="What to say, at most 50,000 characters.")
+    ]
+    send_as_file: Annotated[Flag | None, Meta(description="1 attaches the message as a file.")] = None
 
 
 @OPERATIONS.post("/rest/Notify", "Notify", needs=Permission.STAFF, status=200)

@@ -39,7 +39,7 @@ class HistoryEntry(Resource, kw_only=True):
     id: Annotated[int, Meta(description="The row that changed: a localization or state has a row for each mark.")]
     time: Timestamp
     user: Annotated[int | None, Meta(description="Id of the author; null for the service.")]
-    action: Literal["created", "updated", "deleted", "restored"]
+    action: Annotated[Literal["created", "updated", "deleted", "restored"], Meta(description="What happened.")]
     old: Annotated[dict[str, Any] | None, Meta(description="The members that changed, before; null for a creation.")]
     new: Annotated[dict[str, Any] | None, Meta(description="The same members after; null for a deletion.")]
 

@@ -124,7 +124,7 @@ class EventDocument(Resource, kw_only=True):
 class EventPage(Resource, kw_only=True):
     """Some events, and where the next page begins."""
 
-    events: list[EventDocument]
+    events: Annotated[list[EventDocument], Meta(description="Events in the order of commits.")]
     next: Annotated[
         str, Meta(description="To give as `after`. It advances past changes that the reader may not see, too.")
     ]

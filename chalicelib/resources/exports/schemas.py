@@ -27,7 +27,7 @@ class LocalizationSelection(LocalizationQuery, kw_only=True):
 
     ids: Ids | None = None
     object_search: ObjectSearch = None
-    media_ids: Ids | None = None
+    media_ids: Annotated[Ids | None, Meta(description="Only annotations on these media.")] = None
     elemental_ids: list[str] | None = None
     state_ids: Annotated[Ids | None, Meta(description="Localizations that these tracks contain.")] = None
     frame_state_ids: Annotated[Ids | None, Meta(description="Localizations on the frames of these states.")] = None
@@ -38,7 +38,7 @@ class StateSelection(StateQuery, kw_only=True):
 
     ids: Ids | None = None
     object_search: ObjectSearch = None
-    media_ids: Ids | None = None
+    media_ids: Annotated[Ids | None, Meta(description="Only annotations on these media.")] = None
     elemental_ids: list[str] | None = None
     localization_ids: Annotated[Ids | None, Meta(description="Tracks that contain any of these.")] = None
 
@@ -119,9 +119,9 @@ Share = Annotated[float, Meta(ge=0, le=1)]
 class Split(Resource, kw_only=True):
     """The division of media into training, validation and test sets, by shares of their number."""
 
-    train: Share = 0.8
-    val: Share = 0.2
-    test: Share = 0.0
+    train: Annotated[Share, Meta(description="Share of the media for training.")] = 0.8
+    val: Annotated[Share, Meta(description="Share of the media for validation.")] = 0.2
+    test: Annotated[Share, Meta(description="Share of the media for tests.")] = 0.0
     seed: Annotated[int, Meta(description="The same seed and media give the same division.")] = 0
 
 
@@ -153,7 +153,7 @@ class ExportSpec(Selection, kw_only=True):
         Meta(description="Pictures: none; one of each box or polygon; of each frame with labels; of every n-th frame."),
     ] = "none"
     every: Annotated[int, Meta(ge=1, le=100_000, description="The n of `frames: every`.")] | None = None
-    image_format: Literal["jpg", "png"] = "jpg"
+    image_format: Annotated[Literal["jpg", "png"], Meta(description="Format of the pictures of frames.")] = "jpg"
     image_height: (
         Annotated[
             int,
@@ -185,8 +185,8 @@ class Export(Resource, kw_only=True):
     expires_datetime: Annotated[Timestamp, Meta(description="When it is deleted.")]
     seq: Annotated[int, Meta(description="The commit whose data it has.")]
     progress: Annotated[JobProgress, Meta(description="In parts.")]
-    media: int
-    labels: int
+    media: Annotated[int, Meta(description="How many media it holds.")]
+    labels: Annotated[int, Meta(description="How many labels it holds.")]
     interpolated: Annotated[
         int, Meta(description="Labels between the localizations of tracks, those that are left out included.")
     ]

@@ -25,8 +25,8 @@ PAGES = Operations(tag=TAG)
 class HealthStatus(Resource, kw_only=True):
     """A part of the service that is well."""
 
-    part: str
-    status: str = "ok"
+    part: Annotated[str, Meta(description="Part of the service.")]
+    status: Annotated[str, Meta(description="ok.")] = "ok"
     version: Annotated[str | None, Meta(description="The version of the service, in the part `service` only.")] = None
 
 

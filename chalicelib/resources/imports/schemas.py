@@ -78,10 +78,10 @@ class ImportSpec(Resource, kw_only=True):
 class Tally(Resource, kw_only=True):
     """How many rows of one kind. read = accepted + refused + skipped."""
 
-    read: int = 0
+    read: Annotated[int, Meta(description="Rows of the archive.")] = 0
     accepted: Annotated[int, Meta(description="Rows that are, or would be, in the project after the import.")] = 0
     present: Annotated[int, Meta(description="Of these, those that were there before.")] = 0
-    refused: int = 0
+    refused: Annotated[int, Meta(description="Rows that are not imported.")] = 0
     skipped: Annotated[int, Meta(description="Interpolated boxes, and classes that the body skips.")] = 0
 
 
@@ -95,17 +95,17 @@ class RefusedRow(Resource, kw_only=True):
 class MappedClass(Resource, kw_only=True):
     """What a class becomes: a type, or why not."""
 
-    name: str
-    kind: str
+    name: Annotated[str, Meta(description="Name of the class.")]
+    kind: Annotated[str, Meta(description="Kind of the annotation.")]
     type: int | None = None
     reason: str | None = None
-    rows: int = 0
+    rows: Annotated[int, Meta(description="How many rows have it.")] = 0
 
 
 class MappedMedia(Resource, kw_only=True):
     """What a media of the archive becomes."""
 
-    key: str
+    key: Annotated[str, Meta(description="Name of the media in the archive.")]
     media: Annotated[int | None, Meta(description="The media that it matches; none where it is created.")] = None
 
 
@@ -125,12 +125,16 @@ class ImportReport(Resource, kw_only=True):
     media: Tally
     localizations: Tally
     states: Tally
-    classes: list[MappedClass] = []
+    classes: Annotated[
+        list[MappedClass], Meta(description="Classes of the archive, and the types that they become.")
+    ] = []
     types: Annotated[list[PlannedType], Meta(description="What `create_types` creates.")] = []
-    matched: list[MappedMedia] = []
-    refusals: list[RefusedRow] = []
+    matched: Annotated[
+        list[MappedMedia], Meta(description="Media of the archive, and those of the project that they match.")
+    ] = []
+    refusals: Annotated[list[RefusedRow], Meta(description="Rows that are not imported.")] = []
     notes: Annotated[list[RefusedRow], Meta(description="What of imported rows is left out.")] = []
-    note_count: int = 0
+    note_count: Annotated[int, Meta(description="How many notes there are.")] = 0
 
 
 class ImportProgress(Resource, kw_only=True):
@@ -149,7 +153,7 @@ class Import(Resource, kw_only=True):
     user: int
     name: str
     format: str
-    dry_run: bool
+    dry_run: Annotated[bool, Meta(description="Whether it only reports what it would do.")]
     status: Annotated[str, Meta(description="pending, checking, running, succeeded or failed.")]
     start_time: Timestamp
     stop_time: Timestamp | None = None

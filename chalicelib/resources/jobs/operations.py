@@ -28,6 +28,10 @@ MOST_LINES = 1_000
 class AlgorithmLaunchSpec(JobSpec, kw_only=True):
     """The body of a launch; without ids and query, it covers all media of the project."""
 
+    media_ids: Annotated[
+        list[int] | None, Meta(description="Ids of the media; without ids and query, all media of the project.")
+    ] = None
+
 
 class AlgorithmLaunch(Resource, kw_only=True):
     """The answer to a launch: the jobs, and their group."""

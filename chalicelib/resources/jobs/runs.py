@@ -36,7 +36,7 @@ class JobSpec(Resource, kw_only=True):
     names = {"media_ids": "media"}
 
     algorithm_name: Annotated[str, Meta(min_length=1, max_length=128)]
-    media_ids: list[int] | None = None
+    media_ids: Annotated[list[int] | None, Meta(description="Ids of the media; an empty list starts nothing.")] = None
     media_query: Annotated[
         Annotated[str, Meta(max_length=8192)] | None,
         Meta(description="Parameters of GetMediaList, such as `?name=x`; it wins over `media_ids`."),

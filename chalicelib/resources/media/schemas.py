@@ -62,11 +62,13 @@ class MediaSpec(Dimensions, kw_only=True):
     section: str | UnsetType = UNSET
     section_id: Id | None = None
     master_section: Annotated[Id | None, Meta(description="By default that of its folder.")] = None
-    url: Url | None = None
-    thumbnail_url: Url | None = None
-    thumbnail_gif_url: Url | None = None
-    gid: GroupId | None = None
-    uid: GroupId | None = None
+    url: Annotated[
+        Url | None, Meta(description="URL of the image, of an allowed origin or of the service's own store.")
+    ] = None
+    thumbnail_url: Annotated[Url | None, Meta(description="URL of a thumbnail; by default one is made.")] = None
+    thumbnail_gif_url: Annotated[Url | None, Meta(description="URL of an animated thumbnail.")] = None
+    gid: Annotated[GroupId | None, Meta(description="Id of the group of the upload.")] = None
+    uid: Annotated[GroupId | None, Meta(description="Id of the upload.")] = None
     attributes: Attributes | None = None
     elemental_id: Uuid | None = None
     user_elemental_id: Uuid | None = None
@@ -78,7 +80,7 @@ class MultiDefinition(Resource, kw_only=True):
 
     names: ClassVar = {"ids": "media"}
 
-    ids: list[Id] | None = None
+    ids: Annotated[list[Id] | None, Meta(description="Ids of the videos that are shown side by side.")] = None
     layout: list[int] | None = None
     quality: int | None = None
     frameOffset: list[int] | None = None  # noqa: N815 the wire's spelling
@@ -88,7 +90,7 @@ class LiveUpdateDefinition(Resource, kw_only=True):
     """Live streams shown side by side."""
 
     layout: list[int]
-    streams: list[LiveDefinition]
+    streams: Annotated[list[LiveDefinition], Meta(description="Streams that are shown together.")]
 
 
 class MediaUpdate(Dimensions, kw_only=True):
@@ -130,19 +132,19 @@ class MoveVideoSpec(Resource, kw_only=True):
 class MediaNext(Struct, kw_only=True):
     """The next media; −1 for the last."""
 
-    next: int
+    next: Annotated[int, Meta(description="Id of the next media; null at the end.")]
 
 
 class MediaPrev(Struct, kw_only=True):
     """The previous media; −1 for the first."""
 
-    prev: int
+    prev: Annotated[int, Meta(description="Id of the media before; null at the beginning.")]
 
 
 class MediaStats(Struct, kw_only=True):
     """Sums over media."""
 
-    count: Count
+    count: Annotated[Count, Meta(description="How many media match.")]
     duration: Annotated[float, Meta(ge=0, description="Seconds of video.")]
     total_size: Annotated[int, Meta(ge=0, description="Bytes of all files except audio.")]
     download_size: Annotated[
@@ -153,19 +155,19 @@ class MediaStats(Struct, kw_only=True):
 class CloneMediaSpec(Resource, kw_only=True):
     """The destination of clones."""
 
-    dest_project: Id
+    dest_project: Annotated[Id, Meta(description="Id of the project that the clones go to.")]
     dest_type: Annotated[
         Annotated[int, Meta(ge=-1)], Meta(description="A media type of that project; −1 for its first.")
     ]
     dest_section: Annotated[str | None, Meta(description="The name of a folder, created if it does not exist.")] = None
-    dest_section_id: Id | None = None
+    dest_section_id: Annotated[Id | None, Meta(description="Id of the section that the clones go to.")] = None
 
 
 class GetClonedMediaResponse(Struct, kw_only=True):
     """The media that share files with one media, including itself and the original."""
 
     message: str
-    ids: list[int]
+    ids: Annotated[list[int], Meta(description="Ids of the media that use the same files.")]
 
 
 def guess_type(types: Mapping[int, MediaType], name: str, *, has_file: bool = False) -> MediaType:

@@ -23,12 +23,12 @@ class TemporaryFileSpec(Resource, kw_only=True):
 
     required_later: ClassVar = frozenset({"name", "lookup"})
 
-    url: Annotated[str, Meta(min_length=1, max_length=2048)]
+    url: Annotated[str, Meta(min_length=1, max_length=2048, description="URL that is fetched at once.")]
     name: Annotated[str, Meta(min_length=1, max_length=128, pattern=ONE_LINE)] | None = None
     lookup: Annotated[
         Annotated[str, Meta(max_length=256)] | None, Meta(description="A search word of the caller's.")
     ] = None
-    hours: Annotated[int, Meta(ge=1, le=LONGEST_HOURS)] = LONGEST_HOURS
+    hours: Annotated[int, Meta(ge=1, le=LONGEST_HOURS, description="Hours for which it is kept.")] = LONGEST_HOURS
 
 
 class ClipOrder(Struct, kw_only=True, omit_defaults=True):
@@ -77,7 +77,7 @@ class TemporaryFile(Resource, kw_only=True):
     user: int
     name: str
     path: str
-    lookup: str
+    lookup: Annotated[str, Meta(description="Search word that it was created with.")]
     created_datetime: Timestamp
     eol_datetime: Timestamp
     status: Literal["waiting", "ready", "failed"] = "ready"
@@ -112,8 +112,8 @@ class VideoClip(Resource, kw_only=True):
     """A clip: its file, and the frames at which each of its segments starts and ends, inclusive."""
 
     file: TemporaryFile
-    segment_start_frames: list[int]
-    segment_end_frames: list[int]
+    segment_start_frames: Annotated[list[int], Meta(description="First frame of each segment of the clip.")]
+    segment_end_frames: Annotated[list[int], Meta(description="Last frame of each segment of the clip.")]
 
 
 TEMPORARY_FILE = RecordKind(

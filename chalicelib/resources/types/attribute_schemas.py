@@ -25,7 +25,7 @@ class AttributeTypeChange(Resource, kw_only=True):
 
     is_change: ClassVar = True
 
-    name: AttributeName | None = None
+    name: Annotated[AttributeName | None, Meta(description="Name of the attribute, unique within the type.")] = None
     dtype: Dtype | None = None
     description: str | None = None
     required: bool | None = None
@@ -35,11 +35,11 @@ class AttributeTypeChange(Resource, kw_only=True):
     maximum: float | UnsetType | None = UNSET
     choices: list[str] | None = None
     labels: list[str] | UnsetType | None = UNSET
-    size: Annotated[int, Meta(ge=1, le=2000)] | None = None
+    size: Annotated[int, Meta(ge=1, le=2000, description="Length of a float_array, 1 to 2000.")] | None = None
     use_current: bool | UnsetType | None = UNSET
     autocomplete: AutocompleteService | UnsetType | None = UNSET
     style: str | UnsetType | None = UNSET
-    visible: bool | UnsetType | None = UNSET
+    visible: Annotated[bool | UnsetType | None, Meta(description="Whether user interfaces show the attribute.")] = UNSET
 
 
 class AttributeTypeUpdate(Resource, kw_only=True):
@@ -48,9 +48,12 @@ class AttributeTypeUpdate(Resource, kw_only=True):
     accepts: ClassVar = {"old_attribute_type_name": "current_name", "new_attribute_type": "attribute_type_update"}
 
     entity_type: EntityType
-    current_name: AttributeName
+    current_name: Annotated[AttributeName, Meta(description="Name of the attribute before the change.")]
     attribute_type_update: AttributeTypeChange
-    everywhere: Literal["true", "false"] | bool = field(default=False, name="global")
+    everywhere: Annotated[
+        Literal["true", "false"] | bool,
+        Meta(description="Whether to change every type of the project that has the attribute."),
+    ] = field(default=False, name="global")
     force: Annotated[
         bool,
         Meta(description="Change the definition although entities have values that it makes invalid; they keep them."),
@@ -64,4 +67,4 @@ class AttributeTypeDelete(Resource, kw_only=True):
     accepts: ClassVar = {"attribute_to_delete": "name"}
 
     entity_type: EntityType
-    name: AttributeName
+    name: Annotated[AttributeName, Meta(description="Name of the attribute to remove.")]

@@ -42,7 +42,7 @@ class UploadInfoQuery(Resource, kw_only=True):
 class UploadInfo(Resource, kw_only=True):
     """The presigned URLs for the parts of an upload, in order."""
 
-    urls: list[str]
+    urls: Annotated[list[str], Meta(description="Presigned URLs, one for each part.")]
     key: str
     upload_id: Annotated[str, Meta(description="The id of a multipart upload; empty for a single part.")] = ""
 
@@ -50,16 +50,20 @@ class UploadInfo(Resource, kw_only=True):
 class UploadPart(Resource, kw_only=True):
     """A part as S3 acknowledged it."""
 
-    ETag: Annotated[str, Meta(min_length=1, max_length=256)]
-    PartNumber: Annotated[int, Meta(ge=1, le=MOST_PARTS)]
+    ETag: Annotated[str, Meta(min_length=1, max_length=256, description="ETag that the store answered.")]
+    PartNumber: Annotated[int, Meta(ge=1, le=MOST_PARTS, description="Number of the part, from 1.")]
 
 
 class UploadCompletionSpec(Resource, kw_only=True):
     """A multipart upload whose parts are complete."""
 
     key: Annotated[str, Meta(min_length=1, max_length=1024, pattern=ONE_LINE)]
-    upload_id: Annotated[str, Meta(min_length=1, max_length=1024, pattern=ONE_LINE)]
-    parts: Annotated[list[UploadPart], Meta(min_length=2, max_length=MOST_PARTS)]
+    upload_id: Annotated[
+        str, Meta(min_length=1, max_length=1024, pattern=ONE_LINE, description="Id of the multipart upload.")
+    ]
+    parts: Annotated[
+        list[UploadPart], Meta(min_length=2, max_length=MOST_PARTS, description="Parts as the store acknowledged.")
+    ]
     bucket_id: Id | None = None
 
 
@@ -72,14 +76,17 @@ class DownloadInfoQuery(Resource, kw_only=True):
 class DownloadInfoSpec(Resource, kw_only=True):
     """The keys to download."""
 
-    keys: Annotated[list[Annotated[str, Meta(max_length=1024, pattern=ONE_LINE)]], Meta(max_length=_MOST_KEYS)]
+    keys: Annotated[
+        list[Annotated[str, Meta(max_length=1024, pattern=ONE_LINE)]],
+        Meta(max_length=_MOST_KEYS, description="Keys of the objects."),
+    ]
 
 
 class DownloadInfo(Resource, kw_only=True):
     """The presigned URL of an object."""
 
     key: str
-    url: str
+    url: Annotated[str, Meta(description="Presigned URL of the object.")]
 
 
 @OPERATIONS.get(

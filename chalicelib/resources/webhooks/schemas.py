@@ -115,15 +115,20 @@ class WebhookCreated(Resource, kw_only=True):
 class RotationSpec(Resource, kw_only=True):
     """How long the present secret stays valid beside the new one."""
 
-    keep_hours: Annotated[int, Meta(ge=0, le=LONGEST_KEPT)] = 24
+    keep_hours: Annotated[
+        int,
+        Meta(ge=0, le=LONGEST_KEPT, description="Hours for which the present secret stays valid beside the new one."),
+    ] = 24
 
 
 class SecretRotated(Resource, kw_only=True):
     """The new secret, which is never shown again."""
 
     message: str
-    secret: str
-    previous_secret_until: Timestamp | None = None
+    secret: Annotated[str, Meta(description="The new secret; it is not shown again.")]
+    previous_secret_until: Annotated[
+        Timestamp | None, Meta(description="Time until which the old secret is valid, ISO 8601; null if it is not.")
+    ] = None
 
 
 class DeliveryQuery(Resource, kw_only=True):
@@ -143,12 +148,14 @@ class Delivery(Resource, kw_only=True):
     time: Timestamp
     project: int
     event: Annotated[str, Meta(description="The id of the event, and `webhook-id` of the message.")]
-    type: str
+    type: Annotated[str, Meta(description="Type of the event.")]
     attempt: Annotated[int, Meta(description="From 1; 0 for one that was asked for by redelivery or ping.")]
     status: Annotated[int | None, Meta(description="The HTTP status; absent where there was no answer.")] = None
-    milliseconds: int = 0
+    milliseconds: Annotated[int, Meta(description="How long the receiver took.")] = 0
     excerpt: Annotated[str, Meta(description="The beginning of the answer, or why there was none.")] = ""
-    next_attempt: Timestamp | None = None
+    next_attempt: Annotated[
+        Timestamp | None, Meta(description="Time of the next attempt, ISO 8601; null if no attempt is planned.")
+    ] = None
 
 
 class RedeliverySpec(Resource, kw_only=True):
