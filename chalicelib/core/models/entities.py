@@ -42,8 +42,7 @@ class Mask(Resource, kw_only=True):
         Meta(min_length=2, max_length=2, description="Height and width of the box in pixels of the media."),
     ]
     counts: Annotated[
-        str,
-        Meta(description="Run lengths, in columns, in the compressed form of COCO; at most 65,536 characters."),
+        str, Meta(description="Run lengths, in columns, in the compressed form of COCO; at most 65,536 characters.")
     ]
 
 
@@ -192,10 +191,8 @@ class StateUpdate(AttributeChange, kw_only=True):
     mark: int | None = None
     localization_ids_add: Annotated[list[int] | None, Meta(description="Ids of localizations to add.")] = None
     localization_ids_remove: Annotated[list[int] | None, Meta(description="Ids of localizations to remove.")] = None
-    localization_ids: Annotated[
-        list[int] | None, Meta(description="Ids of all localizations of the track; replaces the list.")
-    ] = None
-    media_ids: Annotated[list[int] | None, Meta(description="Ids of all media of the state; replaces the list.")] = None
+    localization_ids: Annotated[list[int] | None, Meta(description="All localizations of the track, by id.")] = None
+    media_ids: Annotated[list[int] | None, Meta(description="All media of the state, by id.")] = None
     in_place: Flag | None = None
     pedantic: Flag | None = None
 
@@ -356,7 +353,7 @@ class Media(Dimensions, kw_only=True):
     elemental_id: str
     archive_state: ArchiveState = "live"
     archive_status_date: Annotated[
-        Timestamp | None, Meta(description="Time at which `archive_state` changed last, ISO 8601 in UTC.")
+        Timestamp | None, Meta(description="When `archive_state` changed last, ISO 8601 in UTC.")
     ] = None
     media_files: MediaFiles | None = None
     import_error: Annotated[
@@ -372,9 +369,7 @@ class Media(Dimensions, kw_only=True):
     ] = None
     source_url: str | None = None
     deleted: bool = False
-    incident: Annotated[
-        int | None, Meta(description="With a related search: how many annotations match; else null.")
-    ] = None
+    incident: Annotated[int | None, Meta(description="With a related search: annotations that match.")] = None
     effective_permission: int = 0
 
     @property
