@@ -235,6 +235,7 @@ export const settings = {
   noImports: "No imports yet",
   imported: (/** @type {string} */ labels, /** @type {string} */ media, /** @type {string} */ refused) =>
     `${labels} annotations and ${media} media accepted, ${refused} refused`,
+  importDropped: (/** @type {string} */ names) => `not imported: ${names}`,
   importNotes: (/** @type {string} */ count) => `${count} taken in part: see the report`,
   cancelWork: "Cancel it?",
   report: "Report",

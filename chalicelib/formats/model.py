@@ -124,7 +124,14 @@ class Refusal(Struct, kw_only=True, frozen=True, tag_field="row", tag=True):
     reason: str
 
 
-Row = Media | Label | State | Refusal
+class Dropped(Struct, kw_only=True, frozen=True, tag_field="row", tag=True):
+    """Columns or members of one row or document that have no place here."""
+
+    names: tuple[str, ...]
+    """With what they are of: `annotations.score`, `object.pose`."""
+
+
+Row = Media | Label | State | Refusal | Dropped
 """What a reader yields, in any order; a media is not necessarily before its labels. Encoded, `row` says which it is."""
 
 

@@ -614,6 +614,9 @@ class DraftsSpec(TypedDict, total=False):
     least: float | None
     most: float | None
     is_all: bool
+class DroppedMember(TypedDict):
+    name: str
+    rows: int
 class EmailAttachmentSpec(TypedDict):
     key: str
     name: str
@@ -970,6 +973,7 @@ class ImportReport(TypedDict, total=False):
     refusals: list[RefusedRow]
     notes: list[RefusedRow]
     note_count: int
+    dropped: list[DroppedMember]
 class ImportSpec(TypedDict, total=False):
     format: Required[Literal["coco", "coralnet", "csv", "cvat", "dive", "dota", "jsonl", "kwcoco", "masks", "mot", "parquet", "viame", "voc", "yolo"]]
     key: Required[str]

@@ -18,6 +18,7 @@ from chalicelib.formats.readers.reading import (
     Placed,
     Rows,
     base,
+    dropped,
     json_members,
     matching,
     members_of,
@@ -65,11 +66,14 @@ class _Document:
         is_coco = False
         for name, index, value in json_members(self._archive, self._path):
             is_coco = is_coco or name in ("images", "annotations")
+            if name not in _DOCUMENT and not index:
+                yield from dropped(self._path, "document", {name: value})
             if index is None or name not in ("images", "videos", "categories", "tracks"):
                 continue
             place = f"{self._path} {name}[{index}]"
             try:
                 yield from getattr(self, f"_{name}_row")(place, members_of(value))
+                yield from dropped(place, name, value, _MEMBERS[name])
             except (ValueError, KeyError, TypeError) as error:
                 yield refusal(place, _reason(error))
         if not is_coco:
@@ -102,6 +106,7 @@ class _Document:
             width=_count(value.get("width")),
             height=_count(value.get("height")),
             frames=_count(value.get("length")) or 1,
+            fps=numbers([value["fps"]], 1)[0] if value.get("fps") else None,
             path=self._pictures.get(base(str(value["name"])), ""),
         )
 
@@ -153,10 +158,7 @@ class _Document:
             yield Placed(place, self._state(str(track), media, class_name, {}))
         points = self._skeletons.get(_key(value["category_id"]))
         kind, shape, refined, note = _shape(value, more, points)
-        if dropped := [str(name) for name in value if name not in _MEMBERS]:
-            note = "; ".join(
-                filter(None, (note, f"members that have no place here were dropped: {', '.join(dropped)}"))
-            )
+        yield from dropped(place, "annotations", value, _MEMBERS["annotations"])
         yield Placed(
             place,
             Label(
@@ -175,11 +177,18 @@ class _Document:
         )
 
 
-_MEMBERS = frozenset({
-    "id", "image_id", "category_id", "track_id", "instance_id", "video_id", "bbox", "area", "iscrowd", "segmentation",
-    "keypoints", "num_keypoints", "limn",
-})  # fmt: skip
-"""The members of annotations that are read, or that follow from others."""
+_DOCUMENT = frozenset({"info", "licenses", "images", "videos", "categories", "tracks", "annotations"})
+_MEMBERS = {
+    "annotations": frozenset({
+        "id", "image_id", "category_id", "track_id", "instance_id", "video_id", "bbox", "area", "iscrowd",
+        "segmentation", "keypoints", "num_keypoints", "limn",
+    }),
+    "images": frozenset({"id", "name", "file_name", "width", "height", "video_id", "frame_id", "frame_index", "limn"}),
+    "videos": frozenset({"id", "name", "width", "height", "length", "fps", "limn"}),
+    "categories": frozenset({"id", "name", "keypoints", "skeleton"}),
+    "tracks": frozenset({"id", "name", "video_id", "category_id", "limn"}),
+}  # fmt: skip
+"""The members that are read, or that follow from others."""
 
 
 def _shape(

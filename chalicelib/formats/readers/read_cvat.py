@@ -15,7 +15,7 @@ import msgspec
 from chalicelib.core.values import rle
 from chalicelib.errors import BadInput
 from chalicelib.formats.model import Archive, Label, LabelKind, Refined, State
-from chalicelib.formats.readers.reading import MediaTable, Placed, Rows, base, matching, number, refusal, whole
+from chalicelib.formats.readers.reading import MediaTable, Placed, Rows, base, dropped, matching, number, refusal, whole
 from chalicelib.formats.readers.xml import Element, elements
 
 _READ = ("box", "polygon", "polyline", "points", "ellipse", "skeleton", "mask")
@@ -25,6 +25,13 @@ _STREAMED = frozenset({*_SHAPES, "track", "image", "task", "job"})
 _EDGES = ("xtl", "ytl", "xbr", "ybr")
 MOST_PIXELS = 100_000_000
 """Pixels of one mask."""
+_MEMBERS = frozenset({
+    "label", "frame", "keyframe", "outside", "points", "rotation", "cx", "cy", "rx", "ry", "rle", "left", "top",
+    "width", "height", *_EDGES,
+})  # fmt: skip
+_IMAGE = frozenset({"id", "name", "width", "height", "task_id"})
+_BLANK = {"occluded": ("0",), "z_order": ("0",), "source": ("manual",)}
+"""Values that say nothing."""
 _ENDS = 2
 """Points of a polyline that is a line."""
 
@@ -107,6 +114,7 @@ class _Document:
             yield Placed(place, state)
         keyed = shape.attributes.get("keyframe", "1") != "0"
         yield Placed(place, msgspec.structs.replace(label, track=key, keyed=keyed))
+        yield from dropped(place, shape.name, shape.attributes, _MEMBERS, _BLANK)
 
     def _of_image(self, image: Element, shape: Element | None) -> Rows:
         name = image.attributes.get("name", "")
@@ -121,6 +129,9 @@ class _Document:
             if shape is not None:
                 label = self._label(shape, name, shape.attributes.get("label", ""), 0)
                 yield Placed(place, label)
+                yield from dropped(place, shape.name, shape.attributes, _MEMBERS, _BLANK)
+            else:
+                yield from dropped(place, "image", image.attributes, _IMAGE, _BLANK)
         except (ValueError, KeyError, OverflowError) as error:
             yield refusal(place, f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error))
 

@@ -1,6 +1,6 @@
 """Read DOTA: `labelTxt/**/*.txt` beside pictures of the same names.
 
-A line is four corners, a class and whether it is difficult, which is not kept. Corners of a rectangle are a box that is
+A line is four corners, a class and whether it is difficult, which is dropped. Corners of a rectangle are a box that is
 turned by the angle of its first side; others are a polygon.
 """
 
@@ -15,6 +15,7 @@ from chalicelib.formats.readers.reading import (
     Placed,
     Rows,
     base,
+    dropped,
     matching,
     number,
     refusal,
@@ -25,6 +26,8 @@ from chalicelib.formats.readers.reading import (
 _FIELDS = 9
 """Eight numbers and the class."""
 _HEADS = ("imagesource:", "gsd:")
+_BLANK = {"difficult": ("0",), "gsd": ("null", "None")}
+"""Values that say nothing."""
 _SQUARE = 1e-6
 """How far, in parts of its diagonal, corners may be from those of a rectangle."""
 
@@ -41,9 +44,14 @@ def read(archive: Archive) -> Rows:
         yield from table.new(path, key, name=base(pictures.get(key, "")) or key, path=pictures.get(key, ""))
         for place, line in text_lines(archive, path):
             if line.lower().startswith(_HEADS):
+                name, _, value = line.partition(":")
+                yield from dropped(place, "head", {name.lower(): value.strip()}, blank=_BLANK)
                 continue
             try:
                 yield Placed(place, _label(line, key, frame))
+                yield from dropped(
+                    place, "line", dict(zip(("difficult", "more"), line.split()[_FIELDS:], strict=False)), blank=_BLANK
+                )
             except ValueError as error:
                 yield refusal(place, str(error))
     yield from table.rest()

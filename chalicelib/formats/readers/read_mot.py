@@ -15,11 +15,24 @@ from chalicelib.core.text.numbers import natural
 from chalicelib.errors import BadInput
 from chalicelib.formats.model import Archive, Label, State
 from chalicelib.formats.readers.picture_video import numbered_pictures
-from chalicelib.formats.readers.reading import MediaTable, Placed, Rows, matching, number, refusal, text_lines, whole
+from chalicelib.formats.readers.reading import (
+    MediaTable,
+    Placed,
+    Rows,
+    dropped,
+    matching,
+    number,
+    refusal,
+    text_lines,
+    whole,
+)
 
 LARGEST_INI = 64 * 1024
 _LEAST, _CLASS = 6, 7
 """Fields of a line, and the position of the class."""
+_LATER = ("confidence", "class", "visibility", "x", "y", "z")
+"""The fields after those that a line must have. A confidence of 0 is a line that does not count."""
+_BLANK = dict.fromkeys(_LATER, ("-1", "1", "1.0"))
 _BASE = re.compile(r"(?P<base>(?:.*/)?(?P<key>[^/]+))/(?:gt/gt|det/det)\.txt", re.IGNORECASE)
 
 
@@ -68,6 +81,8 @@ def read(archive: Archive) -> Rows:
                     tracks.add((key, label.track or ""))
                     yield Placed(place, State(media=key, key=label.track or "", class_name=label.class_name))
             yield Placed(place, label)
+            later = zip(_LATER, map(str.strip, line.split(",")[_LEAST:]), strict=False)
+            yield from dropped(place, "line", dict(later), ("class",), _BLANK)
     yield from table.rest()
 
 

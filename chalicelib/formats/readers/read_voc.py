@@ -7,11 +7,27 @@ from __future__ import annotations
 
 from chalicelib.errors import BadInput
 from chalicelib.formats.model import Archive, Label, State
-from chalicelib.formats.readers.reading import MediaTable, Placed, Rows, base, matching, number, refusal, stem, whole
+from chalicelib.formats.readers.reading import (
+    MediaTable,
+    Placed,
+    Rows,
+    base,
+    dropped,
+    matching,
+    number,
+    refusal,
+    stem,
+    whole,
+)
 from chalicelib.formats.readers.xml import Element, elements
 
 TRACK = "track_id"
 """The attribute with the key of a label's track."""
+
+_ANNOTATION = frozenset({"filename", "folder", "path", "source", "size", "object"})
+_OBJECT = frozenset({"name", "bndbox", "attributes", "polygon", "part"})
+"""The elements that are read, that say where a file is from, or of which a note says that they are left out."""
+_BLANK = {"segmented": ("0",), "pose": ("Unspecified",), "truncated": ("0",), "difficult": ("0",), "occluded": ("0",)}
 
 
 def read(archive: Archive) -> Rows:
@@ -45,6 +61,7 @@ def _rows(archive: Archive, first: int) -> Rows:
         yield from table.new(
             path, key, name=base(file_name), width=width, height=height, path=pictures.get(base(file_name), "")
         )
+        yield from dropped(path, "annotation", _members(root), _ANNOTATION, _BLANK)
         for index, item in enumerate(child for child in root.children if child.name == "object"):
             place = f"{path} object[{index}]"
             try:
@@ -55,9 +72,15 @@ def _rows(archive: Archive, first: int) -> Rows:
             if label.track is not None and (key, label.track) not in tracks:
                 tracks.add((key, label.track))
                 yield Placed(place, State(media=key, key=label.track, class_name=label.class_name))
+            yield from dropped(place, "object", _members(item), _OBJECT, _BLANK)
             has_more = any(child.name in ("polygon", "part") for child in item.children)
             yield Placed(place, label, "polygons and parts were left out" if has_more else "")
     yield from table.rest()
+
+
+def _members(element: Element) -> dict[str, str]:
+    """The elements in an element by name, and their text."""
+    return {child.name: child.text.strip() or "…" * bool(child.children) for child in element.children}
 
 
 def _label(item: Element, key: str, frame: int, first: int) -> Label:

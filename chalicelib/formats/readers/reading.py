@@ -12,7 +12,8 @@ import io
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, BinaryIO
 
 import msgspec
@@ -20,7 +21,7 @@ from msgspec import Struct
 
 from chalicelib.core.text import csv_cells
 from chalicelib.errors import BadInput
-from chalicelib.formats.model import MANIFEST, Archive, Media, Refusal, Row
+from chalicelib.formats.model import MANIFEST, Archive, Dropped, Media, Refusal, Row
 
 LARGEST_VALUE = 16 * 1024 * 1024
 """Characters of one value of a JSON document: an element of an array, or a member that is not an array."""
@@ -52,6 +53,22 @@ def refusal(place: str, reason: str) -> Placed:
     return Placed(place, Refusal(place=place, reason=reason))
 
 
+def dropped(
+    place: str,
+    owner: str,
+    given: Mapping[str, Any],
+    known: Collection[str] = (),
+    blank: Mapping[str, Collection[str]] = MappingProxyType({}),
+) -> Rows:
+    """A row that names the members of another one, `owner`, that have no place here, if any.
+
+    `known` are read or follow from others. Empty values say nothing, nor do those that `blank` has for a name.
+    """
+    names = (name for name, value in given.items() if name not in known and value not in (None, ""))
+    if found := tuple(f"{owner}.{name}" for name in names if given[name] not in blank.get(name, ())):
+        yield Placed(place, Dropped(names=found))
+
+
 def matching(archive: Archive, pattern: str) -> list[str]:
     """The files whose whole path matches a regular expression without regard to case, sorted."""
     found = re.compile(pattern, re.IGNORECASE)
@@ -76,7 +93,8 @@ class MediaTable:
     """The media of an archive: those of `media.csv`, and those that a reader finds."""
 
     def __init__(self, archive: Archive) -> None:
-        self.listed = _manifest(archive)
+        self._dropped: list[Placed] = []
+        self.listed = _manifest(archive, self._dropped)
         """The media of `media.csv` by key; empty in archives that another program wrote."""
         self._yielded: set[str] = set()
 
@@ -108,12 +126,13 @@ class MediaTable:
             yield Placed(place, msgspec.structs.replace(listed, path=members.get("path") or listed.path))
 
     def rest(self) -> Rows:
-        """The media of `media.csv` that no row named: those without annotations."""
+        """The media of `media.csv` that no row named: those without annotations; and what of all is dropped."""
+        yield from self._dropped
         for number, key in enumerate(self.listed, 2):
             yield from self.new(f"{MANIFEST}:{number}", key)
 
 
-def _manifest(archive: Archive) -> dict[str, Media]:
+def _manifest(archive: Archive, unread: list[Placed]) -> dict[str, Media]:
     if MANIFEST not in archive.names():
         return {}
     found: dict[str, Media] = {}
@@ -138,6 +157,7 @@ def _manifest(archive: Archive) -> dict[str, Media]:
             raise BadInput(f"{place}: {error}") from None
         if not key or key in found:
             raise BadInput(f"{place}: the key {key!r} is empty or stands twice.")
+        unread.extend(dropped(place, "media", line, Media.__struct_fields__))
         found[key] = media
         if len(found) > MOST_MEDIA:
             raise BadInput(f"{MANIFEST} has more than {MOST_MEDIA} media. Import it in parts.")

@@ -11,7 +11,7 @@ project, so a check that died begins again and writes the same parts.
 from __future__ import annotations
 
 import uuid
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -26,7 +26,7 @@ from chalicelib.core.models.definitions import Definitions
 from chalicelib.core.models.entities import StateSpec
 from chalicelib.errors import BadInput
 from chalicelib.formats import model
-from chalicelib.formats.model import Label, Media, Refusal, State
+from chalicelib.formats.model import Dropped, Label, Media, Refusal, State
 from chalicelib.formats.readers.reading import Placed, Rows
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Test
@@ -50,6 +50,7 @@ from chalicelib.resources.imports.parts import (
 from chalicelib.resources.imports.schemas import (
     MOST_ROWS,
     MOST_SHOWN,
+    DroppedMember,
     ImportReport,
     ImportSpec,
     MappedClass,
@@ -119,11 +120,15 @@ class Check:
 
     def run(self, rows: Rows) -> None:
         """Read all rows, and write the parts."""
+        dropped: Counter[str] = Counter()
         for placed in rows:
+            row = placed.row
+            if isinstance(row, Dropped):
+                dropped.update(name for name in row.names if name in dropped or len(dropped) < MOST_SHOWN)
+                continue
             self._number += 1
             if self._number > MOST_ROWS:
                 raise BadInput(f"The archive has more than {MOST_ROWS} rows. Import it in parts.")
-            row = placed.row
             if isinstance(row, Media):
                 self._take_media(placed, row)
             elif isinstance(row, Label):
@@ -132,6 +137,7 @@ class Check:
                 self._take_state(placed, row)
             else:
                 self._take_refusal(placed, row)
+        self.report.dropped = [DroppedMember(name=name[:300], rows=count) for name, count in dropped.items()]
         self._flush_labels()
         self._finish()
 

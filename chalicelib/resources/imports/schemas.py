@@ -119,6 +119,13 @@ class PlannedType(Resource, kw_only=True):
     attributes: Annotated[dict[str, str], Meta(description="The attributes to be created, with their dtypes.")] = {}
 
 
+class DroppedMember(Resource, kw_only=True):
+    """A column or member of the archive that is not imported."""
+
+    name: Annotated[str, Meta(description="With what it is of: `annotations.score`, `object.pose`, `line.confidence`.")]
+    rows: Annotated[int, Meta(description="Rows that have a value of it.")]
+
+
 class ImportReport(Resource, kw_only=True):
     """What the archive holds. The counts are exact; each list has the first 200."""
 
@@ -135,6 +142,10 @@ class ImportReport(Resource, kw_only=True):
     refusals: Annotated[list[RefusedRow], Meta(description="Rows that are not imported.")] = []
     notes: Annotated[list[RefusedRow], Meta(description="What of imported rows is left out.")] = []
     note_count: Annotated[int, Meta(description="How many notes there are.")] = 0
+    dropped: Annotated[
+        list[DroppedMember],
+        Meta(description="Columns and members of the archive that have no place here, by name; the first 200."),
+    ] = []
 
 
 class ImportProgress(Resource, kw_only=True):

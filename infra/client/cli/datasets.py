@@ -116,6 +116,7 @@ def summary(report: dict[str, Any]) -> str:
     lines += [f"{each['place']}: {each['reason']}" for each in report["refusals"][:20]]
     if (more := sum(report[name]["refused"] for name in ("media", "localizations", "states")) - 20) > 0:
         lines.append(f"and {more} more; --json has the first 200")
+    lines += [f"dropped: {each['name']} of {each['rows']} rows" for each in report.get("dropped", ())]
     lines += [f"note: {each['place']}: {each['reason']}" for each in report["notes"][:10]]
     return "\n".join(lines)
 

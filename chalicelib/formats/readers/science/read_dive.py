@@ -19,6 +19,7 @@ from chalicelib.formats.readers.reading import (
     Placed,
     Rows,
     base,
+    dropped,
     json_members,
     matching,
     members_of,
@@ -29,6 +30,8 @@ from chalicelib.formats.readers.reading import (
 from chalicelib.formats.writers.science.dive import FILE
 from chalicelib.formats.writers.science.viame import CONFIDENCES, ENDS
 
+_TRACK = frozenset({"features", "confidencePairs", "attributes", "begin", "end", "id", "trackId"})
+_FEATURE = frozenset({"frame", "bounds", "keyframe", "interpolate", "attributes", "geometry", *ENDS})
 _LEAST = 3
 """Points of a polygon."""
 
@@ -65,6 +68,7 @@ def _track(place: str, track: Mapping[str, Any], media: str, key: str, table: Me
     frames = [_frame(each) for each in features]
     if frames != sorted(set(frames)):
         raise ValueError("features: their frames are not in order")
+    yield from dropped(place, "tracks", track, _TRACK)
     yield from table.new(place, media, **({} if media in table.listed else {"is_video": True}))
     name, sure = _class(track)
     is_track = len(features) > 1 or int(track.get("end", 0)) > int(track.get("begin", 0))
@@ -85,6 +89,7 @@ def _track(place: str, track: Mapping[str, Any], media: str, key: str, table: Me
             track=key if is_track else None, attributes=attributes,
         )  # fmt: skip
         yield Placed(place, label, note)
+        yield from dropped(place, "features", feature, _FEATURE)
         if frame + 1 in gaps:
             gap = Label(media=media, kind=kind, shape=(), frame=frame + 1, unit="pixel", class_name=name, track=key)
             yield Placed(place, gap)

@@ -22,6 +22,7 @@ from chalicelib.formats.readers.reading import (
     Rows,
     base,
     csv_rows,
+    dropped,
     matching,
     number,
     refusal,
@@ -32,6 +33,7 @@ from chalicelib.formats.writers.science.viame import CONFIDENCES, ENDS, FILE, TR
 
 _LEAST, _CLASS = 9, 9
 """Cells of a line without a class, and the position of the class."""
+_BLANK = {"target length": ("0", "-1", "0.0", "-1.0")}
 _CORNERS = 6
 """Numbers of a polygon of three points."""
 _PICTURE = re.compile(r".+\.(jpe?g|png|tiff?|bmp|webp|gif|avif|heic)", re.IGNORECASE | re.DOTALL)
@@ -109,6 +111,8 @@ class _File:
             attributes=more.attributes,
         )  # fmt: skip
         yield Placed(place, label, "; ".join(more.notes))
+        more.unread["target length"] = cells[8].strip()
+        yield from dropped(place, "line", more.unread, blank=_BLANK)
 
     def _media(self, place: str, seen: str, frame: int) -> Generator[Placed, None, tuple[str, int]]:
         """The media of a line; returns its key and the frame."""
@@ -147,6 +151,7 @@ class _More:
         self.of_track: Attributes = {}
         self.shape: tuple[LabelKind, tuple[float, ...]] | None = None
         self.notes: list[str] = []
+        self.unread: dict[str, str] = {}
         points: dict[str, tuple[float, float]] = {}
         polygons: list[tuple[float, ...]] = []
         for cell in cells:
@@ -170,7 +175,7 @@ class _More:
             elif word == "note":
                 self.attributes["note"] = text
             else:
-                self.notes.append(f"({word}) was left out")
+                self.unread[f"({word})"] = text
         self._choose(points, polygons)
 
     def _choose(self, points: dict[str, tuple[float, float]], polygons: list[tuple[float, ...]]) -> None:
