@@ -226,6 +226,7 @@ export const annotate = {
     draw: "Draw",
     edit: "Change",
     tracks: "Tracks",
+    shapes: "Masks and other shapes",
     assist: "Assistance",
     view: "View",
     review: "Review",

@@ -68,9 +68,8 @@ def between(first: Label, second: Label) -> Iterator[Label]:
     length = second.frame - first.frame
     for frame in range(first.frame + 1, second.frame):
         share = (frame - first.frame) / length
-        refined = first.refined and msgspec.structs.replace(
-            one, mask=None, holes=(), angle=angle_between(one.angle, two.angle, share)
-        )
+        angle = angle_between(one.angle, two.angle, share)
+        refined = msgspec.structs.replace(one, mask=None, holes=(), angle=angle) if first.refined or two.angle else None
         yield msgspec.structs.replace(
             first, frame=frame, shape=shape_at(share), refined=refined, keyed=False, id=None, elemental_id=""
         )

@@ -1,6 +1,6 @@
 // Shapes of annotations as the tracker follows them, and back: a box with a middle, a size and a turn. Pure functions.
 
-import { boundsOf, clamp, pointsOf } from "../draw/geometry.js";
+import { boundsOf, clamp, pointsOf, refinedBy } from "../draw/geometry.js";
 import { fewest, TOLERANCE } from "./keyframes.js";
 
 /**
@@ -41,13 +41,19 @@ export function carried(kind, shape, from, to, picture) {
     const wide = (shape.width ?? 0) * scale;
     const high = (shape.height ?? 0) * scale;
     const [x, y] = [to.x / picture.width - wide / 2, to.y / picture.height - high / 2];
+    const form = refinedBy(shape, ["mask", "angle"]);
     if (shape.angle !== undefined) {
       const angle = shape.angle + (to.angle - from.angle) / TURN;
       const turned = { x: round(clamp(x)), y: round(clamp(y)), angle: round(angle % 360) };
-      return { ...turned, width: round(Math.min(wide, 1 - turned.x)), height: round(Math.min(high, 1 - turned.y)) };
+      return {
+        ...form,
+        ...turned,
+        width: round(Math.min(wide, 1 - turned.x)),
+        height: round(Math.min(high, 1 - turned.y)),
+      };
     }
     const [left, top, right, bottom] = [x, y, x + wide, y + high].map((each) => round(clamp(each)));
-    return { x: left, y: top, width: round(right - left), height: round(bottom - top) };
+    return { ...form, x: left, y: top, width: round(right - left), height: round(bottom - top) };
   }
   const [c, s] = [Math.cos(to.angle - from.angle) * scale, Math.sin(to.angle - from.angle) * scale];
   const points = pointsOf(kind, shape).map((point) => {
@@ -56,7 +62,7 @@ export function carried(kind, shape, from, to, picture) {
       round(clamp(each)),
     );
   });
-  if (kind === "poly") return { points };
+  if (kind === "poly") return { points, ...refinedBy(shape, ["holes"]) };
   const [[x, y], [right, bottom]] = points;
   return { x, y, u: round(right - x), v: round(bottom - y) };
 }

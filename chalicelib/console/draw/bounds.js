@@ -18,13 +18,13 @@ export class Bounds {
     this.bounds = [];
   }
 
-  /** @param {[string, Row][]} rows @returns {Bound[]} */
-  of(rows) {
+  /** @param {[string, Row][]} rows @param {import("./geometry.js").Size} size of the picture on the screen @returns {Bound[]} */
+  of(rows, size) {
     if (this.rows !== rows) {
       this.rows = rows;
       this.bounds = rows.map(([key, row]) => {
         const kind = this.kindOf(row);
-        const { x, y, width, height } = boundsOf(kind, row.shape ?? {});
+        const { x, y, width, height } = boundsOf(kind, row.shape ?? {}, size);
         return { key, row, kind, x, y, right: x + width, bottom: y + height, area: width * height };
       });
     }
@@ -40,7 +40,7 @@ export class Bounds {
     const [dx, dy] = [(reach * 1.5) / size.width, (reach * 1.5) / size.height];
     let found = null;
     let least = Infinity;
-    for (const { key, row, kind, x, y, right, bottom, area } of this.of(rows)) {
+    for (const { key, row, kind, x, y, right, bottom, area } of this.of(rows, size)) {
       if (area >= least || point.x < x - dx || point.x > right + dx || point.y < y - dy || point.y > bottom + dy)
         continue;
       if (!isHit(kind, row.shape ?? {}, point, size, reach)) continue;
@@ -50,11 +50,11 @@ export class Bounds {
     return found;
   }
 
-  /** The keys of shapes that lie inside of a box. @param {[string, Row][]} rows @param {{x: number, y: number, width: number, height: number}} box */
-  inside(rows, { x, y, width, height }) {
+  /** The keys of shapes that lie inside of a box. @param {[string, Row][]} rows @param {{x: number, y: number, width: number, height: number}} box @param {import("./geometry.js").Size} size */
+  inside(rows, { x, y, width, height }, size) {
     const isIn = (/** @type {Bound} */ each) =>
       each.x >= x && each.y >= y && each.right <= x + width && each.bottom <= y + height;
-    return this.of(rows)
+    return this.of(rows, size)
       .filter(isIn)
       .map(({ key }) => key);
   }

@@ -7,6 +7,7 @@ import { assist } from "../strings_assist.js";
 import { playCommands } from "./commands_play.js";
 import { keysFor } from "../ui/key_map.js";
 import { assistCommands } from "./commands_assist.js";
+import { shapeCommands } from "./commands_shapes.js";
 import { trackCommands } from "./commands_tracks.js";
 import { MOST_VALUES } from "./labels.js";
 
@@ -27,6 +28,7 @@ const ARROWS = /** @type {Record<string, [number, number]>} */ ({
 export function commandsOf(session, ui) {
   const here = () => session.frame.peek();
   const isImage = Boolean(session.media.media_files?.image?.length);
+  const isRefined = [...session.types.localization.values()].some((type) => type.refinements?.length);
   /** @type {Command[]} */
   const list = [
     ...playCommands(session, ui.goTo),
@@ -126,7 +128,7 @@ export function commandsOf(session, ui) {
       label: words.remove,
       keys: ["Delete", "Backspace"],
       run: () => {
-        if (!session.stage?.removePoint() && session.hand.removeSelected() && session.mayEdit)
+        if (!session.stage?.pen.removePoint() && session.hand.removeSelected() && session.mayEdit)
           ui.toast(words.notRemoved);
       },
     },
@@ -177,6 +179,7 @@ export function commandsOf(session, ui) {
       run: () => session.select(session.rowsOn(here()).map(([key]) => key)),
     },
     ...trackCommands(session),
+    ...(isRefined ? shapeCommands(session) : []),
     ...assistCommands(session),
     { id: "zoomIn", group: "view", label: words.zoomIn, keys: ["+", "="], run: () => session.stage?.zoomBy(1.5) },
     { id: "zoomOut", group: "view", label: words.zoomOut, keys: ["-"], run: () => session.stage?.zoomBy(1 / 1.5) },
@@ -284,12 +287,13 @@ function toggleFullscreen() {
 function enter(/** @type {import("./session.js").Session} */ session) {
   if (session.follow.accept() || session.assist.acceptClicks()) return;
   if (session.isMoving.peek()) session.isMoving.value = false;
-  else if (session.stage?.points.length) session.stage.finish();
-  else session.hand.create();
+  else if (session.stage?.pen.isDrawing) session.stage.pen.finish();
+  else if (!session.paint.next()) session.hand.create();
 }
 
 function escape(/** @type {import("./session.js").Session} */ session) {
   if (session.stage?.cancel() || session.follow.discard() || session.assist.forgetClicks()) return;
+  if (session.refining.endHole() || session.paint.end()) return;
   if (session.assist.clicking.peek()) return session.assist.endClicks();
   if (session.isMoving.peek()) session.isMoving.value = false;
   else if (session.tool.peek() || session.trackSet.armed.peek()) session.take(null);

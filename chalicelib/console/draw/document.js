@@ -1,6 +1,8 @@
 // The annotations of one media as the person sees them, beside the rows that the service last answered. What is not
 // saved is the difference of the two, so a change that is undone leaves nothing to save.
 
+import { REFINING } from "./geometry.js";
+
 /**
  * @typedef {object} Row what a person can change of an annotation
  * @property {"localization" | "state"} kind
@@ -26,7 +28,7 @@
 const MOST_STEPS = 200;
 /** How long a gesture may pause, such as between presses of an arrow key. */
 const GESTURE_MS = 2000;
-const SHAPE = ["x", "y", "width", "height", "angle", "mask", "u", "v", "points"];
+const SHAPE = ["x", "y", "width", "height", "u", "v", "points", ...REFINING];
 
 /** @param {Row} row */
 export const keyOf = (row) => `${row.kind}/${row.version}/${row.elemental}`;
@@ -106,8 +108,9 @@ export class AnnotationDocument extends EventTarget {
       const key = keyOf(base.row);
       const isClean = !this.unsaved.has(key);
       this.#know(key, base);
-      if (isClean) this.#put(key, base.row);
-      else this.#mark(key);
+      // a row that is as it was stays the same object, for which pictures are kept
+      if (isClean && !isSame(this.rows.get(key), base.row)) this.#put(key, base.row);
+      else if (!isClean) this.#mark(key);
     }
     this.#tell();
   }

@@ -30,8 +30,11 @@ export class Hand {
       version: this.session.layer.peek(),
       elemental: crypto.randomUUID(),
       frame: this.session.frame.peek(),
-      shape: shape ?? standard(type.dtype),
-      attributes: { ...this.#defaults(type), ...this.session.labels.next.peek().get(type.id) },
+      shape: shape ?? {
+        ...standard(type.dtype, type.skeleton?.points.length),
+        ...(this.session.refining.ellipses.peek().has(type.id) && { form: /** @type {const} */ ("ellipse") }),
+      },
+      attributes: { ...this.defaults(type), ...this.session.labels.next.peek().get(type.id) },
     };
     const key = keyOf(row);
     const track = this.session.trackSet.armed.peek();
@@ -51,21 +54,31 @@ export class Hand {
     return [[key, row]];
   }
 
-  /** @param {Map<string, Shape>} shapes @param {string} [label] @param {boolean} [isGesture] presses of keys that follow each other are one step */
-  reshape(shapes, label = words.steps.reshape, isGesture = false) {
+  /** @param {Map<string, Shape>} shapes @param {string} [label] @param {boolean} [isGesture] presses of keys that follow each other are one step @param {Edit[]} [more] of the same step */
+  reshape(shapes, label = words.steps.reshape, isGesture = false, more = []) {
     const changes = [...shapes].flatMap(([key, shape]) => {
       const row = this.session.trackSet.row(key);
       return row ? [/** @type {[string, Row]} */ ([key, { ...row, shape }])] : [];
     });
     const what = [...shapes.keys()].map((key) => this.session.trackSet.of(key) ?? key);
-    this.#edit(label, changes, isGesture ? `${label} ${what.sort().join()}` : undefined);
+    this.#edit(label, changes, isGesture ? `${label} ${what.sort().join()}` : undefined, more);
+  }
+
+  /** What takes localizations of the active layer away, from their tracks too. @param {string[]} keys @returns {Edit[]} */
+  removal(keys) {
+    const { doc, layer } = this.session;
+    return tracks.removed(
+      doc,
+      keys.filter((key) => doc.rows.get(key)?.version === layer.peek()),
+    );
   }
 
   /**
    * Change rows, each in the active layer; of what a track shows between its keyframes a keyframe is made.
    * @param {string} label @param {[string, Row][]} changes @param {string} [gesture]
+   * @param {Edit[]} [more]
    */
-  #edit(label, changes, gesture) {
+  #edit(label, changes, gesture, more = []) {
     const chosen = new Set(this.session.selected.peek());
     /** @type {Edit[]} */
     const edits = [];
@@ -74,7 +87,8 @@ export class Hand {
       edits.push(...made);
       if (target !== key && chosen.delete(key)) chosen.add(target);
     }
-    this.session.doc.change(label, edits, gesture);
+    this.session.doc.change(label, [...edits, ...more], gesture);
+    for (const [key, row] of more) if (!row) chosen.delete(key);
     this.session.selected.value = chosen;
   }
 
@@ -211,7 +225,7 @@ export class Hand {
   /** A track of the first type of tracks. @param {string[]} keys of its localizations @returns {Edit} */
   newTrack(keys) {
     const [type] = this.session.trackTypes;
-    return tracks.newTrack(type.id, this.session.layer.peek(), keys, this.#defaults(type));
+    return tracks.newTrack(type.id, this.session.layer.peek(), keys, this.defaults(type));
   }
 
   /** A state of the present frame or of the whole media. @param {any} type */
@@ -224,7 +238,7 @@ export class Hand {
       elemental: crypto.randomUUID(),
       frame: type.association === "Frame" ? this.session.frame.peek() : null,
       members: [],
-      attributes: this.#defaults(type),
+      attributes: this.defaults(type),
     };
     this.session.doc.change(words.steps.state, [[keyOf(row), row]]);
     this.session.select([keyOf(row)]);
@@ -260,7 +274,8 @@ export class Hand {
     return [own[0], [own]];
   }
 
-  #defaults(/** @type {any} */ type) {
+  /** The values that a new row of a type has. @param {any} type @returns {Record<string, any>} */
+  defaults(type) {
     const filled = (type.attribute_types ?? []).filter(
       (/** @type {any} */ each) => each.default !== null && each.default !== undefined,
     );

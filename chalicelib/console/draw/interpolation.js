@@ -1,6 +1,6 @@
 // The shape of a track between two of its localizations: the rule of `formats/interpolation.py` of the service.
 
-import { MEMBERS } from "./geometry.js";
+import { MEMBERS, refinedBy } from "./geometry.js";
 
 /** @typedef {import("./geometry.js").Kind} Kind @typedef {import("./geometry.js").Shape} Shape @typedef {number[]} Corner */
 
@@ -12,19 +12,25 @@ const MOST_STARTS = 256;
  */
 export function blend(kind, first, second) {
   const mix = (/** @type {number} */ a, /** @type {number} */ b, /** @type {number} */ share) => a + (b - a) * share;
+  const kept = refinedBy(first, ["mask", "holes", "angle"]);
   if (kind === "poly") {
-    const [one, two] = matched(first.points ?? [], second.points ?? []);
+    const [from, to] = [first.points ?? [], second.points ?? []];
+    // the points of polylines and skeletons correspond by their order
+    const isOrdered = (first.closed === false || first.visible) && from.length === to.length;
+    const [one, two] = isOrdered ? [from, to] : matched(from, to);
     return (share) => ({
+      ...kept,
       points: one.map(([x, y], at) => [mix(x, two[at][0], share), mix(y, two[at][1], share)]),
     });
   }
   const from = first.angle ?? 0;
   const turn = (((((second.angle ?? 0) - from + 180) % 360) + 360) % 360) - 180;
   return (share) => ({
+    ...kept,
     ...Object.fromEntries(
       MEMBERS[kind].map((name) => [name, mix(Number(first[name] ?? 0), Number(second[name] ?? 0), share)]),
     ),
-    ...(first.angle === undefined ? {} : { angle: from + turn * share }),
+    ...(first.angle || second.angle ? { angle: from + turn * share } : {}),
   });
 }
 

@@ -1,46 +1,53 @@
-// Masks of boxes: COCO's compressed run lengths, column by column, as pictures to draw. Pure but for the canvas.
+// Pictures of masks to draw over the picture of the media, made once for each mask and color.
 
-/** @typedef {{size: [number, number], counts: string}} Mask height and width in pixels of the box, and the runs */
+import { Region } from "../masks/region.js";
+
+/** @typedef {import("../masks/runs.js").Mask} Mask */
+/** @typedef {import("../masks/region.js").Area} Area */
+/** @typedef {{color: string, picture: OffscreenCanvas, area: Area}} Drawn the part of a picture that has the mask */
 
 const ALPHA = 110;
-/** @type {WeakMap<Mask, {color: string, picture: OffscreenCanvas}>} */
+/** @type {WeakMap<Mask, Drawn>} */
 const drawn = new WeakMap();
 
-/** The lengths of runs, of pixels outside and inside by turns. @param {string} counts @returns {number[]} */
-export function runsOf(counts) {
-  /** @type {number[]} */
-  const runs = [];
-  for (let at = 0; at < counts.length; ) {
-    let value = 0;
-    let shift = 0;
-    for (let isMore = true; isMore && at < counts.length; at += 1, shift += 5) {
-      const part = counts.charCodeAt(at) - 48;
-      value |= (part & 31) << shift;
-      isMore = (part & 32) !== 0;
-      if (!isMore && part & 16) value |= -1 << (shift + 5);
-    }
-    runs.push(runs.length > 2 ? value + runs[runs.length - 2] : value);
-  }
-  return runs;
+/** A pixel of a color of six digits, half transparent, as it lies in memory. @param {string} color */
+export function pixelOf(color) {
+  const [red, green, blue] = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
+  return new Uint32Array(new Uint8Array([red, green, blue, ALPHA]).buffer)[0];
 }
 
-/** A mask in a color. @param {Mask} mask @param {string} color of six digits */
-export function pictureOfMask(mask, color) {
+/** Draw the pixels of a region anew within an area of a picture. @param {OffscreenCanvas} picture @param {Region} region @param {Area} area @param {number} pixel */
+export function repaint(picture, region, area, pixel) {
+  const [wide, high] = [area.right - area.left, area.bottom - area.top];
+  if (wide < 1 || high < 1) return;
+  const image = new ImageData(wide, high);
+  region.paint(new Uint32Array(image.data.buffer), area, pixel);
+  /** @type {OffscreenCanvasRenderingContext2D} */ (picture.getContext("2d")).putImageData(image, area.left, area.top);
+}
+
+/** Take over a picture of a mask that is there already; null forgets it. @param {Mask} mask @param {Drawn | null} picture */
+export function keepPicture(mask, picture) {
+  if (picture) drawn.set(mask, picture);
+  else drawn.delete(mask);
+}
+
+/** A mask in a color. @param {Mask} mask @param {string} color of six digits @returns {Drawn} */
+function pictureOf(mask, color) {
   const known = drawn.get(mask);
-  if (known?.color === color) return known.picture;
+  if (known?.color === color) return known;
   const [height, width] = mask.size;
+  const area = { left: 0, top: 0, right: width, bottom: height };
   const picture = new OffscreenCanvas(width, height);
-  const context = /** @type {OffscreenCanvasRenderingContext2D} */ (picture.getContext("2d"));
-  const pixels = context.createImageData(width, height);
-  const channels = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
-  let from = 0;
-  for (const [turn, length] of runsOf(mask.counts).entries()) {
-    if (turn % 2)
-      for (let at = from; at < from + length; at += 1)
-        pixels.data.set([...channels, ALPHA], 4 * ((at % height) * width + Math.floor(at / height)));
-    from += length;
-  }
-  context.putImageData(pixels, 0, 0);
-  drawn.set(mask, { color, picture });
-  return picture;
+  repaint(picture, Region.of({ x: 0, y: 0, mask }, { width, height }), area, pixelOf(color));
+  const made = { color, picture, area };
+  drawn.set(mask, made);
+  return made;
+}
+
+/** Draw a mask into its box on the screen. @param {CanvasRenderingContext2D} context @param {Mask} mask @param {string} color @param {{x: number, y: number, width: number, height: number}} box in pixels of the screen */
+export function drawMask(context, mask, color, box) {
+  const { picture, area } = pictureOf(mask, color);
+  const [wide, high] = [area.right - area.left, area.bottom - area.top];
+  context.imageSmoothingEnabled = box.width < wide;
+  context.drawImage(picture, area.left, area.top, wide, high, box.x, box.y, box.width, box.height);
 }

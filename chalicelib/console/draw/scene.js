@@ -1,12 +1,15 @@
 // Draws shapes over the picture. A thousand boxes are a few paths: shapes of one color and one look are stroked together.
 
-import { boundsOf, handlesOf, pointsOf, turned } from "./geometry.js";
-import { pictureOfMask } from "./masks.js";
+import { boundsOf, handlesOf, isThere, placesOf, pointsOf, turned } from "./geometry.js";
+import { drawMask } from "./masks.js";
 
 /**
  * @typedef {{left: number, top: number, width: number, height: number}} Rect of the picture, in CSS pixels
  * @typedef {{key: string, kind: import("./geometry.js").Kind, shape: import("./geometry.js").Shape, color: string,
- *   label: string, look: "plain" | "faint" | "hover" | "selected", isComputed?: boolean}} Item
+ *   label: string, look: "plain" | "faint" | "hover" | "selected", isComputed?: boolean, isTurned?: boolean, skeleton?: Skeleton | null}} Item
+ *   `isTurned`: whether it may be turned
+ * @typedef {{points: string[], edges: [number, number][]}} Skeleton the names of its points and which of them a line joins
+ * @typedef {{area: Path2D, lines: Path2D, dots: Path2D, rings: Path2D}} Paths outlines that are filled when selected, lines, places, and hidden ones
  */
 
 const HANDLE = 4;
@@ -32,43 +35,54 @@ export function cleared(canvas) {
 
 /** Draw items. @param {CanvasRenderingContext2D} context @param {Rect} rect @param {Item[]} items @param {boolean} isLabelled @param {number} [outline] times the usual width */
 export function drawItems(context, rect, items, isLabelled, outline = 1) {
-  /** @type {Map<string, {item: Item, path: Path2D, dots: Path2D}>} */
+  /** @type {Map<string, {item: Item, paths: Paths}>} */
   const groups = new Map();
   for (const item of items) {
     const name = `${item.look}${item.color}${item.isComputed}`;
-    const group = groups.get(name) ?? { item, path: new Path2D(), dots: new Path2D() };
-    groups.set(name, group);
-    trace(item, rect, group.path, group.dots);
+    const paths = groups.get(name)?.paths ?? {
+      area: new Path2D(),
+      lines: new Path2D(),
+      dots: new Path2D(),
+      rings: new Path2D(),
+    };
+    groups.set(name, { item, paths });
+    trace(item, rect, paths);
   }
   const order = ["faint", "plain", "hover", "selected"];
-  for (const { item, path, dots } of [...groups.values()].sort(
+  for (const { item, paths } of [...groups.values()].sort(
     (a, b) => order.indexOf(a.item.look) - order.indexOf(b.item.look),
   )) {
     context.globalAlpha = item.look === "faint" ? 0.5 : 1;
     if (item.look === "selected" || item.look === "hover") {
       context.strokeStyle = "#000a";
       context.lineWidth = WIDTH[item.look] * outline + 2;
-      context.stroke(path);
+      context.stroke(paths.area);
+      context.stroke(paths.lines);
       context.fillStyle = `${item.color.slice(0, 7)}26`;
-      context.fill(path);
+      context.fill(paths.area);
     }
     context.setLineDash(item.isComputed ? COMPUTED_DASH : item.look === "faint" ? FAINT_DASH : []);
     context.strokeStyle = context.fillStyle = item.color;
     context.lineWidth = WIDTH[item.look] * outline;
-    context.stroke(path);
-    context.fill(dots);
+    context.stroke(paths.area);
+    context.stroke(paths.lines);
+    context.fill(paths.dots);
+    context.setLineDash([]);
+    context.stroke(paths.rings);
     context.strokeStyle = "#000a";
     context.lineWidth = 1;
-    context.setLineDash([]);
-    context.stroke(dots);
+    context.stroke(paths.dots);
   }
   context.globalAlpha = 1;
   for (const { shape, color, kind } of items)
-    if (kind === "box" && shape.mask) {
-      const corner = place({ x: shape.x ?? 0, y: shape.y ?? 0 }, rect);
-      const [wide, high] = [(shape.width ?? 0) * rect.width, (shape.height ?? 0) * rect.height];
-      context.drawImage(pictureOfMask(shape.mask, color), corner.x, corner.y, wide, high);
-    }
+    if (kind === "box" && shape.mask)
+      drawMask(context, shape.mask, color, {
+        ...place({ x: shape.x ?? 0, y: shape.y ?? 0 }, rect),
+        width: (shape.width ?? 0) * rect.width,
+        height: (shape.height ?? 0) * rect.height,
+      });
+  for (const item of items)
+    if (item.skeleton && (item.look === "selected" || item.look === "hover")) drawNames(context, item, rect);
   if (isLabelled) for (const item of items) drawLabel(context, item, rect);
 }
 
@@ -114,29 +128,79 @@ export function drawMarquee(context, rect, marquee) {
   context.setLineDash([]);
 }
 
-function trace(
-  /** @type {Item} */ item,
-  /** @type {Rect} */ rect,
-  /** @type {Path2D} */ path,
-  /** @type {Path2D} */ dots,
-) {
-  const placed = pointsOf(item.kind, item.shape).map((point) => place(point, rect));
-  const points = turned(placed, item.shape.angle);
-  if (!points.length) return;
-  if (item.kind === "box" && !item.shape.angle) {
-    path.rect(points[0].x, points[0].y, points[2].x - points[0].x, points[2].y - points[0].y);
+const DOT = { dot: 5, chosen: 6, end: 3 };
+
+function trace(/** @type {Item} */ item, /** @type {Rect} */ rect, /** @type {Paths} */ { area, lines, dots, rings }) {
+  const { kind, shape } = item;
+  const placed = pointsOf(kind, shape).map((point) => place(point, rect));
+  if (!placed.length) return;
+  const circle = (
+    /** @type {Path2D} */ path,
+    /** @type {{x: number, y: number}} */ at,
+    /** @type {number} */ radius,
+  ) => {
+    path.moveTo(at.x + radius, at.y);
+    path.arc(at.x, at.y, radius, 0, Math.PI * 2);
+  };
+  if (item.skeleton || shape.visible) {
+    for (const [one, two] of item.skeleton?.edges ?? [])
+      if (placed[one] && placed[two] && isThere(shape, one) && isThere(shape, two))
+        follow(lines, [placed[one], placed[two]]);
+    placed.forEach((at, index) => {
+      if (isThere(shape, index)) circle(shape.visible?.[index] === 1 ? rings : dots, at, DOT.dot);
+    });
     return;
   }
-  const radius = item.kind === "dot" ? (item.look === "selected" ? 6 : 5) : 3;
-  if (item.kind !== "poly" && item.kind !== "box")
-    for (const { x, y } of points) {
-      dots.moveTo(x + radius, y);
-      dots.arc(x, y, radius, 0, Math.PI * 2);
-    }
-  if (item.kind === "dot") return;
+  if (kind === "box" && shape.form === "ellipse") {
+    const [{ x, y }, , far] = placed;
+    const turn = ((shape.angle ?? 0) * Math.PI) / 180;
+    const [middle, half] = [
+      { x: (x + far.x) / 2, y: (y + far.y) / 2 },
+      { x: Math.abs(far.x - x) / 2, y: Math.abs(far.y - y) / 2 },
+    ];
+    area.moveTo(middle.x + half.x * Math.cos(turn), middle.y + half.x * Math.sin(turn));
+    area.ellipse(middle.x, middle.y, half.x, half.y, turn, 0, Math.PI * 2);
+    return;
+  }
+  if (kind === "dot") return circle(dots, placed[0], item.look === "selected" ? DOT.chosen : DOT.dot);
+  const isOpen = kind === "line" || shape.closed === false;
+  const points = turned(placed, shape.angle);
+  if (kind === "line" || (isOpen && item.look !== "plain")) for (const at of points) circle(dots, at, DOT.end);
+  follow(isOpen ? lines : area, points);
+  if (isOpen) return;
+  area.closePath();
+  for (const hole of shape.holes ?? []) {
+    const ring = placesOf(hole).map((point) => place(point, rect));
+    // the other way round, so that it is not filled
+    follow(area, isClockwise(ring) === isClockwise(points) ? ring.reverse() : ring);
+    area.closePath();
+  }
+}
+
+function follow(/** @type {Path2D} */ path, /** @type {import("./geometry.js").Point[]} */ points) {
   path.moveTo(points[0].x, points[0].y);
   for (const { x, y } of points.slice(1)) path.lineTo(x, y);
-  if (item.kind === "poly" || item.kind === "box") path.closePath();
+}
+
+/** @param {import("./geometry.js").Point[]} points */
+const isClockwise = (points) =>
+  points.reduce((sum, a, at) => {
+    const b = points[(at + 1) % points.length];
+    return sum + a.x * b.y - b.x * a.y;
+  }, 0) > 0;
+
+/** The names of the points of a skeleton. @param {CanvasRenderingContext2D} context @param {Item} item @param {Rect} rect */
+function drawNames(context, { shape, skeleton }, rect) {
+  context.font = "11px system-ui, sans-serif";
+  context.lineWidth = 3;
+  context.strokeStyle = "#000c";
+  context.fillStyle = "#fff";
+  pointsOf("poly", shape).forEach((point, at) => {
+    if (!isThere(shape, at)) return;
+    const { x, y } = place(point, rect);
+    context.strokeText(skeleton?.points[at] ?? "", x + 8, y + 4);
+    context.fillText(skeleton?.points[at] ?? "", x + 8, y + 4);
+  });
 }
 
 export function drawHandles(
@@ -148,8 +212,15 @@ export function drawHandles(
   context.fillStyle = "#fff";
   context.strokeStyle = "#000";
   context.lineWidth = 1;
-  for (const handle of handlesOf(item.kind, item.shape)) {
+  for (const handle of handlesOf(item.kind, item.shape, rect, item.isTurned)) {
     const { x, y } = place(handle, rect);
+    if (handle.name === "turn") {
+      context.beginPath();
+      context.arc(x, y, HANDLE + 1, 0, Math.PI * 2);
+      context.fill();
+      context.stroke();
+      continue;
+    }
     context.fillRect(x - HANDLE, y - HANDLE, HANDLE * 2, HANDLE * 2);
     context.strokeRect(x - HANDLE, y - HANDLE, HANDLE * 2, HANDLE * 2);
   }
@@ -161,7 +232,7 @@ function drawLabel(
   /** @type {Rect} */ rect,
 ) {
   if (!item.label) return;
-  const bounds = boundsOf(item.kind, item.shape);
+  const bounds = boundsOf(item.kind, item.shape, rect);
   const { x, y } = place(bounds, rect);
   const text = item.label.length > 40 ? `${item.label.slice(0, 39)}…` : item.label;
   context.font = "600 12px system-ui, sans-serif";

@@ -17,6 +17,8 @@ import { hasPlace } from "./geometry.js";
 import { Hand } from "./hand.js";
 import { Keeper } from "./keep.js";
 import { Labels } from "./labels.js";
+import { Paint } from "./paint.js";
+import { Refining } from "./refining.js";
 import { Sync } from "./sync.js";
 import { TrackSet } from "./track_set.js";
 
@@ -94,6 +96,9 @@ export class Session {
     this.follow = new Follow(this);
     this.assist = new Assist(this);
     this.labels = new Labels(this);
+    this.maskTypes = this.drawable.filter((/** @type {any} */ type) => type.refinements?.includes("mask"));
+    this.paint = new Paint(this);
+    this.refining = new Refining(this);
     this.display = new Display(this);
     this.comments = new CommentSet(this, open.id);
     /** The frames that a search in the media found. */
@@ -250,6 +255,8 @@ export class Session {
       this.isMoving.value = false;
       if (type) this.selected.value = new Set();
     });
+    this.refining.endHole();
+    if (!type) this.paint.end();
     this.stage?.cancel();
   }
 

@@ -1,7 +1,8 @@
 // The picture with the shapes over it: zoom and pan, selection, drawing, moving and reshaping by pointer.
 
 import { Bounds } from "./bounds.js";
-import { clamp, cursorOf, fromPoints, handlesOf, isTiny, moved, reshaped } from "./geometry.js";
+import { clamp, cursorOf, fromPoints, handlesOf, moved, reshaped } from "./geometry.js";
+import { Pen } from "./pen.js";
 import { cleared, drawClicks, drawGrid, drawHandles, drawItems, drawMarquee, LABELS_UP_TO, place } from "./scene.js";
 
 /**
@@ -21,10 +22,11 @@ import { cleared, drawClicks, drawGrid, drawHandles, drawItems, drawMarquee, LAB
  * @property {(click: Point & {positive: boolean}) => void} clicked
  * @property {() => Set<string>} selected
  * @property {(keys: string[]) => void} select
- * @property {() => {id: number, kind: Kind, color: string} | null} tool the type that is drawn; null selects
  * @property {() => import("./display.js").Style} style
- * @property {(shape: Shape) => void} created
+ * @property {(row: Row) => {isTurned: boolean, skeleton: import("./scene.js").Skeleton | null}} refinedOf what the type of a row allows
+ * @property {() => import("./paint.js").Paint | null} paint the brush in hand
  * @property {(shapes: Map<string, Shape>) => void} reshaped
+ * @typedef {Hooks & import("./pen.js").Hooks} AllHooks
  */
 
 const REACH = 8;
@@ -33,7 +35,7 @@ export class Stage {
   /**
    * @param {HTMLElement} root @param {HTMLCanvasElement[]} pictures the picture, and what lies over it at the same place
    * @param {HTMLCanvasElement} overlay for the shapes @param {HTMLCanvasElement} hands for those under the hand
-   * @param {Hooks} hooks
+   * @param {AllHooks} hooks
    */
   constructor(root, pictures, overlay, hands, hooks) {
     this.root = root;
@@ -52,8 +54,9 @@ export class Stage {
     this.hover = null;
     /** @type {Map<string, Shape>} shapes while they are dragged */
     this.draft = new Map();
-    /** @type {Point[]} points of the shape that is drawn */
-    this.points = [];
+    this.pen = new Pen(hooks, () => this.rect);
+    /** @type {Point | null} where the pointer is */
+    this.pointer = null;
     /** @type {any} */
     this.drag = null;
     this.dirty = 0;
@@ -149,10 +152,12 @@ export class Stage {
     const context = cleared(this.hands);
     const held = rows.filter(([key]) => selected.has(key) || key === this.hover || this.draft.has(key));
     const items = held.map(([key, row]) => this.#item(key, row, selected.has(key) ? "selected" : "hover"));
-    const drawn = this.#drawnItem();
+    const drawn = this.pen.item;
     drawItems(context, this.rect, drawn ? [...items, drawn] : items, style.labels !== "never", style.outline);
+    const paint = this.hooks.paint();
+    paint?.draw(context, this.rect, this.pointer);
     const chosen = items.filter(({ look }) => look === "selected");
-    if (chosen.length === 1) drawHandles(context, chosen[0], this.rect);
+    if (chosen.length === 1 && !paint) drawHandles(context, chosen[0], this.rect);
     drawClicks(context, this.rect, this.hooks.clicks() ?? []);
     if (this.drag?.marquee) drawMarquee(context, this.rect, this.drag.marquee);
   }
@@ -167,21 +172,7 @@ export class Stage {
       label: this.hooks.labelOf(key, row),
       look: look ?? (this.hooks.isEditable(row, key) || this.hooks.isComputed(key, row) ? "plain" : "faint"),
       isComputed: this.hooks.isComputed(key, row),
-    };
-  }
-
-  /** The shape that is being drawn. @returns {import("./scene.js").Item | null} */
-  #drawnItem() {
-    const tool = this.hooks.tool();
-    if (!tool || !this.points.length || (tool.kind === "poly" && this.points.length < 2)) return null;
-    const isEdge = tool.kind === "poly" && this.points.length === 2;
-    return {
-      kind: isEdge ? "line" : tool.kind,
-      shape: isEdge ? fromPoints("line", this.points) : this.#drawn(tool.kind),
-      color: tool.color,
-      key: "",
-      label: "",
-      look: "hover",
+      ...this.hooks.refinedOf(row),
     };
   }
 
@@ -198,27 +189,19 @@ export class Stage {
 
   /** Give up what is being drawn or dragged. Whether there was anything. */
   cancel() {
-    const had = this.points.length > 0 || Boolean(this.drag);
-    this.points = [];
+    const had = this.pen.isDrawing || Boolean(this.drag);
+    this.pen.clear();
+    this.hooks.paint()?.cancel();
     this.draft.clear();
     this.drag = null;
     this.invalidate();
     return had;
   }
 
-  /** End the polygon that is drawn. */
-  finish() {
-    const tool = this.hooks.tool();
-    if (tool?.kind === "poly" && this.points.length >= 3) this.#create(tool.kind, this.#distinct());
-  }
-
-  /** Take back the last point of the polygon that is drawn. Whether there was one. */
-  removePoint() {
-    const had = this.points.length > 0;
-    this.points.splice(-2, 1);
-    if (this.points.length < 2) this.points = [];
-    this.invalidate();
-    return had;
+  /** The point of the only selected shape under the pointer, by its place in the shape; null without one. */
+  get pointed() {
+    const handle = this.pointer && this.#handle(this.pointer);
+    return handle && handle.kind === "poly" && !handle.name.includes(".") ? Number(handle.name) : null;
   }
 
   /** The topmost shape under a point: of several, the smallest. @param {Point} point */
@@ -243,7 +226,7 @@ export class Stage {
     if (!found) return null;
     const [key, row] = found;
     const kind = this.hooks.kindOf(row);
-    const near = handlesOf(kind, row.shape ?? {}).find(
+    const near = handlesOf(kind, row.shape ?? {}, this.rect, this.hooks.refinedOf(row).isTurned).find(
       (each) => Math.hypot((each.x - point.x) * this.rect.width, (each.y - point.y) * this.rect.height) <= REACH,
     );
     return near && kind !== "dot" ? { key, row, kind, name: near.name } : null;
@@ -260,30 +243,13 @@ export class Stage {
     if (event.button === 1 || event.button === 2 || event.altKey) {
       this.drag = { pan: { ...this.pan }, x: event.clientX, y: event.clientY };
     } else if (event.button === 0) {
-      const tool = this.hooks.tool();
-      if (tool) this.#draw(tool.kind, point);
+      const paint = this.hooks.paint();
+      if (paint) this.drag = paint.down(point) ? { paint } : null;
+      else if (this.pen.tool) this.drag = this.pen.press(point, event.shiftKey) ? { draws: true } : null;
       else this.#pick(event, point);
     }
     if (this.drag) this.root.setPointerCapture(event.pointerId);
     this.invalidate();
-  }
-
-  #draw(/** @type {Kind} */ kind, /** @type {Point} */ point) {
-    const inside = { x: clamp(point.x), y: clamp(point.y) };
-    if (kind === "dot") return this.#create(kind, [inside]);
-    if (kind !== "poly") {
-      this.points = [inside, inside];
-      this.drag = { draws: true };
-      return undefined;
-    }
-    const [first] = this.points;
-    const isClosing =
-      first &&
-      this.points.length > 3 &&
-      Math.hypot((first.x - inside.x) * this.rect.width, (first.y - inside.y) * this.rect.height) <= REACH;
-    if (isClosing) return this.#create(kind, this.#distinct());
-    this.points = this.points.length ? [...this.points.slice(0, -1), inside, inside] : [inside, inside];
-    return undefined;
   }
 
   #pick(/** @type {PointerEvent} */ event, /** @type {Point} */ point) {
@@ -312,21 +278,23 @@ export class Stage {
 
   #move(/** @type {PointerEvent} */ event) {
     const point = this.#at(event);
+    this.pointer = point;
     if (!this.drag) {
-      if (this.points.length) {
-        this.points[this.points.length - 1] = { x: clamp(point.x), y: clamp(point.y) };
-        this.invalidate();
-      } else this.#hoverAt(point);
+      if (this.pen.isDrawing) this.pen.move(point);
+      else this.#hoverAt(point);
+      if (this.pen.isDrawing || this.hooks.paint()) this.invalidate();
       return;
     }
     const { drag } = this;
     if (drag.pan) {
       this.pan = { x: drag.pan.x + event.clientX - drag.x, y: drag.pan.y + event.clientY - drag.y };
       this.layout();
-    } else if (drag.draws) this.points[1] = { x: clamp(point.x), y: clamp(point.y) };
-    else if (drag.handle)
-      this.draft.set(drag.handle.key, reshaped(drag.handle.kind, drag.handle.row.shape, drag.handle.name, point));
-    else if (drag.moving) {
+    } else if (drag.paint) for (const each of event.getCoalescedEvents?.() ?? [event]) drag.paint.move(this.#at(each));
+    else if (drag.draws) this.pen.move(point);
+    else if (drag.handle) {
+      const { key, kind, row, name } = drag.handle;
+      this.draft.set(key, reshaped(kind, row.shape, name, point, this.rect, event.shiftKey));
+    } else if (drag.moving) {
       const [dx, dy] = [point.x - drag.from.x, point.y - drag.from.y];
       if (Math.hypot(dx * this.rect.width, dy * this.rect.height) < 2 && !this.draft.size) return;
       for (const [key, row] of drag.moving) this.draft.set(key, moved(this.hooks.kindOf(row), row.shape, dx, dy));
@@ -337,12 +305,10 @@ export class Stage {
   #up(/** @type {PointerEvent} */ event) {
     const { drag } = this;
     this.drag = null;
-    if (drag?.draws) {
-      const tool = this.hooks.tool();
-      if (tool && !isTiny(tool.kind, this.#drawn(tool.kind), this.rect)) this.#create(tool.kind, this.points);
-      else this.points = [];
-    } else if (drag?.marquee) {
-      const inside = this.bounds.inside(this.hooks.rows(), drag.marquee);
+    if (drag?.paint) drag.paint.up();
+    else if (drag?.draws) this.pen.release();
+    else if (drag?.marquee) {
+      const inside = this.bounds.inside(this.hooks.rows(), drag.marquee, this.rect);
       this.hooks.select([...new Set([...drag.kept, ...inside])]);
     } else if (this.draft.size) this.hooks.reshaped(new Map(this.draft));
     this.draft.clear();
@@ -352,33 +318,12 @@ export class Stage {
 
   #finish(/** @type {MouseEvent} */ event) {
     event.preventDefault();
-    this.finish();
-  }
-
-  #create(/** @type {Kind} */ kind, /** @type {Point[]} */ points) {
-    this.points = [];
-    this.drag = null;
-    const shape = fromPoints(kind, points);
-    if (!isTiny(kind, shape, this.rect)) this.hooks.created(shape);
-  }
-
-  /** The points of a polygon without the one at the pointer and without repetitions. */
-  #distinct() {
-    return this.points
-      .slice(0, -1)
-      .filter(
-        (each, index, all) =>
-          !index ||
-          Math.hypot((each.x - all[index - 1].x) * this.rect.width, (each.y - all[index - 1].y) * this.rect.height) > 2,
-      );
-  }
-
-  #drawn(/** @type {Kind} */ kind) {
-    return fromPoints(kind, this.points);
+    this.pen.finish();
   }
 
   #hoverAt(/** @type {Point | null} */ point) {
-    const tool = this.hooks.tool();
+    const tool = this.pen.tool || this.hooks.paint();
+    if (!point) this.pointer = null;
     const handle = point && !tool ? this.#handle(point) : null;
     const key = point && !tool ? this.hit(point) : null;
     this.root.style.cursor =

@@ -5,6 +5,7 @@
 // answers 409 and becomes a conflict, which the person settles.
 
 import { baseOf, keyOf } from "./document.js";
+import { REFINING } from "./geometry.js";
 import { settled } from "./keep.js";
 
 /** The field and the rule that an error names. @param {any} error @returns {string} */
@@ -344,6 +345,8 @@ export class Sync extends EventTarget {
   #patch(/** @type {Row} */ before, /** @type {Row} */ after) {
     /** @type {Record<string, any>} */
     const body = { ...(JSON.stringify(before.shape) === JSON.stringify(after.shape) ? {} : after.shape) };
+    for (const name of REFINING)
+      if ((before.shape?.[name] ?? null) !== null && (after.shape?.[name] ?? null) === null) body[name] = null;
     if (before.frame !== after.frame && after.frame !== null) body.frame = after.frame;
     const isOther = (/** @type {string} */ name) =>
       JSON.stringify(before.attributes[name] ?? null) !== JSON.stringify(after.attributes[name] ?? null);

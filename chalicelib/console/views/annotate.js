@@ -4,6 +4,7 @@ import { classes, effect, html, useComputed, useEffect, useMemo, useRef, useStat
 import { link, navigate, route, setQuery } from "../router.js";
 import { user } from "../store.js";
 import { annotate as words } from "../strings_annotate.js";
+import { shapes } from "../strings_shapes.js";
 import { Button, Dot } from "../ui/controls.js";
 import { chosenKeys } from "../ui/key_map.js";
 import { useKeys } from "../ui/keys.js";
@@ -217,8 +218,15 @@ const stageOf = (session, root, pictures, overlay, hands) =>
     select: (keys) => session.select(keys),
     tool: () => {
       const type = session.tool.peek();
-      return type && { id: type.id, kind: type.dtype, color: colorOf(session, type) };
+      return type && session.refining.toolOf(type, colorOf(session, type));
     },
+    hole: () => session.refining.holeIn,
+    holed: (hole) => session.refining.drawn(hole),
+    pointed: (count) => {
+      session.refining.pointed.value = count;
+    },
+    refinedOf: (row) => session.refining.of(row),
+    paint: () => (session.paint.mode.peek() ? session.paint : null),
     style: () => style.peek(),
     created: (shape) => session.hand.create(shape),
     reshaped: (shapes) => session.hand.reshape(shapes),
@@ -251,6 +259,18 @@ function Tools({ session, run }) {
       <span class="tool-name cut">${type.name}</span><span class="row tool-foot"><${Dot} color=${colorOf(session, type)} />${index < 9 && html`<span class="key" aria-hidden="true">${index + 1}</span>`}</span><//>`,
       )
     }
+    ${
+      session.mayEdit &&
+      session.maskTypes.length > 0 &&
+      /** @type {const} */ ([
+        ["brush", "brush", "b"],
+        ["eraser", "eraser", "B"],
+        ["fill", "fillHoles", "G"],
+      ]).map(
+        ([mode, command, key]) =>
+          html`<${Button} key=${mode} kind="quiet" icon=${mode} title=${`${shapes[mode]} (${key})`} pressed=${session.paint.mode.value === mode} onClick=${() => run(command)} />`,
+      )
+    }
     <span class="grow" />
     <${Button} kind="quiet" icon="eye" title=${session.isHidden.value ? words.show : words.hide} pressed=${session.isHidden.value} onClick=${() => run("hide")} />
     ${view("fullscreen", "expand", words.fullscreen)}${view("zoomIn", "zoom_in", words.zoomIn)}${view("zoomOut", "zoom_out", words.zoomOut)}${view("zoomReset", "fullscreen", words.zoomReset)}</nav>`;
@@ -269,11 +289,24 @@ function Spoken({ session }) {
   return html`<p class="visually-hidden" role="status">${text}</p>`;
 }
 
+/** What the pointer does now. @param {Session} session @param {any} tool @returns {string} */
+function hintOf(session, tool) {
+  const { paint, refining } = session;
+  if (paint.mode.value) return shapes.mode(paint.mode.value, paint.diameter.value);
+  if (refining.holed.value) return shapes.holeHint;
+  if (!tool) return "";
+  const names = tool.skeleton?.points;
+  const at = Math.min(refining.pointed.value, names?.length - 1);
+  if (names) return shapes.skeletonHint(tool.name, names[at], at + 1, names.length);
+  if (refining.ellipses.value.has(tool.id)) return shapes.ellipseHint(tool.name);
+  return tool.refinements?.includes("open") ? shapes.openHint(tool.name) : words.drawHint(tool.name, tool.dtype);
+}
+
 /** @param {{session: Session}} props */
 function Hint({ session }) {
   const tool = session.tool.value;
   const armed = session.trackSet.armed.value;
-  const text = session.isMoving.value ? words.moveMode : tool ? words.drawHint(tool.name, tool.dtype) : "";
+  const text = session.isMoving.value ? words.moveMode : hintOf(session, tool);
   return html`${armed && html`<p class="stage-hint armed" role="status">${words.drawsInto(session.trackSet.nameOf(armed))}</p>`}
     ${text && html`<p class="stage-hint" role="status">${text}<${ValueKeys} session=${session} /></p>`}`;
 }
