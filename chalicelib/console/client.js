@@ -1,5 +1,6 @@
 // The one client of the REST interface. Nothing else in the console calls the service.
 import { signal } from "./lib.js";
+import { failures } from "./strings_words.js";
 
 /** The address of the service, with a slash at the end: two folders above this build. */
 export const ROOT = new URL("../../", import.meta.url).href;
@@ -102,7 +103,7 @@ export async function request(method, path, options = {}) {
         continue;
       }
       online.value = navigator.onLine && online.value;
-      throw new ApiError(0, "The service cannot be reached. Check the connection and try again.");
+      throw new ApiError(0, failures.noService);
     }
     if (RETRIED.has(answer.status) && repeat && attempt < ATTEMPTS) {
       await pause(attempt, answer.headers.get("Retry-After"), options.signal);
@@ -173,7 +174,7 @@ async function errorOf(answer) {
       String(said.needs ?? ""),
     );
   } catch {
-    return new ApiError(answer.status, `The service answered ${answer.status} ${answer.statusText}.`);
+    return new ApiError(answer.status, failures.answered(answer.status, answer.statusText));
   }
 }
 

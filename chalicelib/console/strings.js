@@ -1,10 +1,11 @@
-// Every sentence of the console, in English. A translation is another module with the same members.
+// Every sentence of the console, in English. A translation is a folder of modules with the same members, such as `de/`.
 // This module has those of media, crops and uploads; `strings_settings.js` has those of the other tabs.
 
-import { plural } from "./strings_plural.js";
+import { translated } from "./languages.js";
+import { number, plural } from "./strings_plural.js";
 import { settings } from "./strings_settings.js";
 
-export const text = {
+const main = translated("text", {
   // frame
   skip: "Skip to the content",
   home: "Limn, all projects",
@@ -125,14 +126,14 @@ export const text = {
   searchSaved: "The search is among the saved searches.",
   reload: "Reload",
   upload: "Upload",
-  mediaCount: (/** @type {number} */ count) => `${count.toLocaleString("en")} media`,
+  mediaCount: (/** @type {number} */ count) => `${number(count)} media`,
   frames: (/** @type {number} */ count) => plural(count, "frame"),
   noMatchLead: "Change the search or remove a filter.",
   noMedia: "No media yet",
   noMediaLead: "Upload videos and images by dropping files or folders.",
   select: (/** @type {string} */ name) => `Select ${name}`,
   selection: "Selection",
-  selected: (/** @type {number} */ count) => `${count.toLocaleString("en")} selected`,
+  selected: (/** @type {number} */ count) => `${number(count)} selected`,
   clearSelection: "Clear",
   editAttributes: "Edit attributes",
   editAttributesOf: (/** @type {string} */ count) => `Edit attributes of ${count}`,
@@ -148,8 +149,7 @@ export const text = {
   deleteMediaLead: "Their annotations are deleted with them. They can be restored for 30 days from the change history.",
   removeFilter: (/** @type {string} */ name, /** @type {string} */ value) => `Remove the filter ${name}: ${value}`,
   clearFilters: "Clear filters",
-  mostFrequent: (/** @type {number} */ count) =>
-    `The most frequent of ${count.toLocaleString("en")}; search for others.`,
+  mostFrequent: (/** @type {number} */ count) => `The most frequent of ${number(count)}; search for others.`,
   findFolder: "Find a folder",
   // attributes
   wantsInteger: "Give a whole number.",
@@ -179,9 +179,9 @@ export const text = {
   sortWidest: "Widest first",
   shapes: { box: "Box", line: "Line", dot: "Dot", poly: "Polygon" },
   selectAllCrops: "Select all matches",
-  selectAllOf: (/** @type {number} */ count) => `Select all ${count.toLocaleString("en")}`,
+  selectAllOf: (/** @type {number} */ count) => `Select all ${number(count)}`,
   relabelled: (/** @type {number} */ count) => `Changed ${plural(count, "annotation")}`,
-  firstOfMany: (/** @type {number} */ count) => `The first ${count.toLocaleString("en")} are selected.`,
+  firstOfMany: (/** @type {number} */ count) => `The first ${number(count)} are selected.`,
   deleteCrops: (/** @type {number} */ count) => `Delete ${plural(count, "annotation")}?`,
   deleteCropsLead: "They can be restored for 30 days from the change history.",
   setTo: (/** @type {string} */ name) => `Set ${name}`,
@@ -203,9 +203,7 @@ export const text = {
   intoFolder: "Folder",
   folderOfFiles: "As the folders dropped",
   uploadsDone: (/** @type {number} */ done, /** @type {number} */ failed) =>
-    [done && `${done.toLocaleString("en")} done`, failed && `${failed.toLocaleString("en")} failed`]
-      .filter(Boolean)
-      .join(", "),
+    [done && `${number(done)} done`, failed && `${number(failed)} failed`].filter(Boolean).join(", "),
   furtherLines: (/** @type {string} */ count) => `and ${count} more`,
   uploadsCount: (/** @type {number} */ count) => plural(count, "upload"),
   refusedFiles: (/** @type {number} */ count, /** @type {string} */ first) =>
@@ -236,5 +234,6 @@ export const text = {
     done: "Done",
     failed: "Failed",
   },
-  ...settings,
-};
+});
+
+export const text = { ...main, ...settings };

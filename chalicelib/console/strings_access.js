@@ -1,6 +1,8 @@
 // Every sentence of share links, access tokens and the audit log.
 
-export const access = {
+import { translated } from "./languages.js";
+
+export const access = translated("access", {
   share: "Share",
   shareTitle: "Share with guests",
   shareLead: "Whoever has the link sees these media with their annotations, without an account, and changes nothing.",
@@ -44,7 +46,8 @@ export const access = {
   secondFactor: "Second factor",
   factorLead: "Signing in with the password also asks for a code of an authenticator app on your phone.",
   factorOn: "On",
-  factorSince: (/** @type {string} */ day, /** @type {number} */ left) => `since ${day}. ${left} recovery codes are left.`,
+  factorSince: (/** @type {string} */ day, /** @type {number} */ left) =>
+    `since ${day}. ${left} recovery codes are left.`,
   factorSecret: "Type this key into your authenticator app (time-based, six digits), then give the code that it shows.",
   openApp: "Open it in an authenticator app on this device",
   factorEnded: "Signing in needs the password alone now.",
@@ -67,4 +70,4 @@ export const access = {
   any: "Anything",
   older: "Older entries",
   download: "As CSV",
-};
+});

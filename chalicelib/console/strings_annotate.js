@@ -1,8 +1,9 @@
 // Every sentence of the views that play, draw and review.
 
-import { plural } from "./strings_plural.js";
+import { translated } from "./languages.js";
+import { number, plural } from "./strings_plural.js";
 
-export const annotate = {
+export const annotate = translated("annotate", {
   damagedFrames: (/** @type {number} */ count) => (count ? plural(count, "damaged frame") : "Frames are missing"),
   damagedSpans: (/** @type {number[][]} */ spans, /** @type {string[]} */ ends = []) =>
     [
@@ -88,9 +89,7 @@ export const annotate = {
   layers: "Layers",
   details: "Details",
   stillReading: (/** @type {number} */ read, /** @type {number} */ total) =>
-    total > read
-      ? `Still reading: ${read.toLocaleString("en")} of ${total.toLocaleString("en")} annotations`
-      : "Still reading annotations",
+    total > read ? `Still reading: ${number(read)} of ${number(total)} annotations` : "Still reading annotations",
   nothingHere: "Nothing on this frame.",
   nothingHereLead: (/** @type {string} */ key) => `Press ${key} to draw the first type, or ? for all keys.`,
   noTracks: "No tracks yet. Select a shape and press t.",
@@ -214,6 +213,28 @@ export const annotate = {
   nothingToPaste: "Nothing was copied that can be drawn here.",
   repeatLabel: "Label as the last one",
   valueKey: (/** @type {number} */ number) => `Value ${number} of the label, of the selection or what is drawn next`,
+  commands: {
+    drawMiddle: "Draw in the middle, or end a polygon",
+    giveUp: "Give up, then select, then nothing",
+    byArrows: "Move and resize by arrow keys",
+    copyNext: "Copy to the next frame",
+    copyPrevious: "Copy to the previous frame",
+    nextShape: "Select the next annotation",
+    previousShape: "Select the previous annotation",
+    selectAll: "Select all on this frame",
+    reopen: "Open the selection again",
+    playForward: "Play forward; again: faster",
+    playBackward: "Play backward; again: faster",
+    tenOn: "Ten frames on",
+    tenBack: "Ten frames back",
+    secondOn: "A second on",
+    secondBack: "A second back",
+    slower: "Slower",
+    faster: "Faster",
+    goTo: "Go to a frame or time",
+    nextAnnotated: "Next frame with annotations",
+    previousAnnotated: "Previous frame with annotations",
+  },
   // keys
   changeKey: (/** @type {string} */ command) => `Change the key of: ${command}`,
   pressKey: "Press a key",
@@ -231,9 +252,9 @@ export const annotate = {
     view: "View",
     review: "Review",
   },
-};
+});
 
-export const review = {
+export const review = translated("review", {
   title: "Review",
   work: "Work",
   annotations: "Annotations",
@@ -271,10 +292,8 @@ export const review = {
   assignTo: (/** @type {number} */ count) => `Assign ${plural(count, "media", "media")} to`,
   distribute: "Distribute evenly",
   distributed: "The media are distributed.",
-  progress: (/** @type {number} */ done, /** @type {number} */ all) =>
-    `${done.toLocaleString("en")} of ${all.toLocaleString("en")} done`,
-  reviewed: (/** @type {number} */ done, /** @type {number} */ all) =>
-    `${done.toLocaleString("en")} of ${all.toLocaleString("en")} reviewed`,
+  progress: (/** @type {number} */ done, /** @type {number} */ all) => `${number(done)} of ${number(all)} done`,
+  reviewed: (/** @type {number} */ done, /** @type {number} */ all) => `${number(done)} of ${number(all)} reviewed`,
   openMedia: "Open",
   nothing: "Nothing to review here",
   nothingLead: "Choose another person or status.",
@@ -291,4 +310,4 @@ export const review = {
   track: "Track",
   more: "Show more",
   changed: "Last change",
-};
+});

@@ -1,8 +1,9 @@
 // Every sentence of assisted labelling: following, predictions, clicks, what is similar.
 
+import { translated } from "./languages.js";
 import { plural } from "./strings_plural.js";
 
-export const assist = {
+export const assist = translated("assist", {
   followForward: "Follow forward",
   followBack: "Follow back",
   followToKeyframe: "Follow to the next keyframe",
@@ -80,4 +81,4 @@ export const assist = {
     `Annotating ${plural(count, "media", "media")}. Jobs shows how far it is.`,
   accept: "Accept",
   discard: "Discard",
-};
+});

@@ -1,8 +1,11 @@
 // Every sentence of the views of label trees, webhooks, trigger rules, versions of datasets and restoring.
 
-import { plural } from "./strings_plural.js";
+import { translated } from "./languages.js";
+import { MOST_MATCHES, number, plural } from "./strings_plural.js";
 
-export const webhooks = {
+export { MOST_MATCHES };
+
+export const webhooks = translated("webhooks", {
   title: "Webhooks",
   lead: "Events of the project, sent to a server of yours as signed requests.",
   organizationLead: "Events of all projects of the organization, sent to a server of yours.",
@@ -47,16 +50,16 @@ export const webhooks = {
   redeliverSince: "Send all again from here",
   redeliverAllLead: "All later events of the project are sent again, in order.",
   of: (/** @type {string} */ project) => `project ${project}`,
-};
+});
 
-export const rules = {
+export const rules = translated("rules", {
   title: "Trigger rules",
   lead: "Launch an algorithm on each media that an event is about, once for each media.",
   add: "Add a rule",
   none: "No trigger rules yet",
   algorithm: "Algorithm",
   noAlgorithms: "Register an algorithm first.",
-};
+});
 
 const REASONS = /** @type {Record<string, string>} */ ({
   gone: "the server answered 410 Gone",
@@ -71,12 +74,12 @@ const REASONS = /** @type {Record<string, string>} */ ({
   error: "it failed for three days",
 });
 
-export const history = {
+export const history = translated("history", {
   restore: "Restore",
   restoreMany: (/** @type {number} */ count) => `Restore ${plural(count, "deletion")}`,
   restored: (/** @type {Record<string, number>} */ counts) =>
     `Restored: ${Object.entries(counts)
-      .map(([kind, count]) => `${count.toLocaleString("en")} ${KINDS[kind]?.[count === 1 ? 0 : 1] ?? kind}`)
+      .map(([kind, count]) => `${number(count)} ${KINDS[kind]?.[count === 1 ? 0 : 1] ?? kind}`)
       .join(", ")}.`,
   choose: (/** @type {string} */ who, /** @type {string} */ when) => `Select the deletion by ${who}, ${when}`,
   deletionOf: (/** @type {string} */ kind, /** @type {number[]} */ ids) =>
@@ -86,7 +89,7 @@ export const history = {
   undo: "Undo",
   earlier: "Show earlier changes",
   changed: (/** @type {number} */ count) => plural(count, "change"),
-};
+});
 
 const KINDS = /** @type {Record<string, [string, string]>} */ ({
   media: ["media", "media"],
@@ -96,7 +99,7 @@ const KINDS = /** @type {Record<string, [string, string]>} */ ({
   leaf: ["leaf", "leaves"],
 });
 
-export const sources = {
+export const sources = translated("sources", {
   title: "Bucket sources",
   lead: "Prefixes of the organization's buckets. What lies there becomes media, without a copy.",
   add: "Register a prefix",
@@ -120,15 +123,15 @@ export const sources = {
       [each.skipped, "skipped"],
     ]
       .filter(([count]) => count > 0)
-      .map(([count, word]) => `${count.toLocaleString("en")} ${word}`)
+      .map(([count, word]) => `${number(count)} ${word}`)
       .join(", "),
   listNow: "List now",
   begun: "The listing has begun.",
   deleteLead: "Its media stay, and refer to their objects as before.",
   noType: (/** @type {string} */ line) => `media types: "${line}" does not end with the name of a media type.`,
-};
+});
 
-export const datasets = {
+export const datasets = translated("datasets", {
   title: "Versions of datasets",
   lead: "Media and annotations as they are now, kept under a name until the version is deleted.",
   add: "Freeze a version",
@@ -149,9 +152,9 @@ export const datasets = {
   present: "The project as it is now",
   export_: "Export",
   deleteLead: "Its rows are deleted. The project's annotations stay.",
-};
+});
 
-export const leaves = {
+export const leaves = translated("leaves", {
   title: "Label trees",
   lead: "Names in an order of their own, such as a taxonomy. Texts of annotations are completed from them.",
   readOnly: "Members with full control change them.",
@@ -183,17 +186,14 @@ export const leaves = {
     `${name} is ${below ? `below ${below}` : "at the top"} now.`,
   deleteLead: (/** @type {number} */ below) =>
     `${below ? `${below >= MOST_MATCHES ? `${MOST_MATCHES} or more` : plural(below, "leaf", "leaves")} below it ${below === 1 ? "is" : "are"} deleted with it. ` : ""}Annotations keep the names.`,
-  showMore: (/** @type {number} */ count) => `Show ${count.toLocaleString("en")} more`,
+  showMore: (/** @type {number} */ count) => `Show ${number(count)} more`,
   keys: "Arrow keys move, n adds below, Enter edits, x takes up and v puts down, Delete deletes.",
   completion: "Completed from",
   completionNone: "Nothing",
   completionHint: "Texts are completed from the leaves below it.",
-};
+});
 
-/** So many leaves are read at once. */
-export const MOST_MATCHES = 1000;
-
-export const transfers = {
+export const transfers = translated("transfers", {
   yoloTask: "Labels",
   tasks: { detect: "Boxes", segment: "Polygons" },
   firstPixel: "Number of the first pixel",
@@ -211,4 +211,4 @@ export const transfers = {
   intoFolder: "Folder of new media",
   begin: "Begin",
   importNow: "Import it now",
-};
+});

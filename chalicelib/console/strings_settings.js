@@ -1,8 +1,11 @@
 // Every sentence of jobs, of what is managed, of profiles, organizations, statistics and transfers.
 
+import { translated } from "./languages.js";
 import { plural } from "./strings_plural.js";
 
-export const settings = {
+export const settings = translated("settings", {
+  language: "Language",
+  browserLanguage: "As the browser",
   // notifications
   notificationsTitle: "Notifications",
   notificationsLead: "Where you are told of what. Mails of one minute are one mail; the digest comes once a day.",
@@ -270,4 +273,4 @@ export const settings = {
   plannedTypes: "Types and attributes that are created:",
   createTypes: "Create the types and attributes that the project lacks",
   dryRunLead: "Only try: read the archive and report, change nothing",
-};
+});

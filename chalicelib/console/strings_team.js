@@ -1,8 +1,9 @@
 // Every sentence of the views of a team: tasks, my work, comments, quality.
 
-import { plural } from "./strings_plural.js";
+import { translated } from "./languages.js";
+import { number, plural } from "./strings_plural.js";
 
-export const team = {
+export const team = translated("team", {
   title: "Team",
   tabs: { work: "My work", tasks: "Tasks", comments: "Comments", quality: "Quality" },
   // my work
@@ -51,7 +52,7 @@ export const team = {
   way: "How tasks are shown",
   boardKeys: "Arrow keys move between tasks, Enter opens one, Shift and an arrow key change its state.",
   noWay: (/** @type {string} */ state) => `This task cannot be changed to ${state}.`,
-  more: (/** @type {number} */ count) => `${count.toLocaleString("en")} more`,
+  more: (/** @type {number} */ count) => `${number(count)} more`,
   noTasks: "No tasks yet",
   noTasksLead: "A task is one media, or a span of its frames, to be annotated once.",
   noMatch: "No task matches",
@@ -74,7 +75,7 @@ export const team = {
   checklist: "Steps, one on each line",
   dueHint: "Date, such as 2026-12-31",
   wasMade: (/** @type {number} */ made, /** @type {number} */ existing) =>
-    `${plural(made, "task")} made${existing ? `, ${existing.toLocaleString("en")} existed` : ""}`,
+    `${plural(made, "task")} made${existing ? `, ${number(existing)} existed` : ""}`,
   layerName: (/** @type {string} */ name, /** @type {number} */ copy) => `${name}, copy ${copy}`,
   // beside the picture
   submitTask: "Hand in the task",
@@ -86,9 +87,9 @@ export const team = {
   stepsLeft: (/** @type {number} */ count) => `${plural(count, "step")} not ticked`,
   stepsLeftLead: "Hand the task in anyway?",
   gone: "This task is not yours any more, or was deleted.",
-};
+});
 
-export const comments = {
+export const comments = translated("comments", {
   title: "Comments",
   members: "Members",
   write: "Comment, @ mentions a member",
@@ -122,9 +123,9 @@ export const comments = {
   inboxKeys: "Arrow keys choose a thread, Enter opens it, e resolves it.",
   none: { me: "Nothing mentions you", all: "No comments" },
   noneLead: "Comments are written beside a media: open one and press w.",
-};
+});
 
-export const quality = {
+export const quality = translated("quality", {
   newReport: "New report",
   deleteReport: "Delete this report?",
   deleteOf: (/** @type {string} */ name) => `Delete the report ${name}`,
@@ -161,8 +162,8 @@ export const quality = {
   inTime: "States in time",
   ofFrames: "of the frames agree",
   interval: (/** @type {string} */ low, /** @type {string} */ high) => `95 %: ${low} to ${high}`,
-  extraCount: (/** @type {number} */ count) => `${count.toLocaleString("en")} extra`,
-  missingCount: (/** @type {number} */ count) => `${count.toLocaleString("en")} missing`,
+  extraCount: (/** @type {number} */ count) => `${number(count)} extra`,
+  missingCount: (/** @type {number} */ count) => `${number(count)} missing`,
   pairsCount: (/** @type {number} */ count) => plural(count, "pair"),
   classCount: "Other classes",
   matrix: "Confusion",
@@ -185,7 +186,7 @@ export const quality = {
   // conflicts
   conflicts: "Conflicts",
   ofAll: (/** @type {number} */ shown, /** @type {number} */ all) =>
-    shown === all ? shown.toLocaleString("en") : `${shown.toLocaleString("en")} of ${all.toLocaleString("en")}`,
+    shown === all ? number(shown) : `${number(shown)} of ${number(all)}`,
   conflictKeys: "Arrow keys choose, Enter opens the frame.",
   noConflicts: "No conflict is listed for this number.",
   showAll: "Show all",
@@ -195,4 +196,4 @@ export const quality = {
   openFrame: (/** @type {number} */ frame) => `Open frame ${frame}`,
   by: (/** @type {string} */ name) => `by ${name}`,
   bothDrawn: "Both versions on their frame",
-};
+});

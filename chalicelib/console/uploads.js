@@ -5,6 +5,7 @@ import { faultOf } from "./file_checks.js";
 import { effect, signal } from "./lib.js";
 import { project as open, reload } from "./store.js";
 import { text } from "./strings.js";
+import { failures } from "./strings_words.js";
 
 const PART = 16 * 1024 * 1024;
 const MOST_PARTS = 10000;
@@ -274,12 +275,12 @@ const putOnce = (url, content, stop, report) =>
       if (request.status < 300) resolve(request.getResponseHeader("ETag") ?? "none");
       else
         reject(
-          Object.assign(new Error(`The object store answered ${request.status}.`), {
+          Object.assign(new Error(failures.storeAnswered(request.status)), {
             isFinal: request.status >= 400 && request.status < 500 && request.status !== 408 && request.status !== 429,
           }),
         );
     };
-    request.onerror = () => reject(new Error("The object store cannot be reached."));
+    request.onerror = () => reject(new Error(failures.noStore));
     request.onabort = () => reject(new DOMException("Paused", "AbortError"));
     request.onloadend = () => stop.removeEventListener("abort", abort);
     request.open("PUT", url);

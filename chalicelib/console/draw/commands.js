@@ -5,6 +5,7 @@ import { annotate as words } from "../strings_annotate.js";
 import { comments as commentWords } from "../strings_team.js";
 import { assist } from "../strings_assist.js";
 import { playCommands } from "./commands_play.js";
+import { STORED } from "../ui/review_names.js";
 import { keysFor } from "../ui/key_map.js";
 import { assistCommands } from "./commands_assist.js";
 import { shapeCommands } from "./commands_shapes.js";
@@ -60,21 +61,21 @@ export function commandsOf(session, ui) {
     {
       id: "enter",
       group: "draw",
-      label: "Draw in the middle, or end a polygon",
+      label: words.commands.drawMiddle,
       keys: ["Enter"],
       run: () => enter(session),
     },
     {
       id: "escape",
       group: "draw",
-      label: "Give up, then select, then nothing",
+      label: words.commands.giveUp,
       keys: ["Escape"],
       run: () => escape(session),
     },
     {
       id: "move",
       group: "draw",
-      label: "Move and resize by arrow keys",
+      label: words.commands.byArrows,
       keys: ["m"],
       run: () => {
         session.isMoving.value = session.shapes().length > 0;
@@ -83,7 +84,7 @@ export function commandsOf(session, ui) {
     {
       id: "copyNext",
       group: "edit",
-      label: "Copy to the next frame",
+      label: words.commands.copyNext,
       keys: ["c"],
       run: () => session.hand.copyOn(1),
       isVideo: true,
@@ -91,7 +92,7 @@ export function commandsOf(session, ui) {
     {
       id: "copyPrevious",
       group: "edit",
-      label: "Copy to the previous frame",
+      label: words.commands.copyPrevious,
       keys: ["C"],
       run: () => session.hand.copyOn(-1),
       isVideo: true,
@@ -153,11 +154,11 @@ export function commandsOf(session, ui) {
       },
     },
     { id: "save", group: "edit", label: words.save, keys: ["Ctrl+s"], run: () => session.sync.save() },
-    { id: "nextShape", group: "edit", label: "Select the next annotation", keys: ["n"], run: () => session.cycle(1) },
+    { id: "nextShape", group: "edit", label: words.commands.nextShape, keys: ["n"], run: () => session.cycle(1) },
     {
       id: "previousShape",
       group: "edit",
-      label: "Select the previous annotation",
+      label: words.commands.previousShape,
       keys: ["N"],
       run: () => session.cycle(-1),
     },
@@ -174,7 +175,7 @@ export function commandsOf(session, ui) {
     {
       id: "selectAll",
       group: "edit",
-      label: "Select all on this frame",
+      label: words.commands.selectAll,
       keys: ["Ctrl+a"],
       run: () => session.select(session.rowsOn(here()).map(([key]) => key)),
     },
@@ -212,9 +213,9 @@ export function commandsOf(session, ui) {
       isVideo: true,
     },
     { id: "help", group: "view", label: words.shortcuts, keys: ["?"], run: ui.help },
-    { id: "accept", group: "review", label: assist.acceptDraft, keys: ["a"], run: () => ui.decide("Accepted") },
-    { id: "reject", group: "review", label: assist.rejectDraft, keys: ["r"], run: () => ui.decide("Rejected") },
-    { id: "reopen", group: "review", label: "Open the selection again", keys: ["o"], run: () => ui.decide("Open") },
+    { id: "accept", group: "review", label: assist.acceptDraft, keys: ["a"], run: () => ui.decide(STORED.accepted) },
+    { id: "reject", group: "review", label: assist.rejectDraft, keys: ["r"], run: () => ui.decide(STORED.rejected) },
+    { id: "reopen", group: "review", label: words.commands.reopen, keys: ["o"], run: () => ui.decide(STORED.open) },
     {
       id: "nextComment",
       group: "review",

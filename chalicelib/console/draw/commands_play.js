@@ -19,7 +19,7 @@ export function playCommands(session, goTo) {
     {
       id: "forward",
       group: "play",
-      label: "Play forward; again: faster",
+      label: words.commands.playForward,
       keys: ["l"],
       run: () => shuttle(player(), 1),
       isVideo: true,
@@ -27,7 +27,7 @@ export function playCommands(session, goTo) {
     {
       id: "backward",
       group: "play",
-      label: "Play backward; again: faster",
+      label: words.commands.playBackward,
       keys: ["j"],
       run: () => shuttle(player(), -1),
       isVideo: true,
@@ -51,7 +51,7 @@ export function playCommands(session, goTo) {
     {
       id: "next10",
       group: "play",
-      label: "Ten frames on",
+      label: words.commands.tenOn,
       keys: ["Shift+ArrowRight"],
       run: () => player().step(10),
       isVideo: true,
@@ -59,7 +59,7 @@ export function playCommands(session, goTo) {
     {
       id: "previous10",
       group: "play",
-      label: "Ten frames back",
+      label: words.commands.tenBack,
       keys: ["Shift+ArrowLeft"],
       run: () => player().step(-10),
       isVideo: true,
@@ -67,7 +67,7 @@ export function playCommands(session, goTo) {
     {
       id: "nextSecond",
       group: "play",
-      label: "A second on",
+      label: words.commands.secondOn,
       keys: ["Ctrl+ArrowRight"],
       run: () => player().step(second()),
       isVideo: true,
@@ -75,7 +75,7 @@ export function playCommands(session, goTo) {
     {
       id: "previousSecond",
       group: "play",
-      label: "A second back",
+      label: words.commands.secondBack,
       keys: ["Ctrl+ArrowLeft"],
       run: () => player().step(-second()),
       isVideo: true,
@@ -89,8 +89,22 @@ export function playCommands(session, goTo) {
       run: () => player().seek(player().frames - 1),
       isVideo: true,
     },
-    { id: "slower", group: "play", label: "Slower", keys: ["<"], run: () => player().changeSpeed(-1), isVideo: true },
-    { id: "faster", group: "play", label: "Faster", keys: [">"], run: () => player().changeSpeed(1), isVideo: true },
+    {
+      id: "slower",
+      group: "play",
+      label: words.commands.slower,
+      keys: ["<"],
+      run: () => player().changeSpeed(-1),
+      isVideo: true,
+    },
+    {
+      id: "faster",
+      group: "play",
+      label: words.commands.faster,
+      keys: [">"],
+      run: () => player().changeSpeed(1),
+      isVideo: true,
+    },
     {
       id: "loopStart",
       group: "play",
@@ -116,11 +130,11 @@ export function playCommands(session, goTo) {
       isVideo: true,
     },
     { id: "sound", group: "play", label: words.sound, keys: ["s"], run: () => session.sound?.toggle(), isVideo: true },
-    { id: "goTo", group: "play", label: "Go to a frame or time", keys: ["g"], run: goTo, isVideo: true },
+    { id: "goTo", group: "play", label: words.commands.goTo, keys: ["g"], run: goTo, isVideo: true },
     {
       id: "nextAnnotated",
       group: "play",
-      label: "Next frame with annotations",
+      label: words.commands.nextAnnotated,
       keys: ["PageDown"],
       run: () => session.seekAnnotated(1),
       isVideo: true,
@@ -128,7 +142,7 @@ export function playCommands(session, goTo) {
     {
       id: "previousAnnotated",
       group: "play",
-      label: "Previous frame with annotations",
+      label: words.commands.previousAnnotated,
       keys: ["PageUp"],
       run: () => session.seekAnnotated(-1),
       isVideo: true,

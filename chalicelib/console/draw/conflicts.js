@@ -3,7 +3,7 @@ import { html, useEffect, useRef } from "../lib.js";
 import { annotate as words } from "../strings_annotate.js";
 import { Button } from "../ui/controls.js";
 import { Dialog } from "../ui/dialog.js";
-import { valueText } from "../ui/format.js";
+import { decimal, valueText } from "../ui/format.js";
 import { hasPlace } from "./geometry.js";
 import { drawPair, MINE, THEIRS } from "./pair.js";
 
@@ -79,7 +79,7 @@ export function differences({ mine, theirs }) {
 }
 
 const percent = (/** @type {any} */ value) =>
-  Array.isArray(value) ? value.map((each) => each.map(percent).join("/")).join(" ") : `${(value * 100).toFixed(1)} %`;
+  Array.isArray(value) ? value.map((each) => each.map(percent).join("/")).join(" ") : `${decimal(value * 100, 1)} %`;
 
 /** Where a row is. @param {import("./document.js").Row} row */
 const shapeText = (row) =>

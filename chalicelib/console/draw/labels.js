@@ -1,6 +1,7 @@
 // Labels by keys: the values of the first choice of a type, the last label again, and shapes copied between frames and media.
 
 import { signal } from "../lib.js";
+import { STORED } from "../ui/review_names.js";
 import { hasPlace } from "./geometry.js";
 
 /** @typedef {import("./document.js").Row} Row @typedef {import("./session.js").Session} Session */
@@ -12,7 +13,9 @@ export const MOST_VALUES = 9;
 
 /** The attribute of a type whose values have keys: its first choice, without that of review. @param {any} type @returns {any} */
 export const labelAttribute = (type) =>
-  (type?.attribute_types ?? []).find((/** @type {any} */ each) => each.dtype === "enum" && each.name !== "Review");
+  (type?.attribute_types ?? []).find(
+    (/** @type {any} */ each) => each.dtype === "enum" && each.name !== STORED.attribute,
+  );
 
 export class Labels {
   /** @param {Session} session */

@@ -11,6 +11,7 @@ import { ago } from "../ui/format.js";
 import { Icon } from "../ui/icons.js";
 import { isTyping } from "../ui/keys.js";
 import { Menu } from "../ui/menu.js";
+import { shown, STORED } from "../ui/review_names.js";
 import { useSettled } from "../ui/settled.js";
 import { toastError } from "../ui/toast.js";
 import { WindowList } from "../ui/window_list.js";
@@ -129,8 +130,8 @@ function OnFrame({ session }) {
 /** What is special about a row: its decision, that it is not saved, refused, locked. @param {{session: import("./session.js").Session, at: string, row: import("./document.js").Row}} props */
 function Marks({ session, at, row }) {
   const decision = row.attributes.Review;
-  return html`${/^[~?]/.test(at) && html`<span class="chip" title=${words.computedShape}>┄</span>`}${decision === "Accepted" && html`<span class="chip good"><${Icon} name="check" /><span class="visually-hidden">${decision}</span></span>`}
-    ${decision === "Rejected" && html`<span class="chip bad"><${Icon} name="close" /><span class="visually-hidden">${decision}</span></span>`}
+  return html`${/^[~?]/.test(at) && html`<span class="chip" title=${words.computedShape}>┄</span>`}${decision === STORED.accepted && html`<span class="chip good"><${Icon} name="check" /><span class="visually-hidden">${shown(decision)}</span></span>`}
+    ${decision === STORED.rejected && html`<span class="chip bad"><${Icon} name="close" /><span class="visually-hidden">${shown(decision)}</span></span>`}
     ${session.sync.refused.has(at) && html`<span class="chip bad" title=${session.sync.refused.get(at)?.message}>!</span>`}
     ${session.doc.unsaved.has(at) && html`<span class="unsaved" title=${words.mine}><span class="visually-hidden">${words.mine}</span></span>`}
     ${!session.isEditable(row, at) && session.mayEdit && !at.startsWith("?") && html`<${Icon} name="lock" />`}`;

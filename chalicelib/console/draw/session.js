@@ -6,6 +6,7 @@ import { colorOf as typeColor, may, PALETTE, project } from "../store.js";
 import { Sound } from "../player/sound.js";
 import { Looks } from "../player/looks.js";
 import { Player } from "../player/player.js";
+import { STORED } from "../ui/review_names.js";
 import { toast } from "../ui/toast.js";
 import { CommentSet } from "./comments.js";
 import { Assist } from "./assist.js";
@@ -231,7 +232,7 @@ export class Session {
     for (const dtype of ["enum", "string"])
       for (const attribute of type?.attribute_types ?? []) {
         const value = row.attributes[attribute.name];
-        if (attribute.dtype === dtype && attribute.name !== "Review" && value) return String(value);
+        if (attribute.dtype === dtype && attribute.name !== STORED.attribute && value) return String(value);
       }
     return type?.name ?? "";
   }

@@ -14,15 +14,15 @@ export function timecode(frame, fps) {
 }
 
 /**
- * The frame that a person means by `77`, `12.5s`, `1:23` or `00:01:23:07`; null if it means none.
+ * The frame that a person means by `77`, `12.5s` or `12,5s`, `1:23` or `00:01:23:07`; null if it means none.
  * @param {string} text
  * @param {number} fps
  */
 export function parseFrame(text, fps) {
   const said = text.trim();
   if (/^#?\d+$/.test(said)) return Number(said.replace("#", ""));
-  const seconds = /^(\d+(?:\.\d+)?)\s*s$/.exec(said);
-  if (seconds) return Math.floor(Number(seconds[1]) * fps + 1e-9);
+  const seconds = /^(\d+(?:[.,]\d+)?)\s*s$/.exec(said);
+  if (seconds) return Math.floor(Number(seconds[1].replace(",", ".")) * fps + 1e-9);
   if (!/^\d+(:\d+){1,3}$/.test(said)) return null;
   const parts = said.split(":").map(Number);
   const frames = parts.length === 4 ? /** @type {number} */ (parts.pop()) : 0;

@@ -1,5 +1,6 @@
 // Files that a record refers to.
 import { get, post } from "../client.js";
+import { failures } from "../strings_words.js";
 
 const PART = 16 * 1024 * 1024;
 
@@ -21,7 +22,7 @@ export async function sendFile(project, content, report) {
       body: content.slice(index * PART, (index + 1) * PART),
       credentials: "omit",
     });
-    if (!answer.ok) throw new Error(`The object store answered ${answer.status}.`);
+    if (!answer.ok) throw new Error(failures.storeAnswered(answer.status));
     tags.push({ ETag: answer.headers.get("ETag") ?? "none", PartNumber: index + 1 });
     report((index + 1) / parts);
   }

@@ -1,13 +1,21 @@
 // Numbers, sizes, times and frames as people read them.
 
-/** @param {number} count */
-export const number = (count) => count.toLocaleString("en");
+import { locale } from "../locale.js";
+import { text } from "../strings.js";
+import { number } from "../strings_plural.js";
+
+export { number };
+
+/** @param {number} value @param {number} places after the point */
+export const decimal = (value, places) =>
+  value.toLocaleString(locale, { minimumFractionDigits: places, maximumFractionDigits: places });
 
 /** @param {number} size in bytes */
 export function bytes(size) {
   if (!size) return "0 B";
   const power = Math.min(Math.floor(Math.log10(size) / 3), 4);
-  return `${(size / 1000 ** power).toFixed(power && size / 1000 ** power < 100 ? 1 : 0)} ${["B", "kB", "MB", "GB", "TB"][power]}`;
+  const scaled = size / 1000 ** power;
+  return `${decimal(scaled, power && scaled < 100 ? 1 : 0)} ${["B", "kB", "MB", "GB", "TB"][power]}`;
 }
 
 /** @param {number} seconds */
@@ -19,17 +27,8 @@ export function duration(seconds) {
   return hours ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
 }
 
-/** The time code of a frame: hours, minutes, seconds and frame within the second. @param {number} frame @param {number} fps */
-export function timecode(frame, fps) {
-  const rate = Math.max(1, Math.round(fps)),
-    whole = Math.floor(frame / fps + 1e-9);
-  const rest = Math.round(frame - Math.ceil(whole * fps - 1e-9));
-  const two = (/** @type {number} */ value) => String(value).padStart(2, "0");
-  return `${two(Math.floor(whole / 3600))}:${two(Math.floor((whole % 3600) / 60))}:${two(whole % 60)}:${two(Math.min(rest, rate - 1))}`;
-}
-
-const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
-const absolute = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
+const absolute = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
 
 /** A date as text. @param {string | null | undefined} iso */
 export const date = (iso) => (iso ? absolute.format(new Date(iso)) : "");
@@ -47,13 +46,13 @@ export function ago(iso) {
   ])) {
     if (Math.abs(seconds) >= size) return relative.format(Math.round(seconds / size), unit);
   }
-  return "just now";
+  return relative.format(0, "second");
 }
 
 /** An attribute's value as text. @param {any} value */
 export function valueText(value) {
   if (value === null || value === undefined) return "";
-  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "boolean") return (value ? text.yes : text.no).toLocaleLowerCase(locale);
   if (Array.isArray(value)) return value.join(", ");
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

@@ -1,6 +1,7 @@
 // Sections in the side of the gallery: folders as a tree, playlists, saved searches. Folders and media are moved by dragging them onto a
 // folder, or by menus.
 import { del, patch, post } from "../client.js";
+import { locale } from "../locale.js";
 import { html, useState } from "../lib.js";
 import { link } from "../router.js";
 import { may, project, reload } from "../store.js";
@@ -70,7 +71,7 @@ function tree(folders) {
     return paths.has(above) ? above : "";
   };
   return Map.groupBy(
-    [...folders].sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true })),
+    [...folders].sort((a, b) => a.name.localeCompare(b.name, locale, { numeric: true })),
     (each) => parent(each.path),
   );
 }

@@ -8,6 +8,7 @@ import { shapes } from "../strings_shapes.js";
 import { Button, Dot } from "../ui/controls.js";
 import { chosenKeys } from "../ui/key_map.js";
 import { useKeys } from "../ui/keys.js";
+import { STORED } from "../ui/review_names.js";
 import { useSettled } from "../ui/settled.js";
 import { Await, Empty, Loading, useAsync } from "../ui/states.js";
 import { explain, toast } from "../ui/toast.js";
@@ -89,13 +90,13 @@ function Workplace({ media, params, query }) {
         decide: (decision) => {
           const drafts = session.assist.selected().map(([key]) => key);
           if (drafts.length) {
-            if (decision !== "Open")
-              session.assist.decide(decision === "Accepted" ? "accept" : "reject", { keys: drafts });
+            if (decision !== STORED.open)
+              session.assist.decide(decision === STORED.accepted ? "accept" : "reject", { keys: drafts });
             return;
           }
           const isMeant =
             session.mayEdit && session.chosen().some((/** @type {any} */ [, row]) => isReviewable(session.typeOf(row)));
-          if (isMeant && !session.hand.setAttribute("Review", decision, words.steps.review))
+          if (isMeant && !session.hand.setAttribute(STORED.attribute, decision, words.steps.review))
             toast(words.layerLocked, { seconds: 5 });
         },
       }),

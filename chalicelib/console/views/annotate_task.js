@@ -4,6 +4,7 @@ import { html, useEffect, useRef, useState } from "../lib.js";
 import { link, navigate } from "../router.js";
 import { user } from "../store.js";
 import { team as words } from "../strings_team.js";
+import { word } from "../strings_words.js";
 import { Button, Checkbox } from "../ui/controls.js";
 import { confirm } from "../ui/dialog.js";
 import { explain, toast, toastError } from "../ui/toast.js";
@@ -88,13 +89,13 @@ export function useTask(id, session) {
         !(await confirm({
           title: words.stepsLeft(left),
           message: words.stepsLeftLead,
-          action: words.moveTo(step.target),
+          action: words.moveTo(word(step.target)),
         }))
       )
         return;
       const changed = await changeState(task, step);
       if (!changed) return;
-      toast(words.sent(changed.state), { kind: "good" });
+      toast(words.sent(word(changed.state)), { kind: "good" });
       const stage = stageOf(workflow, task.state) === "review" ? "review" : "open";
       if (!(await openNext(task.project, stage))) navigate(`/projects/${task.project}/work`);
     } catch (failure) {

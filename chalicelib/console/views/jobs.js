@@ -4,6 +4,7 @@ import { html, useEffect, useState } from "../lib.js";
 import { link, setQuery } from "../router.js";
 import { may, project } from "../store.js";
 import { text } from "../strings.js";
+import { word } from "../strings_words.js";
 import { Button, Progress, Segmented, Select, TextField } from "../ui/controls.js";
 import { confirm, Dialog } from "../ui/dialog.js";
 import { ago, date, number } from "../ui/format.js";
@@ -97,7 +98,7 @@ function Group({ gid, jobs, again }) {
       }, toastError);
   };
   return html`<section class="card job-group"><div class="row"><button type="button" class="job-head" aria-expanded=${open} onClick=${() => setOpen(!open)}><${Icon} name=${open ? "down" : "next"} /><strong class="cut">${jobs[0].title ?? text.launchOf(jobs.length)}</strong>${jobs[0].title && jobs.length > 1 && html`<span class="muted small">${text.launchOf(jobs.length)}</span>`}<span class="muted small">${ago(jobs[0].start_time)}</span></button>
-      <span class="grow" />${counts.map(([status, count]) => html`<span key=${status} class=${`chip ${chipOf(status)}`}>${status}${jobs.length > 1 ? ` ${count}` : ""}</span>`)}${isRunning && jobs[0].alg_id && html`<${Button} small kind="danger" icon="stop" onClick=${cancel}>${text.cancelJob}<//>`}</div>
+      <span class="grow" />${counts.map(([status, count]) => html`<span key=${status} class=${`chip ${chipOf(status)}`}>${word(status)}${jobs.length > 1 ? ` ${count}` : ""}</span>`)}${isRunning && jobs[0].alg_id && html`<${Button} small kind="danger" icon="stop" onClick=${cancel}>${text.cancelJob}<//>`}</div>
     ${isRunning && total > 0 && html`<${Progress} value=${done / total} name=${text.progress} />`}
     ${open && html`<ul class="jobs">${jobs.map((each) => html`<${Job} key=${each.uid} job=${each} />`)}</ul>`}</section>`;
 }
@@ -106,9 +107,9 @@ function Group({ gid, jobs, again }) {
 function Job({ job }) {
   const [log, setLog] = useState(/** @type {string | null} */ (null));
   const media = job.media_ids?.length ?? 0;
-  return html`<li><div class="row"><code class="muted cut">${job.uid}</code>${media > 0 && html`<span class="muted small">${text.mediaCount(media)}</span>`}<span class="grow" />${job.progress?.total > 0 && html`<span class="small number muted">${job.progress.done} / ${job.progress.total} ${job.progress.message ?? ""}</span>`}<span class=${`chip ${chipOf(job.status)}`}>${job.status}</span></div>
+  return html`<li><div class="row"><code class="muted cut">${job.uid}</code>${media > 0 && html`<span class="muted small">${text.mediaCount(media)}</span>`}<span class="grow" />${job.progress?.total > 0 && html`<span class="small number muted">${job.progress.done} / ${job.progress.total} ${job.progress.message ?? ""}</span>`}<span class=${`chip ${chipOf(job.status)}`}>${word(job.status)}</span></div>
     ${job.message && html`<p class="note bad small job-message">${job.message}</p>`}
-    ${job.nodes?.length > 0 && html`<ol class="nodes">${job.nodes.map((/** @type {any} */ node) => html`<li key=${node.id}><span class=${`chip ${chipOf(node.status)}`}>${node.status}</span><span class="cut grow">${node.task}</span><span class="muted small">${lasted(node)}</span><${Button} small kind="quiet" icon="list" onClick=${() => setLog(node.id)}>${text.log}<//></li>`)}</ol>`}
+    ${job.nodes?.length > 0 && html`<ol class="nodes">${job.nodes.map((/** @type {any} */ node) => html`<li key=${node.id}><span class=${`chip ${chipOf(node.status)}`}>${word(node.status)}</span><span class="cut grow">${node.task}</span><span class="muted small">${lasted(node)}</span><${Button} small kind="quiet" icon="list" onClick=${() => setLog(node.id)}>${text.log}<//></li>`)}</ol>`}
     ${log !== null && html`<${Log} uid=${job.uid} node=${log} onClose=${() => setLog(null)} />`}</li>`;
 }
 

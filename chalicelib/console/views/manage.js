@@ -4,6 +4,7 @@ import { html, useState } from "../lib.js";
 import { link, navigate } from "../router.js";
 import { LEVELS, may, project, reload, user } from "../store.js";
 import { text } from "../strings.js";
+import { word, wordChoice } from "../strings_words.js";
 import { Button } from "../ui/controls.js";
 import { confirm } from "../ui/dialog.js";
 import { bytes, date, duration, number } from "../ui/format.js";
@@ -93,7 +94,7 @@ function General() {
     [text.size, bytes(about.size)],
     [text.length, duration(about.duration)],
     [text.created, date(about.created)],
-    [text.yourLevel, open.permission],
+    [text.yourLevel, word(open.permission)],
   ];
   return html`<section class="column"><div class="row"><div class="grow"><h1>${open.name}</h1><p class="muted">${about.summary}</p></div>${may("Full Control") && html`<${Button} icon="edit" onClick=${() => setEditing(true)}>${text.edit}<//>`}</div>
     <dl class="card facts">${facts.map(([name, value]) => html`<div key=${name}><dt class="muted small">${name}</dt><dd class="number">${value}</dd></div>`)}</dl>
@@ -115,7 +116,7 @@ const bucketMembers = (buckets) =>
 function Members() {
   const open = /** @type {any} */ (project.value);
   const [editing, setEditing] = useState(/** @type {any} */ (null));
-  const levels = LEVELS.slice(1, 6);
+  const levels = LEVELS.slice(1, 6).map(wordChoice);
   const save = async (/** @type {any} */ values) => {
     if (editing.id) await patch(`Membership/${editing.id}`, values);
     else {
@@ -152,7 +153,10 @@ function Members() {
           render: (/** @type {any} */ each) =>
             html`<div class="row"><span class="avatar small" aria-hidden="true">${(each.first_name?.[0] ?? each.username[0]).toUpperCase()}</span><div class="column tight"><strong>${`${each.first_name ?? ""} ${each.last_name ?? ""}`.trim() || each.username}</strong><span class="muted small">${each.email ?? each.username}</span></div></div>`,
         },
-        { name: text.level, render: (/** @type {any} */ each) => html`<span class="chip">${each.permission}</span>` },
+        {
+          name: text.level,
+          render: (/** @type {any} */ each) => html`<span class="chip">${word(each.permission)}</span>`,
+        },
         {
           name: text.defaultVersion,
           render: (/** @type {any} */ each) =>

@@ -4,6 +4,7 @@ import { html, useEffect, useState } from "../lib.js";
 import { link } from "../router.js";
 import { may, project, typeById } from "../store.js";
 import { text } from "../strings.js";
+import { word } from "../strings_words.js";
 import { sources as words } from "../strings_manage.js";
 import { ago, date, number } from "../ui/format.js";
 import { RecordDialog, RecordTable } from "../ui/records.js";
@@ -90,7 +91,7 @@ export function Sources() {
           {
             name: text.status,
             render: (/** @type {any} */ each) =>
-              html`<div class="column tight"><span><span class=${`chip ${CHIPS[each.status]}`}>${each.status}</span></span><span class="muted small" title=${date(each.listed_datetime)}>${each.message || ago(each.listed_datetime)}</span></div>`,
+              html`<div class="column tight"><span><span class=${`chip ${CHIPS[each.status]}`}>${word(each.status)}</span></span><span class="muted small" title=${date(each.listed_datetime)}>${each.message || ago(each.listed_datetime)}</span></div>`,
           },
         ]}
         more=${(/** @type {any} */ each) => [{ label: words.listNow, icon: "reload", run: () => listNow(each) }]} onChange=${(/** @type {any} */ each) => setEditing(shown(each))} onRemove=${(/** @type {any} */ each) => del(`BucketSource/${each.id}`).then(found.again)} />

@@ -169,7 +169,7 @@ function Type({ type, kind, onEdit, isAllowed }) {
       : word === "StateType"
         ? text.associations[/** @type {keyof typeof text.associations} */ (type.association)]
         : word === "MediaType"
-          ? type.dtype
+          ? text[/** @type {"video" | "image" | "multi"} */ (type.dtype)]
           : "";
   const remove = async () => {
     if (

@@ -3,6 +3,7 @@ import { del, get, patch, post } from "../client.js";
 import { html, useState } from "../lib.js";
 import { user } from "../store.js";
 import { text } from "../strings.js";
+import { word, wordChoice } from "../strings_words.js";
 import { Button } from "../ui/controls.js";
 import { date } from "../ui/format.js";
 import { RecordDialog, RecordTable } from "../ui/records.js";
@@ -41,23 +42,23 @@ function Content({ organization, isAdmin, affiliations, invitations, buckets, ag
   const saved = (/** @type {Promise<any>} */ work) => work.then(again);
   const dialogs = /** @type {Record<string, () => any>} */ ({
     organization: () =>
-      html`<${RecordDialog} title=${text.editOrganization} isNew=${false} values=${organization} onClose=${close} onSave=${(/** @type {any} */ values) => saved(patch(`Organization/${organization.id}`, values))} members=${[{ name: "name", label: text.name, required: true }, { name: "default_membership_permission", label: text.defaultLevel, kind: "select", options: ["No Access", "View Only", "Can Edit", "Can Transfer", "Can Execute", "Full Control"] }]} />`,
+      html`<${RecordDialog} title=${text.editOrganization} isNew=${false} values=${organization} onClose=${close} onSave=${(/** @type {any} */ values) => saved(patch(`Organization/${organization.id}`, values))} members=${[{ name: "name", label: text.name, required: true }, { name: "default_membership_permission", label: text.defaultLevel, kind: "select", options: ["No Access", "View Only", "Can Edit", "Can Transfer", "Can Execute", "Full Control"].map(wordChoice) }]} />`,
     invitation: () =>
-      html`<${RecordDialog} title=${text.invite} action=${text.sendInvitation} values=${{ permission: "Member" }} onClose=${close} onSave=${(/** @type {any} */ values) => saved(post(`Invitations/${organization.id}`, values).then(() => toast(text.invited(values.email), { kind: "good" })))} members=${[{ name: "email", label: text.email, required: true }, { name: "permission", label: text.level, kind: "select", options: LEVELS }]} />`,
+      html`<${RecordDialog} title=${text.invite} action=${text.sendInvitation} values=${{ permission: "Member" }} onClose=${close} onSave=${(/** @type {any} */ values) => saved(post(`Invitations/${organization.id}`, values).then(() => toast(text.invited(values.email), { kind: "good" })))} members=${[{ name: "email", label: text.email, required: true }, { name: "permission", label: text.level, kind: "select", options: LEVELS.map(wordChoice) }]} />`,
     affiliation: () =>
-      html`<${RecordDialog} title=${editing.item.username} isNew=${false} values=${editing.item} onClose=${close} onSave=${(/** @type {any} */ values) => saved(patch(`Affiliation/${editing.item.id}`, values))} members=${[{ name: "permission", label: text.level, kind: "select", options: LEVELS }]} />`,
+      html`<${RecordDialog} title=${editing.item.username} isNew=${false} values=${editing.item} onClose=${close} onSave=${(/** @type {any} */ values) => saved(patch(`Affiliation/${editing.item.id}`, values))} members=${[{ name: "permission", label: text.level, kind: "select", options: LEVELS.map(wordChoice) }]} />`,
     bucket: () =>
       html`<${RecordDialog} title=${editing.item?.name ?? text.newBucket} isNew=${!editing.item} values=${editing.item ?? { store_type: "AWS" }} onClose=${close} onSave=${(/** @type {any} */ values) => saved(editing.item ? patch(`Bucket/${editing.item.id}`, values) : post(`Buckets/${organization.id}`, values))} members=${BUCKET} />`,
   });
   return html`<header><h1>${organization.name}</h1>${isAdmin && html`<${Button} icon="edit" onClick=${() => setEditing({ kind: "organization" })}>${text.edit}<//>`}</header>
     <${RecordTable} title=${text.people} icon="people" items=${affiliations} nameOf=${(/** @type {any} */ each) => each.username} onCreate=${isAdmin ? () => setEditing({ kind: "invitation" }) : undefined} createLabel=${text.invite} isLocked=${(/** @type {any} */ each) => !isAdmin || each.user === user.value?.id}
-      columns=${[{ name: text.name, render: (/** @type {any} */ each) => html`<strong>${`${each.first_name ?? ""} ${each.last_name ?? ""}`.trim() || each.username}</strong>` }, { name: text.email, render: (/** @type {any} */ each) => each.email }, { name: text.level, render: (/** @type {any} */ each) => html`<span class="chip">${each.permission}</span>` }]}
+      columns=${[{ name: text.name, render: (/** @type {any} */ each) => html`<strong>${`${each.first_name ?? ""} ${each.last_name ?? ""}`.trim() || each.username}</strong>` }, { name: text.email, render: (/** @type {any} */ each) => each.email }, { name: text.level, render: (/** @type {any} */ each) => html`<span class="chip">${word(each.permission)}</span>` }]}
       onChange=${(/** @type {any} */ item) => setEditing({ kind: "affiliation", item })} onRemove=${(/** @type {any} */ each) => saved(del(`Affiliation/${each.id}`))} />
     ${
       isAdmin &&
       invitations.length > 0 &&
       html`<${RecordTable} title=${text.invitations} icon="mail" items=${invitations} nameOf=${(/** @type {any} */ each) => each.email} onRemove=${(/** @type {any} */ each) => saved(del(`Invitation/${each.id}`))}
-      columns=${[{ name: text.email, render: (/** @type {any} */ each) => each.email }, { name: text.level, render: (/** @type {any} */ each) => each.permission }, { name: text.status, render: (/** @type {any} */ each) => html`<span class=${`chip ${each.status === "Accepted" ? "good" : each.status === "Expired" ? "warn" : "accent"}`}>${each.status}</span>` }, { name: text.created, render: (/** @type {any} */ each) => date(each.created_datetime) }]} />`
+      columns=${[{ name: text.email, render: (/** @type {any} */ each) => each.email }, { name: text.level, render: (/** @type {any} */ each) => word(each.permission) }, { name: text.status, render: (/** @type {any} */ each) => html`<span class=${`chip ${each.status === "Accepted" ? "good" : each.status === "Expired" ? "warn" : "accent"}`}>${word(each.status)}</span>` }, { name: text.created, render: (/** @type {any} */ each) => date(each.created_datetime) }]} />`
     }
     ${
       isAdmin &&

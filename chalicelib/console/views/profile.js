@@ -1,5 +1,6 @@
 // The user's own account: name, address, password, tokens, appearance.
 import { ApiError, del, get, patch, post } from "../client.js";
+import { chooseLanguage, chosen, LANGUAGES } from "../locale.js";
 import { html, useState } from "../lib.js";
 import { signIn, theme, user } from "../store.js";
 import { access as words } from "../strings_access.js";
@@ -40,6 +41,7 @@ export default function Profile() {
     ) => {
       theme.value = value;
     }} /></section>
+    <section class="column"><h2>${text.language}</h2><${Select} name=${text.language} value=${chosen} options=${[["", text.browserLanguage], ...Object.entries(LANGUAGES)]} onChange=${chooseLanguage} /></section>
     <${Notifications} />
     <${Tokens} username=${who.username} />
     <${AccessTokens} />

@@ -4,6 +4,7 @@ import { html, useState } from "../lib.js";
 import { LEVELS } from "../store.js";
 import { access as words } from "../strings_access.js";
 import { text } from "../strings.js";
+import { wordChoice } from "../strings_words.js";
 import { Button } from "../ui/controls.js";
 import { date } from "../ui/format.js";
 import { RecordDialog, RecordTable } from "../ui/records.js";
@@ -38,7 +39,7 @@ export function AccessTokens() {
       html`<${RecordDialog} title=${editing.name ?? words.newToken} isNew=${!editing.id} values=${editing.id ? { ...editing, scope: editing.operations[0] } : { level: "Full Control", scope: "all", days: "90" }} onClose=${() => setEditing(null)} onSave=${save}
       members=${[
         { name: "name", label: text.name, required: true },
-        { name: "level", label: text.level, kind: "select", options: LEVELS.slice(1, 6) },
+        { name: "level", label: text.level, kind: "select", options: LEVELS.slice(1, 6).map(wordChoice) },
         { name: "scope", label: words.scope, kind: "select", options: Object.entries(words.scopes) },
         { name: "projects", label: words.projects, hint: words.projectsHint, kind: "lines" },
         { name: "networks", label: words.networks, hint: words.networksHint, kind: "lines" },

@@ -4,6 +4,7 @@ import { html, useEffect, useState } from "../lib.js";
 import { link, navigate } from "../router.js";
 import { project } from "../store.js";
 import { text } from "../strings.js";
+import { word } from "../strings_words.js";
 import { quality as words } from "../strings_team.js";
 import { Button } from "../ui/controls.js";
 import { confirm } from "../ui/dialog.js";
@@ -46,7 +47,7 @@ function All() {
   const row = (
     /** @type {any} */ report,
   ) => html`<tr key=${report.uid}><td><a href=${link(`/projects/${open.id}/quality/${report.uid}`)}>${titleOf(report.spec)}</a>${report.message && html`<div class="small muted">${report.message}</div>`}</td>
-    <td>${report.spec.class_attribute ?? words.byType}</td><td class="end number">${report.spec.iou}</td><td><span class=${`chip ${KINDS[report.status] ?? ""}`}>${report.status}</span></td><td class="muted small">${ago(report.created_datetime)}</td>
+    <td>${report.spec.class_attribute ?? words.byType}</td><td class="end number">${report.spec.iou}</td><td><span class=${`chip ${KINDS[report.status] ?? ""}`}>${word(report.status)}</span></td><td class="muted small">${ago(report.created_datetime)}</td>
     <td class="end"><${Button} small kind="quiet" icon="trash" title=${words.deleteOf(titleOf(report.spec))} onClick=${() => remove(report)} /></td></tr>`;
   return html`<div class="page"><${TeamHead} at="quality">${reports.value?.length ? create : null}<//>
     <${Await} of=${reports}>${(/** @type {any[]} */ found) =>

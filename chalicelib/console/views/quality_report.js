@@ -4,14 +4,14 @@ import { link, route, setQuery } from "../router.js";
 import { classes } from "../lib.js";
 import { quality as words } from "../strings_team.js";
 import { Select } from "../ui/controls.js";
-import { number } from "../ui/format.js";
+import { decimal, number } from "../ui/format.js";
 import { Conflicts } from "./quality_conflicts.js";
 import { layerName } from "./quality.js";
 import { personName } from "./team_head.js";
 
 const MOST_MEDIA = 20;
-const percent = (/** @type {number | null} */ value) => (value === null ? "–" : `${(value * 100).toFixed(1)} %`);
-const two = (/** @type {number | null} */ value) => (value === null ? "–" : value.toFixed(2));
+const percent = (/** @type {number | null} */ value) => (value === null ? "–" : `${decimal(value * 100, 1)} %`);
+const two = (/** @type {number | null} */ value) => (value === null ? "–" : decimal(value, 2));
 
 /** Members of the address that narrow the conflicts. */
 const NARROWING = ["kind", "row", "column", "user", "media"];

@@ -6,6 +6,7 @@ import { may, project, reload, user } from "../store.js";
 import { review as words } from "../strings_annotate.js";
 import { Button, Progress, Segmented } from "../ui/controls.js";
 import { Icon } from "../ui/icons.js";
+import { STORED } from "../ui/review_names.js";
 import { Empty, useAsync } from "../ui/states.js";
 import { toast, toastError } from "../ui/toast.js";
 import { Annotations } from "./review_annotations.js";
@@ -14,24 +15,24 @@ import { Work } from "./review_work.js";
 /** The attributes that review lives in, by the kind of type that has them. Exports, searches and clients see them as any other. */
 export const ATTRIBUTES = {
   media: [
-    { name: words.assigned, dtype: "string", description: "User name of who works on the media.", order: 900 },
+    { name: STORED.assigned, dtype: "string", description: "User name of who works on the media.", order: 900 },
     {
-      name: words.status,
+      name: STORED.status,
       dtype: "enum",
-      choices: [words.todo, words.busy, words.done],
-      default: words.todo,
+      choices: [STORED.todo, STORED.busy, STORED.done],
+      default: STORED.todo,
       order: 901,
     },
   ],
   annotation: [
     {
-      name: words.attribute,
+      name: STORED.attribute,
       dtype: "enum",
-      choices: [words.open, words.accepted, words.rejected],
-      default: words.open,
+      choices: [STORED.open, STORED.accepted, STORED.rejected],
+      default: STORED.open,
       order: 900,
     },
-    { name: words.comment, dtype: "string", style: "long_string", order: 901 },
+    { name: STORED.comment, dtype: "string", style: "long_string", order: 901 },
   ],
 };
 
@@ -58,7 +59,7 @@ export default function Review({ query }) {
   const tab = query.tab === "annotations" ? "annotations" : "work";
   const [turn, setTurn] = useState(0);
   const missing = missingOf(open);
-  const isReady = open.mediaTypes.some((/** @type {any} */ type) => has(type, words.status));
+  const isReady = open.mediaTypes.some((/** @type {any} */ type) => has(type, STORED.status));
   const timer = useRef(/** @type {any} */ (null));
   const again = () => {
     clearTimeout(timer.current);
@@ -140,14 +141,14 @@ function People({ who, tab, turn }) {
 
 /** Queries of all media of a person, and of those that are not done. @param {any} person */
 function workOf(person) {
-  const mine = person ? [`${words.assigned}::${person.username}`] : [];
+  const mine = person ? [`${STORED.assigned}::${person.username}`] : [];
   return [
     { attribute: mine },
     {
       attribute: mine,
       encoded_search: encoded({
         method: "not",
-        operations: [{ attribute: words.status, operation: "eq", value: words.done }],
+        operations: [{ attribute: STORED.status, operation: "eq", value: STORED.done }],
       }),
     },
   ];
@@ -158,7 +159,7 @@ function annotationsOf(person) {
   const mine = person
     ? { encoded_search: encoded({ attribute: "$created_by", operation: "eq", value: person.user }) }
     : {};
-  return [mine, { ...mine, attribute: [`${words.attribute}::${words.open}`] }];
+  return [mine, { ...mine, attribute: [`${STORED.attribute}::${STORED.open}`] }];
 }
 
 /** An object search as a parameter. @param {any} search */

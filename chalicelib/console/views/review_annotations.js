@@ -8,6 +8,7 @@ import { Button, Dot, Segmented, Select } from "../ui/controls.js";
 import { prompt } from "../ui/dialog.js";
 import { Icon } from "../ui/icons.js";
 import { useKeys } from "../ui/keys.js";
+import { choice, shown as shownAs, STORED } from "../ui/review_names.js";
 import { Await, Empty, useAsync } from "../ui/states.js";
 import { toastError } from "../ui/toast.js";
 import { valueText } from "../ui/format.js";
@@ -18,7 +19,7 @@ const PAGE = 60;
 /** How the boxes of a track are shown: one after the other. */
 const TRACK = { mode: "animate", fps: 4, length: 16 };
 /** @typedef {"Localization" | "State"} Kind */
-const DECISIONS = [words.open, words.accepted, words.rejected];
+const DECISIONS = [STORED.open, STORED.accepted, STORED.rejected];
 
 /** @param {{who: string, onChange: () => void}} props `who` made the annotations; "" for everyone */
 export function Annotations({ who, onChange }) {
@@ -28,7 +29,7 @@ export function Annotations({ who, onChange }) {
   );
   const [kind, setKind] = useState(/** @type {Kind} */ ("Localization"));
   const types = kind === "State" ? trackTypes : open.localizationTypes.filter(isReviewable);
-  const [decision, setDecision] = useState(words.open);
+  const [decision, setDecision] = useState(STORED.open);
   const [type, setType] = useState("");
   const [stop, setStop] = useState(PAGE);
   const [at, setAt] = useState(0);
@@ -36,7 +37,7 @@ export function Annotations({ who, onChange }) {
   const grid = useRef(/** @type {HTMLElement | null} */ (null));
   const person = open.members.find((/** @type {any} */ each) => each.username === who);
   const query = {
-    attribute: decision ? [`${words.attribute}::${decision}`] : [],
+    attribute: decision ? [`${STORED.attribute}::${decision}`] : [],
     type,
     encoded_search: person ? encoded({ attribute: "$created_by", operation: "eq", value: person.user }) : "",
     stop,
@@ -74,7 +75,7 @@ export function Annotations({ who, onChange }) {
   const decide = (/** @type {string} */ value, index = at) => {
     const item = items[index];
     if (!item || !mayEdit) return;
-    set(item, { [words.attribute]: value });
+    set(item, { [STORED.attribute]: value });
     focus(index + 1);
   };
   const comment = async (index = at) => {
@@ -83,19 +84,19 @@ export function Annotations({ who, onChange }) {
     const text = await prompt({
       title: words.comment,
       label: words.commentLabel,
-      value: item.attributes[words.comment] ?? "",
+      value: item.attributes[STORED.comment] ?? "",
       action: words.save,
     });
-    if (text !== null) set(item, { [words.comment]: text });
+    if (text !== null) set(item, { [STORED.comment]: text });
   };
   const columns = () => {
     const cards = /** @type {HTMLElement[]} */ ([...(grid.current?.querySelectorAll(".crop") ?? [])]);
     return cards.filter((card) => card.offsetTop === cards[0].offsetTop).length || 1;
   };
   useKeys({
-    a: () => decide(words.accepted),
-    r: () => decide(words.rejected),
-    o: () => decide(words.open),
+    a: () => decide(STORED.accepted),
+    r: () => decide(STORED.rejected),
+    o: () => decide(STORED.open),
     c: () => comment(),
     ArrowRight: () => focus(at + 1),
     ArrowLeft: () => focus(at - 1),
@@ -111,7 +112,7 @@ export function Annotations({ who, onChange }) {
       setType("");
     }} />`
   }
-      <${Segmented} name=${words.decision} value=${decision} options=${[...DECISIONS.map((each) => [each, each]), ["", words.all]]} onChange=${setDecision} />
+      <${Segmented} name=${words.decision} value=${decision} options=${[...DECISIONS.map(choice), ["", words.all]]} onChange=${setDecision} />
       <${Select} name=${words.type} value=${type} class="input type-filter" options=${[["", words.anyType], ...types.map((/** @type {any} */ each) => [each.id, each.name])]} onChange=${setType} /><span class="grow" /><span class="muted small">${words.keys}</span></div>
     <${Await} of=${found}>${() =>
       items.length
@@ -127,22 +128,22 @@ function Crop({ item, kind, isCurrent, onFocus, mayEdit, decide, comment }) {
   const type = (kind === "State" ? open.stateTypes : open.localizationTypes).find(
     (/** @type {any} */ each) => each.id === item.type,
   );
-  const given = item.attributes[words.attribute] ?? words.open;
-  const text = item.attributes[words.comment];
+  const given = item.attributes[STORED.attribute] ?? STORED.open;
+  const text = item.attributes[STORED.comment];
   const [label] = (type?.attribute_types ?? [])
     .filter(
       (/** @type {any} */ each) =>
-        ["enum", "string"].includes(each.dtype) && ![words.attribute, words.comment].includes(each.name),
+        ["enum", "string"].includes(each.dtype) && ![STORED.attribute, STORED.comment].includes(each.name),
     )
     .map((/** @type {any} */ each) => valueText(item.attributes[each.name]))
     .filter(Boolean);
-  return html`<article class=${classes("crop card", given === words.accepted && "accepted", given === words.rejected && "rejected")} tabindex=${isCurrent ? 0 : -1} onFocus=${onFocus} aria-label=${`${label ?? type?.name}, ${given}`}>
+  return html`<article class=${classes("crop card", given === STORED.accepted && "accepted", given === STORED.rejected && "rejected")} tabindex=${isCurrent ? 0 : -1} onFocus=${onFocus} aria-label=${`${label ?? type?.name}, ${shownAs(given)}`}>
     <${CropPicture} item=${item} kind=${kind} />
     <div class="row"><${Dot} color=${colorOf(type)} /><span class="grow cut">${label ?? type?.name}</span><a class="small muted" href=${link(`/projects/${open.id}/media/${[item.media].flat()[0]}`, { frame, version: item.version, select: item.id, of: kind === "State" ? "track" : "" })}>${words.frame(frame)}</a></div>
     ${text && html`<p class="small muted cut" title=${text}>${text}</p>`}
     ${
       mayEdit &&
-      html`<div class="row"><${Button} small icon="check" title=${words.accept} pressed=${given === words.accepted} onClick=${() => decide(words.accepted)} /><${Button} small icon="close" title=${words.reject} pressed=${given === words.rejected} onClick=${() => decide(words.rejected)} />
+      html`<div class="row"><${Button} small icon="check" title=${words.accept} pressed=${given === STORED.accepted} onClick=${() => decide(STORED.accepted)} /><${Button} small icon="close" title=${words.reject} pressed=${given === STORED.rejected} onClick=${() => decide(STORED.rejected)} />
       <span class="grow" /><${Button} small kind="quiet" icon="comment" title=${words.comment} onClick=${comment} /></div>`
     }</article>`;
 }

@@ -8,13 +8,14 @@ import { Button, Segmented, Select } from "../ui/controls.js";
 import { ago } from "../ui/format.js";
 import { Icon } from "../ui/icons.js";
 import { Menu } from "../ui/menu.js";
+import { choice, STORED } from "../ui/review_names.js";
 import { Await, Empty, useAsync } from "../ui/states.js";
 import { toast, toastError } from "../ui/toast.js";
 
 const PAGE = 60;
 const FIELDS = "id,name,type,attributes,modified_datetime,modified_by,media_files.thumbnail";
-const STATUSES = [words.todo, words.busy, words.done];
-const KINDS = /** @type {Record<string, string>} */ ({ [words.busy]: "accent", [words.done]: "good" });
+const STATUSES = [STORED.todo, STORED.busy, STORED.done];
+const KINDS = /** @type {Record<string, string>} */ ({ [STORED.busy]: "accent", [STORED.done]: "good" });
 
 /** @param {{who: string, turn: number, onChange: () => void}} props `who` is a user name, "-" for nobody, "" for everyone */
 export function Work({ who, turn, onChange }) {
@@ -24,10 +25,10 @@ export function Work({ who, turn, onChange }) {
   const [chosen, setChosen] = useState(/** @type {Set<number>} */ (new Set()));
   const query = {
     attribute: [
-      ...(who && who !== "-" ? [`${words.assigned}::${who}`] : []),
-      ...(status ? [`${words.status}::${status}`] : []),
+      ...(who && who !== "-" ? [`${STORED.assigned}::${who}`] : []),
+      ...(status ? [`${STORED.status}::${status}`] : []),
     ],
-    attribute_null: who === "-" ? [`${words.assigned}::true`] : [],
+    attribute_null: who === "-" ? [`${STORED.assigned}::true`] : [],
   };
   const media = useAsync(
     (signal) =>
@@ -57,7 +58,7 @@ export function Work({ who, turn, onChange }) {
     }
   };
   const assign = (/** @type {number[]} */ ids, /** @type {string} */ name) =>
-    set(ids, name ? { attributes: { [words.assigned]: name } } : { null_attributes: [words.assigned] });
+    set(ids, name ? { attributes: { [STORED.assigned]: name } } : { null_attributes: [STORED.assigned] });
   const distribute = async () => {
     const people = open.members
       .filter((/** @type {any} */ each) => !["No Access", "View Only"].includes(each.permission))
@@ -66,7 +67,7 @@ export function Work({ who, turn, onChange }) {
       [...chosen].filter((_id, index) => index % people.length === at),
     );
     for (const [at, ids] of shares.entries())
-      if (ids.length && !(await set(ids, { attributes: { [words.assigned]: people[at] } }))) return;
+      if (ids.length && !(await set(ids, { attributes: { [STORED.assigned]: people[at] } }))) return;
     setChosen(new Set());
     toast(words.distributed, { kind: "good" });
   };
@@ -76,7 +77,7 @@ export function Work({ who, turn, onChange }) {
         new Set(before.has(id) ? [...before].filter((each) => each !== id) : [...before, id]),
     );
   const names = open.members.map((/** @type {any} */ each) => each.username);
-  return html`<div class="row wrap"><${Segmented} name=${words.status} value=${status} options=${[["", words.all], ...STATUSES.map((each) => [each, each])]} onChange=${setStatus} /><span class="grow" />
+  return html`<div class="row wrap"><${Segmented} name=${words.status} value=${status} options=${[["", words.all], ...STATUSES.map(choice)]} onChange=${setStatus} /><span class="grow" />
       ${
         mayEdit &&
         chosen.size > 0 &&
@@ -110,8 +111,8 @@ export function Work({ who, turn, onChange }) {
           item,
         ) => html`<tr key=${item.id}><td><input type="checkbox" aria-label=${item.name} checked=${chosen.has(item.id)} onChange=${() => toggle(item.id)} disabled=${!mayEdit} /></td>
         <td class="thumb"><${Thumbnail} media=${item} /></td><td><a href=${link(`/projects/${open.id}/media/${item.id}`)}>${item.name}</a></td>
-        <td><${Select} small name=${`${words.assigned}: ${item.name}`} value=${item.attributes?.[words.assigned] ?? ""} disabled=${!mayEdit} options=${options(names, item.attributes?.[words.assigned])} onChange=${(/** @type {string} */ name) => assign([item.id], name)} /></td>
-        <td><span class=${`status chip ${KINDS[item.attributes?.[words.status]] ?? ""}`}><${Select} small name=${`${words.status}: ${item.name}`} value=${item.attributes?.[words.status] ?? words.todo} disabled=${!mayEdit} options=${STATUSES} onChange=${(/** @type {string} */ next) => set([item.id], { attributes: { [words.status]: next } })} /></span></td>
+        <td><${Select} small name=${`${words.assigned}: ${item.name}`} value=${item.attributes?.[STORED.assigned] ?? ""} disabled=${!mayEdit} options=${options(names, item.attributes?.[STORED.assigned])} onChange=${(/** @type {string} */ name) => assign([item.id], name)} /></td>
+        <td><span class=${`status chip ${KINDS[item.attributes?.[STORED.status]] ?? ""}`}><${Select} small name=${`${words.status}: ${item.name}`} value=${item.attributes?.[STORED.status] ?? STORED.todo} disabled=${!mayEdit} options=${STATUSES.map(choice)} onChange=${(/** @type {string} */ next) => set([item.id], { attributes: { [STORED.status]: next } })} /></span></td>
         <td class="muted small">${ago(item.modified_datetime)}</td><td><${Button} small icon="next" title=${`${words.openMedia} ${item.name}`} href=${link(`/projects/${open.id}/media/${item.id}`)} /></td></tr>`,
       )}</tbody></table></div>
       ${items.length === stop && html`<div><${Button} onClick=${() => setStop(stop + PAGE)}>${words.more}<//></div>`}`

@@ -49,7 +49,11 @@ export default function SignIn({ query }) {
         await signIn(
           mode === "token"
             ? { token: given.token.trim() }
-            : { username: given.username.trim(), password: given.password, ...(asksCode && { code: given.code.trim() }) },
+            : {
+                username: given.username.trim(),
+                password: given.password,
+                ...(asksCode && { code: given.code.trim() }),
+              },
         );
       }
     } catch (reason) {

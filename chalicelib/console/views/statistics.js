@@ -1,5 +1,6 @@
 // Plots of a project: annotations by label, over time, per person; media by attribute.
 import { get, request } from "../client.js";
+import { locale } from "../locale.js";
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../lib.js";
 import { setQuery } from "../router.js";
 import { colorOf, isDark, project, typeById } from "../store.js";
@@ -132,7 +133,7 @@ function Line({ title, rows }) {
             incrs: [day, 2 * day, 7 * day, 30 * day, 91 * day, 365 * day],
             values: (/** @type {any} */ _, /** @type {number[]} */ at) =>
               at.map((each) =>
-                new Date(each * 1000).toLocaleDateString("en", { month: "short", day: "numeric", timeZone: "UTC" }),
+                new Date(each * 1000).toLocaleDateString(locale, { month: "short", day: "numeric", timeZone: "UTC" }),
               ),
           },
           { ...axis, size: 56 },

@@ -5,7 +5,9 @@ import { link, setQuery } from "../router.js";
 import { may, project } from "../store.js";
 import { text } from "../strings.js";
 import { team as words } from "../strings_team.js";
+import { word, wordChoice } from "../strings_words.js";
 import { Button, Segmented, Select } from "../ui/controls.js";
+import { number } from "../ui/format.js";
 import { Menu } from "../ui/menu.js";
 import { Await, Empty, useAsync } from "../ui/states.js";
 import { toast, toastError } from "../ui/toast.js";
@@ -70,7 +72,7 @@ function Filters({ workflow, counts, way, query }) {
   const states = workflow.states.map(({ name }) => name);
   return html`<${Select} name=${words.set} value=${query.set ?? ""} options=${[["", words.allSets], ...sets.map((name) => [name, name])]} onChange=${(/** @type {string} */ set) => setQuery({ set })} />
     ${way !== "people" && html`<${Select} name=${words.person} value=${query.who ?? ""} options=${[["", words.everyone], ...people.map((id) => [id, personName(id)])]} onChange=${(/** @type {string} */ who) => setQuery({ who })} />`}
-    ${way === "list" && html`<${Select} name=${words.state} value=${query.state ?? ""} options=${[["", words.allStates], ...states.map((name) => [name, name])]} onChange=${(/** @type {string} */ state) => setQuery({ state })} />`}`;
+    ${way === "list" && html`<${Select} name=${words.state} value=${query.state ?? ""} options=${[["", words.allStates], ...states.map(wordChoice)]} onChange=${(/** @type {string} */ state) => setQuery({ state })} />`}`;
 }
 
 /** The actions on a task. @param {{task: any, workflow: Workflow, again: () => void}} props */
@@ -78,7 +80,7 @@ function Actions({ task, workflow, again }) {
   const items = [
     { label: words.open, icon: "next", href: taskLink(task) },
     ...stepsOf(workflow, task).map((step) => ({
-      label: words.moveTo(step.target),
+      label: words.moveTo(word(step.target)),
       icon: "flag",
       run: async () => (await changeState(task, step)) && again(),
     })),
@@ -127,7 +129,7 @@ function Board({ workflow, counts, filter, again }) {
   }, [found.value]);
   const move = async (/** @type {any} */ task, /** @type {string} */ state) => {
     const step = stepsOf(workflow, task).find(({ target }) => target === state);
-    if (!step) toast(words.noWay(state), { seconds: 4 });
+    if (!step) toast(words.noWay(word(state)), { seconds: 4 });
     else if (await changeState(task, step)) {
       moved.current = task.id;
       again();
@@ -165,8 +167,8 @@ function Board({ workflow, counts, filter, again }) {
   };
   const columnOf = (/** @type {any} */ state, /** @type {any[]} */ tasks, /** @type {Map<number, any>} */ media) => {
     const count = total(state.name);
-    return html`<section class="board-column" key=${state.name} aria-label=${state.name} onDragOver=${(/** @type {Event} */ e) => e.preventDefault()} onDrop=${onDrop(state.name)}>
-      <header class="row"><h2 class="grow"><${StateChip} workflow=${workflow} state=${state.name} /></h2><span class="number muted small">${count.toLocaleString("en")}</span></header>
+    return html`<section class="board-column" key=${state.name} aria-label=${word(state.name)} onDragOver=${(/** @type {Event} */ e) => e.preventDefault()} onDrop=${onDrop(state.name)}>
+      <header class="row"><h2 class="grow"><${StateChip} workflow=${workflow} state=${state.name} /></h2><span class="number muted small">${number(count)}</span></header>
       <ul class="column">${tasks.map((task) => html`<${Card} key=${task.id} task=${task} media=${media} workflow=${workflow} again=${again} />`)}</ul>
       ${count > tasks.length && tasks.length === stop && html`<${Button} small onClick=${() => setStop(stop + PAGE)}>${words.more(count - tasks.length)}<//>`}</section>`;
   };
@@ -183,7 +185,7 @@ function nextState(workflow, task, side) {
   const targets = new Set(stepsOf(workflow, task).map(({ target }) => target));
   const reach = side > 0 ? names.slice(at + 1) : names.slice(0, at).reverse();
   const found = reach.find((name) => targets.has(name));
-  if (!found && reach.length) toast(words.noWay(reach[0]), { seconds: 4 });
+  if (!found && reach.length) toast(words.noWay(word(reach[0])), { seconds: 4 });
   return found;
 }
 
@@ -246,11 +248,11 @@ function People({ workflow, counts, filter }) {
       "count",
     );
     const address = link(`/projects/${project.value?.id}/tasks`, { way: "list", who, state, set: filter.name });
-    return html`<td key=${state} class="end number">${count ? (who ? html`<a href=${address}>${count.toLocaleString("en")}</a>` : count.toLocaleString("en")) : html`<span class="muted">0</span>`}</td>`;
+    return html`<td key=${state} class="end number">${count ? (who ? html`<a href=${address}>${number(count)}</a>` : number(count)) : html`<span class="muted">0</span>`}</td>`;
   };
   const line = (/** @type {any} */ label, /** @type {any[]} */ rows, /** @type {number | null} */ who) =>
-    html`<tr key=${who}><th scope="row">${label}</th>${workflow.states.map(({ name }) => cell(rows, who, name))}<td class="end number">${sum(rows, "count").toLocaleString("en")}</td><td class="end number">${workTime(sum(rows, "seconds"))}</td></tr>`;
-  return html`<div class="card scroll"><table class="table"><thead><tr><th scope="col">${words.person}</th>${workflow.states.map(({ name }) => html`<th key=${name} class="end" scope="col">${name}</th>`)}<th class="end" scope="col">${words.total}</th><th class="end" scope="col">${words.time}</th></tr></thead>
+    html`<tr key=${who}><th scope="row">${label}</th>${workflow.states.map(({ name }) => cell(rows, who, name))}<td class="end number">${number(sum(rows, "count"))}</td><td class="end number">${workTime(sum(rows, "seconds"))}</td></tr>`;
+  return html`<div class="card scroll"><table class="table"><thead><tr><th scope="col">${words.person}</th>${workflow.states.map(({ name }) => html`<th key=${name} class="end" scope="col">${word(name)}</th>`)}<th class="end" scope="col">${words.total}</th><th class="end" scope="col">${words.time}</th></tr></thead>
     <tbody>${people.map((who) =>
       line(
         personName(who),

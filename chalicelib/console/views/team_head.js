@@ -5,7 +5,9 @@ import { link } from "../router.js";
 import { LEVELS, project, user } from "../store.js";
 import { text } from "../strings.js";
 import { team as words } from "../strings_team.js";
+import { word } from "../strings_words.js";
 import { confirm, prompt } from "../ui/dialog.js";
+import { decimal } from "../ui/format.js";
 import { Icon } from "../ui/icons.js";
 import { toastError } from "../ui/toast.js";
 
@@ -77,7 +79,11 @@ export const stepsOf = (workflow, task) =>
 /** Change the state of a task; asks for the reason where one is needed. @param {any} task @param {Transition} step @returns {Promise<any>} the task; null where it stays */
 export async function changeState(task, step) {
   const reason = step.needs_reason
-    ? await prompt({ title: words.reasonFor(step.target), label: words.reason, action: words.moveTo(step.target) })
+    ? await prompt({
+        title: words.reasonFor(word(step.target)),
+        label: words.reason,
+        action: words.moveTo(word(step.target)),
+      })
     : undefined;
   if (reason === null) return null;
   try {
@@ -98,7 +104,7 @@ export const workTime = (seconds) =>
     ? `${seconds} s`
     : seconds < 3600
       ? `${Math.round(seconds / 60)} min`
-      : `${(seconds / 3600).toFixed(1)} h`;
+      : `${decimal(seconds / 3600, 1)} h`;
 
 /** The picture of a media. @param {{media: any}} props */
 export const Thumbnail = ({ media }) => {

@@ -3,6 +3,7 @@ import { ApiError, del, get } from "../client.js";
 import { html, useEffect, useRef, useState } from "../lib.js";
 import { may, project, refresh } from "../store.js";
 import { text } from "../strings.js";
+import { word } from "../strings_words.js";
 import { transfers as words } from "../strings_manage.js";
 import { Button, Progress } from "../ui/controls.js";
 import { confirm, Dialog } from "../ui/dialog.js";
@@ -114,7 +115,7 @@ function Work({ work, about, report, onImport, onRemove }) {
   const share = work.progress?.total ? work.progress.done / work.progress.total : 0;
   const chip = isDone(work) ? "good" : /^failed$/i.test(work.status) ? "bad" : "accent";
   return html`<li><div class="row"><${Icon} name=${report === undefined ? "download" : "import"} /><div class="grow column tight"><div class="row"><strong class="cut">${work.name || formatName(work.format)}</strong><span class="chip">${formatName(work.format)}</span>${work.dry_run && html`<span class="chip">${text.dryRun}</span>`}</div>
-      <span class="muted small" title=${date(work.created_datetime)}>${[ago(work.created_datetime), isDone(work) && about, work.size > 0 && bytes(work.size)].filter(Boolean).join(" · ")}</span></div><span class=${`chip ${chip}`}>${work.status}</span>
+      <span class="muted small" title=${date(work.created_datetime)}>${[ago(work.created_datetime), isDone(work) && about, work.size > 0 && bytes(work.size)].filter(Boolean).join(" · ")}</span></div><span class=${`chip ${chip}`}>${word(work.status)}</span>
       ${onImport && isDone(work) && html`<${Button} small kind="primary" icon="import" onClick=${onImport}>${words.importNow}<//>`}${report && html`<${Button} small onClick=${() => setReading(true)}>${text.report}<//>`}${report === undefined && isDone(work) && html`<${Button} small kind="primary" icon="download" onClick=${() => fetchArchive(work.uid)}>${text.download}<//>`}
       <${Button} small kind="quiet" icon="close" title=${isEnded(work) ? text.delete : text.cancelJob} onClick=${() => onRemove(work)} /></div>
     ${!isEnded(work) && html`<${Progress} value=${share} name=${work.name || work.format} />`}${work.message && html`<p class="note bad small">${work.message}</p>`}

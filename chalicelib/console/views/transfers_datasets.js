@@ -3,6 +3,7 @@ import { del, get, post } from "../client.js";
 import { html, useEffect, useState } from "../lib.js";
 import { may, project } from "../store.js";
 import { text } from "../strings.js";
+import { word } from "../strings_words.js";
 import { datasets as words } from "../strings_manage.js";
 import { Button, Progress, Select } from "../ui/controls.js";
 import { confirm, Dialog } from "../ui/dialog.js";
@@ -59,7 +60,7 @@ function Version({ version, others, onExport, onCompare, onRemove }) {
     isDone(version) && words.about(number(version.labels), number(version.media), version.seq),
     version.size > 0 && bytes(version.size),
   ];
-  return html`<li><div class="row"><${Icon} name="lock" /><div class="grow column tight"><strong class="cut">${version.name}</strong>${version.description && html`<span class="small">${version.description}</span>`}<span class="muted small" title=${date(version.created_datetime)}>${about.filter(Boolean).join(" · ")}</span></div><span class=${`chip ${chip}`}>${version.status}</span>
+  return html`<li><div class="row"><${Icon} name="lock" /><div class="grow column tight"><strong class="cut">${version.name}</strong>${version.description && html`<span class="small">${version.description}</span>`}<span class="muted small" title=${date(version.created_datetime)}>${about.filter(Boolean).join(" · ")}</span></div><span class=${`chip ${chip}`}>${word(version.status)}</span>
       <${Menu} small kind="quiet" icon="more" title=${text.actionsOf(version.name)} items=${[isDone(version) && { label: words.export_, icon: "download", run: () => onExport(version.name) }, isDone(version) && others.length > 0 && { label: words.compare, icon: "list", run: onCompare }, may("Can Edit") && { label: text.delete, icon: "trash", danger: true, run: onRemove }]} /></div>
     ${["pending", "running"].includes(version.status) && html`<${Progress} value=${share} name=${version.name} />`}${version.message && html`<p class="note bad small">${version.message}</p>`}</li>`;
 }

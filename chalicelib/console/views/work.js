@@ -3,6 +3,7 @@ import { get, post } from "../client.js";
 import { html, useState } from "../lib.js";
 import { may, project, user } from "../store.js";
 import { team as words } from "../strings_team.js";
+import { word } from "../strings_words.js";
 import { Button } from "../ui/controls.js";
 import { ago, date } from "../ui/format.js";
 import { useKeys } from "../ui/keys.js";
@@ -87,7 +88,7 @@ const KINDS = { open: "", active: "accent", review: "warn", closed: "good" };
 
 /** @param {{workflow: import("./team_head.js").Workflow, state: string}} props */
 export const StateChip = ({ workflow, state }) =>
-  html`<span class=${`chip ${KINDS[stageOf(workflow, state)]}`}>${state}</span>`;
+  html`<span class=${`chip ${KINDS[stageOf(workflow, state)]}`}>${word(state)}</span>`;
 
 /** @param {{task: any, workflow: import("./team_head.js").Workflow}} props */
 export const Due = ({ task, workflow }) => {

@@ -95,10 +95,10 @@ def screen(page: Page, dive: dives.Dive) -> dives.Screen:
     return dives.Screen(page, dive)
 
 
-def window(browser: Browser, stack: Stack) -> BrowserContext:
+def window(browser: Browser, stack: Stack, locale: str = "en-GB") -> BrowserContext:
     """A window of its own, without a session."""
     made = browser.new_context(
-        base_url=stack.url, viewport={"width": 1440, "height": 900}, locale="en-GB", timezone_id="UTC"
+        base_url=stack.url, viewport={"width": 1440, "height": 900}, locale=locale, timezone_id="UTC"
     )
     made.set_default_timeout(PAGE_SECONDS * 1000)
     return made

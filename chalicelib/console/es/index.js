@@ -1,0 +1,9 @@
+// The catalogues of Spanish, under the names that `translated` asks for. Terms: docs/guides/translating.md.
+export { access } from "./access.js";
+export { annotate, review } from "./annotate.js";
+export { assist } from "./assist.js";
+export { text } from "./main.js";
+export { datasets, history, leaves, rules, sources, transfers, webhooks } from "./manage.js";
+export { settings } from "./settings.js";
+export { comments, quality, team } from "./team.js";
+export { failures, words } from "./words.js";
