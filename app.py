@@ -20,6 +20,7 @@ from chalicelib.http.dispatch import Request, dispatch
 from chalicelib.http.encoding import SAFE_IN_BROWSERS, HttpAnswer, encode_error
 from chalicelib.http.operation import Operation
 from chalicelib.settings import reached_at, settings
+from chalicelib.storage.dynamodb.progress import usage
 
 
 class App(Chalice):  # type: ignore[misc]  # Chalice has no types
@@ -110,7 +111,7 @@ def _view(operations: dict[str, Operation]) -> Any:
         if not settings().public_url:
             reached_at(f"https://{place['domainName']}/{place['stage']}")
         operation = chosen(operations, place["httpMethod"], body)
-        return dispatch(
+        answer = dispatch(
             operation,
             Request(
                 method=place["httpMethod"],
@@ -123,6 +124,13 @@ def _view(operations: dict[str, Operation]) -> Any:
                 network_address=place.get("identity", {}).get("sourceIp") or "",
             ),
         )
+        if usage.is_due() and operation.function == "media":
+            usage.flush()
+        elif usage.is_due():
+            from chalicelib.resources.usage import service as usage_service  # noqa: PLC0415 once a minute
+
+            usage_service.settle_due()
+        return answer
 
     return view
 

@@ -31,6 +31,7 @@ from chalicelib.core.resource import now  # noqa: E402
 from chalicelib.errors import NotFound  # noqa: E402
 from chalicelib.resources.projects import service as projects_service  # noqa: E402
 from chalicelib.storage.dynamodb import ids, records  # noqa: E402
+from chalicelib.storage.dynamodb.progress import usage  # noqa: E402
 from infra.local.http import stored_answers  # noqa: E402
 from infra.local.http.gateway import Gateway, Reply  # noqa: E402
 from infra.stack.merging import HANDLERS  # noqa: E402
@@ -44,6 +45,7 @@ STRENGTH = passwords.STRENGTH
 REFUSAL_SECONDS = passwords.REFUSAL_SECONDS
 """That of the service; tests do not wait for refusals."""
 passwords.REFUSAL_SECONDS = 0.0
+usage.FLUSH_SECONDS = float("inf")  # tests that count calls would count those of a flush
 passwords.STRENGTH = {"time_cost": 1, "memory_cost": 8, "parallelism": 1}
 _names = itertools.count(1)
 _clients = (f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}" for number in itertools.count(1))

@@ -26,8 +26,10 @@ from chalicelib.access.authentication import (
 )
 from chalicelib.access.scope import Scope
 from chalicelib.core.log.commits_read import Read, commits_read
+from chalicelib.core.models.accounts import Project
 from chalicelib.core.permissions import Level, Permission, Verdict, decide, name_of_level
 from chalicelib.core.time.deadline import REQUEST_SECONDS, time_limit
+from chalicelib.core.usage_limits import check_exhausted
 from chalicelib.errors import Forbidden, LimnError, NotFound, Unauthenticated
 from chalicelib.http import idempotency, read_back
 from chalicelib.http.decoding import decode_body, decode_path, decode_query, name_member
@@ -37,6 +39,7 @@ from chalicelib.http.reports import auditing
 from chalicelib.query.parsers.parameters import ListQuery
 from chalicelib.storage.audit import chain
 from chalicelib.storage.dynamodb import ahead
+from chalicelib.storage.dynamodb.progress import usage
 from chalicelib.storage.objects import objects, presigned
 
 COMMIT_HEADER = "Limn-Commit"
@@ -99,6 +102,7 @@ def _served(operation: Operation, request: Request, read: Read) -> HttpAnswer:
         else:
             result = _nothing_changed(operation, call.unchanged)
         auditing.finish()
+        usage.note(call.project, "requests")
         result = effective_permission.add_masks(call.scope, result)
         if operation.is_reversible and read.written and "change" in getattr(result, "__struct_fields__", ()):
             result = msgspec.structs.replace(result, change=read.written)
@@ -190,6 +194,8 @@ def _allowed(operation: Operation, scope: Scope, path: dict[str, Any], body: Any
         case Verdict.FORBIDDEN:
             raise refusal(operation.needs, level)
         case Verdict.ALLOWED:
+            if operation.spends and isinstance(found.target, Project):
+                check_exhausted(found.target.exhausted, operation.spends)
             return found, level
 
 

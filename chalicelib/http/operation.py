@@ -25,6 +25,7 @@ from chalicelib.core.log.audit import AuditKind
 from chalicelib.core.models.credentials import Credential
 from chalicelib.core.permissions import Level, Permission
 from chalicelib.core.resource import Resource
+from chalicelib.core.usage_limits import LimitName
 from chalicelib.http.read_back import NOTHING, Catalogue, ReadBack
 from chalicelib.storage.dynamodb.ahead import RowKey
 
@@ -185,6 +186,7 @@ class Operation:
         scoped: whether a credential with limits, such as that of a job, may call it; by default where it needs a level,
             which the credential caps, or only reads.
         audits: what its entries in the audit log are about; see `audited`.
+        spends: what it uses more of; it is refused where the project has reached a limit of that.
         makes: the name of what the ids of the answer identify ("Job"), where the id of the operation does not say it.
         reversible: whether Restore undoes it, so that its answer has the number of its change; every DELETE's has.
         function: the Lambda function that serves it: `api`, or `media`, which has FFmpeg and no DuckDB (decision 195).
@@ -210,6 +212,7 @@ class Operation:
     scoped: bool | None = None
     lends_writing: bool = False
     audits: AuditKind | None = None
+    spends: tuple[LimitName, ...] = ()
     makes: str = ""
     reversible: bool = False
     function: Literal["api", "media"] = "api"

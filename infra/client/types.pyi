@@ -1654,6 +1654,7 @@ class Organization(TypedDict, total=False):
     thumb: str | None
     allowed_origins: list[str]
     access_token_days: int | None
+    usage_limits: UsageLimits | None
     permission: str | None
     effective_permission: int
 class OrganizationSpec(TypedDict, total=False):
@@ -1662,12 +1663,14 @@ class OrganizationSpec(TypedDict, total=False):
     thumb: str | None
     allowed_origins: list[str] | None
     access_token_days: int | None
+    usage_limits: UsageLimits | None
 class OrganizationUpdate(TypedDict, total=False):
     name: str | None
     default_membership_permission: Literal["Can Edit", "Can Execute", "Can Transfer", "Full Control", "No Access", "View Only"] | None
     thumb: str | None
     allowed_origins: list[str] | None
     access_token_days: int | None
+    usage_limits: UsageLimits | None
 class Outside(TypedDict):
     type: Literal["outside"]
 class Parameter(TypedDict):
@@ -1727,6 +1730,7 @@ class Project(TypedDict, total=False):
     num_files: int
     size: int
     duration: int
+    usage_limits: UsageLimits | None
     usernames: list[str]
     permission: str | None
     effective_permission: int
@@ -1739,6 +1743,7 @@ class ProjectSpec(TypedDict, total=False):
     backup_bucket: int | None
     elemental_id: str | None
     thumb: str | None
+    usage_limits: UsageLimits | None
     organization: Required[int]
 class ProjectUpdate(TypedDict, total=False):
     name: str | None
@@ -1749,6 +1754,7 @@ class ProjectUpdate(TypedDict, total=False):
     backup_bucket: int | None
     elemental_id: str | None
     thumb: str | None
+    usage_limits: UsageLimits | None
 class Prompt(TypedDict, total=False):
     x: Required[float]
     y: Required[float]
@@ -2402,6 +2408,22 @@ class UploadInfo(TypedDict, total=False):
 class UploadPart(TypedDict):
     ETag: str
     PartNumber: int
+class UsageLimits(TypedDict, total=False):
+    bytes: int | None
+    transcoded_minutes: int | None
+    mails: int | None
+class UsageRow(TypedDict, total=False):
+    month: Required[str]
+    project: Required[int]
+    name: Required[str]
+    originals: Required[int]
+    renditions: Required[int]
+    derived: Required[int]
+    transcoded_minutes: Required[float]
+    requests: Required[int]
+    mails: Required[int]
+    estimated_cost: Required[float]
+    exhausted: list[Literal["bytes", "mails", "transcoded_minutes"]]
 class User(TypedDict, total=False):
     id: Required[int]
     username: Required[str]
@@ -3104,6 +3126,8 @@ class UploadInfoQuery(TypedDict, total=False):
     file_id: int
     filename: str
     bucket_id: int
+class UsageQuery(TypedDict, total=False):
+    since: str
 class UserQuery(TypedDict, total=False):
     username: str
     email: str

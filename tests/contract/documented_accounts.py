@@ -63,6 +63,7 @@ def people(api: Api, organization: int, project: int) -> None:
     api.patch(f"Organization/{organization}", {"name": "Institute of Reefs"})
     api.get(f"OrganizationUploadInfo/{organization}")
     api.get(f"AuditLog/{organization}", kind="policy", stop=1)
+    api.get(f"Usage/{organization}")
     guest = new_user()
     assert guest.user
     number = records(

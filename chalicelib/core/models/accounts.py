@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 from chalicelib.core.permissions import DefaultLevelName, OrganizationLevelName, ProjectLevelName
 from chalicelib.core.records import RecordKind, padded
 from chalicelib.core.resource import ONE_LINE, Flag, Id, Name, Resource, Summary, Timestamp, Uuid
+from chalicelib.core.usage_limits import UsageLimits
 from chalicelib.core.values.attributes import AttributeType
 
 Username = Annotated[str, Meta(min_length=1, max_length=150, pattern=ONE_LINE)]
@@ -193,6 +194,7 @@ class OrganizationUpdate(Resource, kw_only=True):
             "for a year. Tokens that exist keep their end."
         ),
     ] = UNSET
+    usage_limits: UsageLimits | UnsetType | None = UNSET
 
 
 class OrganizationSpec(OrganizationUpdate, kw_only=True):
@@ -200,13 +202,14 @@ class OrganizationSpec(OrganizationUpdate, kw_only=True):
 
     name: Name
     thumb: str | None = None
+    usage_limits: UsageLimits | None = None
     access_token_days: Annotated[int, Meta(ge=1, le=365)] | None = None
 
 
 class Organization(Resource, kw_only=True):
     """A group of users that owns projects, buckets and clusters. `permission` is the caller's own."""
 
-    hidden: ClassVar = frozenset({"created_by", "closing"})
+    hidden: ClassVar = frozenset({"created_by", "closing", "usage_warned"})
 
     id: int
     name: Name
@@ -214,6 +217,9 @@ class Organization(Resource, kw_only=True):
     thumb: Annotated[str | None, Meta(description="The key of its picture; in responses a URL.")] = None
     allowed_origins: list[str] = []
     access_token_days: int | None = None
+    usage_limits: UsageLimits | None = None
+    usage_warned: dict[str, str] = {}
+    """By limit, the month in which its administrators were warned."""
     created_by: int = 0
     closing: Annotated[bool, Meta(description="Whether it is being deleted: no project may be added to it.")] = False
     permission: Annotated[str | None, Meta(description="The caller's level: Member or Admin.")] = None
@@ -259,6 +265,7 @@ class ProjectUpdate(Resource, kw_only=True):
     backup_bucket: Annotated[Id | UnsetType | None, _BACKUP] = UNSET
     elemental_id: Uuid | None = None
     thumb: str | UnsetType | None = UNSET
+    usage_limits: UsageLimits | UnsetType | None = UNSET
 
 
 class ProjectSpec(ProjectUpdate, kw_only=True):
@@ -272,12 +279,15 @@ class ProjectSpec(ProjectUpdate, kw_only=True):
     upload_bucket: Id | None = None
     backup_bucket: Annotated[Id | None, _BACKUP] = None
     thumb: str | None = None
+    usage_limits: UsageLimits | None = None
 
 
 class Project(Resource, kw_only=True):
     """The container of all data. `permission` is the caller's own."""
 
-    hidden: ClassVar = frozenset({"created_by", "deleted", "first_thumb", "first_thumb_media"})
+    hidden: ClassVar = frozenset(
+        {"created_by", "deleted", "first_thumb", "first_thumb_media", "exhausted", "usage_warned"}
+    )
 
     id: int
     name: Name
@@ -305,6 +315,10 @@ class Project(Resource, kw_only=True):
     num_files: Annotated[int, Meta(description="How many media there are.")] = 0
     size: Annotated[int, Meta(description="Bytes of all files.")] = 0
     duration: Annotated[int, Meta(description="Seconds of all videos.")] = 0
+    usage_limits: UsageLimits | None = None
+    usage_warned: dict[str, str] = {}
+    exhausted: dict[str, str] = {}
+    """Limits that are reached, `organization bytes`, by the month in which; empty for those without a month."""
     usernames: Annotated[list[str], Meta(description="Names of the members.")] = []
     permission: Annotated[str | None, Meta(description="The caller's level, from No Access to Full Control.")] = None
     effective_permission: int = 0

@@ -20,7 +20,12 @@ ONE = visible_only(record_of_project(DATASET, "uid"), exports_service.is_visible
 
 
 @OPERATIONS.post(
-    "/rest/Datasets/{project}", "CreateDataset", needs=Permission.EDIT, addresses=WITHIN_PROJECT, audits="export"
+    "/rest/Datasets/{project}",
+    "CreateDataset",
+    needs=Permission.EDIT,
+    addresses=WITHIN_PROJECT,
+    audits="export",
+    spends=("bytes",),
 )
 def freeze_dataset(call: Call[Project, NoQuery, DatasetSpec]) -> DatasetCreated:
     """Freeze media and annotations at a commit under a name, as a version of a dataset.

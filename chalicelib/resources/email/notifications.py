@@ -47,6 +47,12 @@ def second_factor_reset(user: User) -> None:
         _send(system_emails.second_factor_reset(user.username), user.email)
 
 
+def usage_warning(user: User, where: str, what: str, percent: int, number: str) -> None:
+    """Mail an administrator that a limit of use is nearly reached, once for each `number`."""
+    if user.email:
+        _send(system_emails.usage_warning(where, what, percent), user.email, f"{number}-{user.id}")
+
+
 def password_changed(user: User) -> None:
     """Mail a user whose password was replaced."""
     if user.email:

@@ -15,11 +15,12 @@ from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.queues import send_many
 from chalicelib.resources.email import project_emails
 from chalicelib.settings import settings
+from chalicelib.storage.dynamodb.progress import usage
 
 OPERATIONS = Operations(tag="Email")
 
 
-@OPERATIONS.post("/rest/Email/{project}", "SendEmail", needs=Permission.EXECUTE, addresses=PROJECT)
+@OPERATIONS.post("/rest/Email/{project}", "SendEmail", needs=Permission.EXECUTE, addresses=PROJECT, spends=("mails",))
 def send_email(call: Call[Project, NoQuery, EmailSpec]) -> MessageResponse:
     """Send a mail to members of the project, with files of the project attached.
 
@@ -32,4 +33,5 @@ def send_email(call: Call[Project, NoQuery, EmailSpec]) -> MessageResponse:
     for message in mails:
         rate_limits.check(rate_limits.PROJECT_MAIL, call.caller, email_addresses.parse(message.recipients[0]).address)
     send_many(settings().email_queue_url, mails)
+    usage.note(call.project, "mails", len(mails))
     return MessageResponse(message="Email message sent!")

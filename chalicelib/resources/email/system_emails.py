@@ -74,6 +74,17 @@ def activation(link: str) -> SystemEmail:
     return SystemEmail("Confirm your address", ("Your account is ready once you open this link:", link))
 
 
+def usage_warning(where: str, what: str, percent: int) -> SystemEmail:
+    """To the administrators of an organization, a limit of which is nearly reached."""
+    return SystemEmail(
+        f"{where}: {percent} % of a limit",
+        (
+            f"{where} has used {percent} % of its limit of {what.replace('_', ' ')}.",
+            "At 100 % what would use more is refused. Raise `usage_limits`, or delete what is not needed.",
+        ),
+    )
+
+
 def wrong_codes(username: str) -> SystemEmail:
     """To a user whose password was right at sign-ins, and whose codes were wrong."""
     return SystemEmail(

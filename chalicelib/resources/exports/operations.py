@@ -19,7 +19,12 @@ ONE = own_record_of_project(EXPORT, "uid")
 
 
 @OPERATIONS.post(
-    "/rest/Exports/{project}", "CreateExport", needs=Permission.VIEW, addresses=WITHIN_PROJECT, audits="export"
+    "/rest/Exports/{project}",
+    "CreateExport",
+    needs=Permission.VIEW,
+    addresses=WITHIN_PROJECT,
+    audits="export",
+    spends=("bytes",),
 )
 def create_export(call: Call[Project, NoQuery, ExportSpec]) -> ExportCreated:
     """Export media and annotations as an archive: COCO, YOLO, Pascal VOC, MOT, CVAT, tables and others.

@@ -17,7 +17,13 @@ OPERATIONS = Operations(tag="Datasets")
 ONE = visible_only(within(record_of_project(IMPORT, "uid")), imports_service.is_visible)
 
 
-@OPERATIONS.post("/rest/Imports/{project}", "CreateImport", needs=Permission.TRANSFER, addresses=WITHIN_PROJECT)
+@OPERATIONS.post(
+    "/rest/Imports/{project}",
+    "CreateImport",
+    needs=Permission.TRANSFER,
+    addresses=WITHIN_PROJECT,
+    spends=("bytes",),
+)
 def start_import(call: Call[Project, NoQuery, ImportSpec]) -> ImportCreated:
     """Import a dataset from an archive that the caller uploaded.
 

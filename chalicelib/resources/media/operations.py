@@ -132,6 +132,7 @@ def count_media(call: Call[Project, MediaQuery, Any]) -> int:
     "CreateMediaList",
     needs=Permission.TRANSFER,
     addresses=WITHIN_PROJECT,
+    spends=("bytes",),
     body=OneOf(options=(list[MediaSpec], MediaSpec)),
     returns=OneOf(options=(CreateListResponse, CreateResponse)),
 )

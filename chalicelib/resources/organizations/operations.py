@@ -68,6 +68,7 @@ def create_organization(call: Call[None, NoQuery, OrganizationSpec]) -> CreateRe
         default_membership_permission=call.body.default_membership_permission or "No Access",
         allowed_origins=_origins(call.body.allowed_origins or []),
         access_token_days=call.body.access_token_days,
+        usage_limits=call.body.usage_limits,
         created_by=call.caller.id,
     )
     admin = Affiliation(
@@ -99,6 +100,8 @@ def update_organization(call: Call[Organization, NoQuery, OrganizationUpdate]) -
         _refuse_same_name(call.caller, call.body.name)
     if change.get("thumb") is not None:
         thumbs.check_organization(call.target, change["thumb"])
+    if "usage_limits" in change:
+        change["usage_warned"] = {}
     records.edit(
         ORGANIZATION, call.target.id, lambda current: msgspec.structs.replace(current, **change), taken=_name_taken()
     )

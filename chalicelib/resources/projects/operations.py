@@ -111,6 +111,8 @@ def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChange
         change["thumb"] = thumbs.take_project(call.target, call.caller.id, upload)
     elif change.get("thumb") is not None:
         raise BadInput("thumb: the key of an upload is needed.")
+    if "usage_limits" in change:
+        change["usage_warned"] = {}
     changed = records.edit(
         PROJECT_RECORD,
         call.target.id,

@@ -55,6 +55,7 @@ def create_project(spec: ProjectSpec, creator: int, default_level: str) -> Proje
         bucket=spec.bucket,
         upload_bucket=spec.upload_bucket,
         backup_bucket=spec.backup_bucket,
+        usage_limits=spec.usage_limits,
         elemental_id=(spec.elemental_id or str(uuid.uuid4())).lower(),
         created=now(),
         created_by=creator,

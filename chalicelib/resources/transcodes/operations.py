@@ -44,6 +44,7 @@ class OlderTranscodeResponse(Resource, kw_only=True):
     "Transcode",
     needs=Permission.TRANSFER,
     addresses=WITHIN_PROJECT,
+    spends=("bytes", "transcoded_minutes"),
     returns=CreateResponse,
 )
 def start_transcode(call: Call[Project, NoQuery, TranscodeSpec]) -> TranscodeCreated:

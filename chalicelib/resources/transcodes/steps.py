@@ -49,7 +49,7 @@ from chalicelib.resources.transcodes.service import clean_up, end_event, readabl
 from chalicelib.resources.uploads import fetching
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records
-from chalicelib.storage.dynamodb.progress import pieces
+from chalicelib.storage.dynamodb.progress import pieces, usage
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects
 from chalicelib.video import plan as video_plan
@@ -204,7 +204,9 @@ def assemble(uid: str, group: int = 0) -> None:
             _publish(job, prepared, Workshop.make_animation)
         return
     _notify(job, failure=None)
-    _finish(job, "succeeded", damage.describe(damaged, prepared.plan.frames))
+    rate = prepared.plan.probe.fps
+    seconds = round(prepared.plan.frames / rate) if rate else 0
+    _finish(job, "succeeded", damage.describe(damaged, prepared.plan.frames), seconds)
 
 
 def _results(uid: str, group: int) -> list[PieceResult]:
@@ -360,7 +362,7 @@ def _with_files(current: Media, made: MediaFiles, shape: dict[str, Any]) -> Medi
     return msgspec.structs.replace(after, import_error=None, modified_datetime=now(), **shape)
 
 
-def _finish(job: StoredJob, status: str, message: str | None) -> None:
+def _finish(job: StoredJob, status: str, message: str | None, seconds: int = 0) -> None:
     def how(current: StoredJob) -> StoredJob | None:
         if current.is_finished:
             return None
@@ -368,6 +370,8 @@ def _finish(job: StoredJob, status: str, message: str | None) -> None:
 
     def note(change: Transaction, _before: StoredJob, after: StoredJob) -> None:
         change.note(job.project, job.user, end_event(after))
+        if seconds:
+            usage.add(change, job.project, "seconds", seconds)
 
     # The job may have been cancelled during its last step.
     with contextlib.suppress(NotFound):

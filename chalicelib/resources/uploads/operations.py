@@ -94,6 +94,7 @@ class DownloadInfo(Resource, kw_only=True):
     "GetUploadInfo",
     needs=Permission.TRANSFER,
     addresses=WITHIN_PROJECT,
+    spends=("bytes",),
     lends_writing=True,
 )
 def get_upload_info(call: Call[Project, UploadInfoQuery, None]) -> UploadInfo:

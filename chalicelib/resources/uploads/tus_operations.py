@@ -17,6 +17,7 @@ from chalicelib.access import authentication
 from chalicelib.access.authentication import Caller
 from chalicelib.access.scope import Scope
 from chalicelib.core.permissions import Level, Permission, Verdict, decide
+from chalicelib.core.usage_limits import check_exhausted
 from chalicelib.core.web import tus
 from chalicelib.core.web.tus import Upload
 from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound
@@ -107,6 +108,7 @@ def create(call: Call[None, NoQuery, bytes]) -> Answer:
             raise BadInput("Upload-Length: it is less than the bytes sent along.")
     found = PROJECT.find({"project": number})
     _check_may(call.scope, found)
+    check_exhausted(found.target.exhausted, ("bytes",))
     upload = uploads_tus.create(
         found.target, call.caller.id, length, metadata.get("filename"), headers.get("upload-metadata", "")
     )

@@ -1,0 +1,1 @@
+"""Usage of organizations, and its limits."""

@@ -1,0 +1,76 @@
+"""What projects used, by calendar month, in rows of the table of counters.
+
+    usage|{project}    2026-11|requests   n      and so on; bytes are those at the last look
+
+Requests and mails are counted in memory and added together, so that no request costs a call for it. A container that
+ends takes what it has not added yet along: at most what it served since the last flush.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+
+from chalicelib.core.usage_limits import present_month
+from chalicelib.errors import Unavailable
+from chalicelib.storage.dynamodb.tables import CounterRow
+from chalicelib.storage.dynamodb.transactions import Transaction
+
+FLUSH_SECONDS = 60.0
+"""How long a count waits in memory."""
+_lock = threading.Lock()
+_waiting: Counter[tuple[int, str, str]] = Counter()
+_flushed = time.monotonic()
+
+
+def note(project: int, what: str, number: int = 1) -> None:
+    """Count something of a project in memory."""
+    if project:
+        with _lock:
+            _waiting[project, present_month(), what] += number
+
+
+def is_due() -> bool:
+    """Whether counts have waited long enough."""
+    return bool(_waiting) and time.monotonic() - _flushed > FLUSH_SECONDS
+
+
+def flush() -> set[int]:
+    """Add what waits to the rows; returns the projects. What cannot be added waits on."""
+    global _flushed
+    with _lock:
+        taken, _flushed = dict(_waiting), time.monotonic()
+        _waiting.clear()
+    done = set()
+    for (project, month, what), number in taken.items():
+        try:
+            CounterRow.add(_key(project), f"{month}|{what}", number)
+            done.add(project)
+        except Unavailable:
+            with _lock:
+                _waiting[project, month, what] += number
+    return done
+
+
+def add(change: Transaction, project: int, what: str, number: int) -> None:
+    """Count something in the transaction that does it: exactly once."""
+    change.update(CounterRow(_key(project), f"{present_month()}|{what}"), [CounterRow.n.add(number)])
+
+
+def put(project: int, what: str, number: int) -> None:
+    """Store how much there is of something in this month."""
+    CounterRow(_key(project), f"{present_month()}|{what}", n=number).save()
+
+
+def of(project: int) -> dict[str, dict[str, int]]:
+    """What a project used: by month, oldest first, and by what it is."""
+    found: dict[str, dict[str, int]] = {}
+    for row in CounterRow.query(_key(project), consistent_read=True):
+        month, _, what = row.sk.partition("|")
+        found.setdefault(month, {})[what] = int(row.n or 0)
+    return dict(sorted(found.items()))
+
+
+def _key(project: int) -> str:
+    return f"usage|{project}"
