@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from infra.operating.parameters import Failed, check
-from infra.operating.releases import Releases, told
+from infra.operating.releases import Releases, print_releases
 from infra.package import BUILD, write_template
 from infra.stack.merging import redeployed
 from infra.templates import defaults
@@ -232,10 +232,10 @@ class Deployment:
         return None if found["StackStatus"] == "REVIEW_IN_PROGRESS" else dict(found)
 
     def _clear(self, stack: str) -> None:
-        """Bring a stack to where it can be changed.
+        """Delete a stack whose creation failed, and refuse one that cannot be updated now.
 
         Raises:
-            Failed: somebody else changes it, or it needs the operator.
+            Failed: another deployment updates it, or its last rollback failed and needs the operator.
         """
         status = self.status(stack)
         if status in NEVER_MADE:
@@ -338,7 +338,7 @@ def main(words: Sequence[str] | None = None) -> int:
             return preflight.main(given.stage, session, dict(_parameter(word) for word in given.parameters))
         deployment = Deployment(given.stage, session)
         if given.command == "releases":
-            told(deployment.releases.newest_first(), deployment.releases.current(deployment.functions()))
+            print_releases(deployment.releases.newest_first(), deployment.releases.current(deployment.functions()))
         elif given.command == "rollback":
             print(f"{deployment.roll_back(given.to)} is live.")
         elif given.command == "up":
@@ -352,7 +352,7 @@ def main(words: Sequence[str] | None = None) -> int:
         print(failure, file=sys.stderr)
         return 1
     except (BotoCoreError, ClientError) as failure:
-        print(preflight.told(failure), file=sys.stderr)
+        print(preflight.explain(failure), file=sys.stderr)
         return 1
     return 0
 

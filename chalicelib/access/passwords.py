@@ -172,7 +172,7 @@ def issue_token(user: User, *, refresh: bool, name: str = "", provider: int = 0)
         created_datetime=now(),
     )
 
-    def hold(current: User) -> User:
+    def add_token(current: User) -> User:
         if not current.is_active:
             raise BadInput(REFUSED)
         kept = [] if refresh else current.tokens[-(TOKENS_A_USER - 1) :]
@@ -188,7 +188,7 @@ def issue_token(user: User, *, refresh: bool, name: str = "", provider: int = 0)
         credentials.put(change, stored, ends, made.created_datetime[:10])
         revoke_removed(change, before, after)
 
-    records.edit(USER, user.id, hold, also=exchange)
+    records.edit(USER, user.id, add_token, also=exchange)
     return token
 
 

@@ -64,7 +64,7 @@ def check(scope: Scope, project: int, *parts: Any) -> None:
     wanted: defaultdict[str, set[int]] = defaultdict(set)
     for name in names:
         wanted[name.kind].update(name.ids)
-    reader = scope.at(Level.VIEW)
+    reader = scope.for_level(Level.VIEW)
     seen = {kind: visible(reader, project, kind, numbers) for kind, numbers in wanted.items()}
     for name in names:
         unknown = [number for number in name.ids if number not in seen[name.kind]]
@@ -79,13 +79,13 @@ def visible(scope: Scope, project: int, kind: str, numbers: Collection[int]) -> 
     """The ids that exist in a project and on which the caller has the needed level."""
     if kind in RECORDS:
         found = [record for number in numbers if (record := _record(RECORDS[kind], number, project))]
-        return {record.id for record in scope.only(kind, found)}
+        return {record.id for record in scope.visible(kind, found)}
     if len(numbers) > entities.ROWS_A_READ and Kind(kind) in scope.terms(project):
         where = Test("id", Op.IN, tuple(numbers))
         query = Query(kind=Kind(kind), where=where, merge=False, show_deleted=True, show_all_marks=True)
         return set(view_queries.ids(view_queries.current(project), query, scope))
     rows = [row.entity for row in entities.many(Kind(kind), numbers).values() if row.entity.project == project]
-    return {row.id for row in scope.only(kind, rows)}
+    return {row.id for row in scope.visible(kind, rows)}
 
 
 def _record(kind: RecordKind[Any], number: int, project: int) -> Any:

@@ -4,7 +4,7 @@
     scope.project_level(…)                 addresses, for the one entity or record addressed
     scope.within_project(…)                addresses of operations that check each entity by itself
     view_queries.ids(view, query, scope)   queries; the scope is a required argument of each
-    scope.only(what, records)              lists of records, which no view answers
+    scope.visible(what, records)              lists of records, which no view answers
     scope.check(kind, rows)                rows to be written, in their new state
     UNRESTRICTED                           the service's own work
 
@@ -69,7 +69,7 @@ class Scope:
         """The scope of a request of a caller."""
         return cls(caller, needed, caller.is_restricted)
 
-    def at(self, needed: Level) -> Scope:
+    def for_level(self, needed: Level) -> Scope:
         """The scope of the same request for work that needs another level."""
         return replace(self, needed=needed)
 
@@ -161,7 +161,7 @@ class Scope:
             return mask_on(self.in_project(project), what, part)
         return _on_organization(self.in_organization(part.organization), what, part)
 
-    def only(self, what: str, found: Iterable[T]) -> list[T]:
+    def visible(self, what: str, found: Iterable[T]) -> list[T]:
         """The records or entities among some of one kind on which the caller has the needed level."""
         if not self.is_restricted or self.needed is Level.NONE:
             return list(found)

@@ -106,7 +106,7 @@ def statistics(view: View, query: Query, written: Written, scope: Scope) -> tupl
         BadInput: an unknown name, a bin or measure that does not fit, or an estimated cost above the budget.
     """
     checked = _check(view, query, scope)
-    media = scope.at(Level.VIEW).terms(view.project).get(Kind.MEDIA)
+    media = scope.for_level(Level.VIEW).terms(view.project).get(Kind.MEDIA)
     aggregate = bind(written, query, view.definitions, media)
     check_cost(checked, view.number_of, aggregate, bytes_of=view.text_bytes)
     return aggregate, view.statistics(checked, aggregate)
@@ -130,7 +130,7 @@ def check_reach(project: int, query: Query, scope: Scope) -> None:
 
 def _check(view: View, query: Query, scope: Scope) -> Query:
     """A checked query within the budget, restricted to the scope."""
-    found, reader = _terms(scope, view.project), scope.at(Level.VIEW)
+    found, reader = _terms(scope, view.project), scope.for_level(Level.VIEW)
     definitions = _visible(view.definitions, reader) if scope.is_restricted else view.definitions
     query = _with_centers(view, query, scope)
     checked = check(query, definitions, found, _terms(reader, view.project), _users)
@@ -190,9 +190,9 @@ def definitions_for(definitions: Definitions, scope: Scope) -> Definitions:
     """
     if not scope.is_restricted:
         return definitions
-    reader = scope.at(Level.VIEW)
+    reader = scope.for_level(Level.VIEW)
     shown = _visible(definitions, reader)
-    versions = reader.only(VERSION.name, definitions.versions.values())
+    versions = reader.visible(VERSION.name, definitions.versions.values())
     shown.by_kind[DefinitionKind.VERSION] = {version.id: version for version in versions}
     return shown
 
@@ -200,7 +200,7 @@ def definitions_for(definitions: Definitions, scope: Scope) -> Definitions:
 def _visible(definitions: Definitions, scope: Scope) -> Definitions:
     """The definitions without the sections that the caller may not see."""
     shown = Definitions(project=definitions.project, by_kind=dict(definitions.by_kind))
-    sections = scope.only(SECTION.name, definitions.sections.values())
+    sections = scope.visible(SECTION.name, definitions.sections.values())
     shown.by_kind[DefinitionKind.SECTION] = {section.id: section for section in sections}
     return shown
 

@@ -53,7 +53,7 @@ _YOLO_HOLDS = {
 
 
 def is_simplified(name: str, dataset: Dataset, label: Label) -> bool:
-    """Whether a format has the plain shape of a label only, since it cannot hold what refines it."""
+    """Whether a format writes a label's basic shape without its refinements, because it cannot hold all of them."""
     held = _YOLO_HOLDS.get(dataset.task, frozenset()) if name == "yolo" else _HOLDS.get(name, frozenset())
     return label.refined is not None and not held.issuperset(names_of(label.refined))
 

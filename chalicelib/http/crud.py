@@ -91,7 +91,7 @@ class RecordResource:
         """All records that the caller may see."""
         kind = self.kind
         found = self.listed(call) if self.listed else records.list_children(kind, call.project or call.organization)
-        return [self.shown(record) for record in call.scope.only(kind.name, found)]
+        return [self.shown(record) for record in call.scope.visible(kind.name, found)]
 
     def create(self, call: Call[Any, Any, Any]) -> CreateResponse:
         """Create a record."""

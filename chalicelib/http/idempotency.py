@@ -68,7 +68,7 @@ def once(operation: Operation, request: Request, answered: Callable[[], HttpAnsw
         raise BadInput(f"{HEADER}: only requests of users who are signed in are kept. Leave it out.")
     rate_limits.check(rate_limits.KEPT_ANSWERS, caller)
     secret = f"{authorization_of(request.headers)}\n{key}".encode()
-    taken = idempotency.take(caller.id, hashlib.sha256(secret).hexdigest(), _fingerprint(operation, request))
+    taken = idempotency.claim(caller.id, hashlib.sha256(secret).hexdigest(), _fingerprint(operation, request))
     if isinstance(taken, Earlier):
         return _replayed(taken, _fingerprint(operation, request), secret)
     with idempotency.marking(taken):

@@ -9,6 +9,7 @@ from chalicelib.errors import Unavailable
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.tables import CounterRow, EntityRow, LogRow, RecordRow
 from chalicelib.storage.objects import objects
+from chalicelib.storage.store_answers import no_answer
 
 _NOTHING = "health"
 
@@ -31,4 +32,4 @@ def reach_objects() -> None:
         try:
             objects.client().head_bucket(Bucket=bucket)
         except (ClientError, BotoCoreError) as failure:
-            raise Unavailable("The object store does not answer.", type(failure).__name__) from failure
+            raise no_answer(type(failure).__name__) from failure

@@ -20,12 +20,17 @@ _SPAN = re.compile(r"bytes=(?P<first>\d+)-(?P<last>\d+)")
 def check_time() -> None:
     """Raise Unavailable where the request has no time left for one to a store."""
     if (left := deadline.remaining()) is not None and left <= 0:
-        raise Unavailable("The object store does not answer.", "The time of the request is over.")
+        raise no_answer("The time of the request is over.")
+
+
+def no_answer(reason: object) -> Unavailable:
+    """The error for a store that does not answer as it should, with the reason as its details."""
+    return Unavailable("The object store does not answer.", str(reason))
 
 
 def too_much() -> Unavailable:
     """The error for an answer beyond its bound, which is not asked for again."""
-    return Unavailable("The object store does not answer.", "It sent more than it was asked for.")
+    return no_answer("It sent more than it was asked for.")
 
 
 def largest_answer(span: str, *, is_object: bool) -> int:

@@ -62,8 +62,8 @@ class Packets(Struct):
     _before: int | None = None
     _earlier: int | None = None
 
-    def take(self, packet: Packet[VideoStream], name: str) -> bool:
-        """Take a packet with a presentation time into account; whether its picture is presented."""
+    def add(self, packet: Packet[VideoStream], name: str) -> bool:
+        """Add a packet that has a presentation time. Returns whether its picture is presented."""
         time, stamp = packet.pts or 0, packet.dts
         if self._before is not None and stamp is not None and stamp < self._before:
             if name in STREAMED or self._earlier is None or stamp <= self._earlier or not self.times:
@@ -113,7 +113,7 @@ def demuxed(container: InputContainer, stream: VideoStream, file: SourceFile, na
             if packet.pts is None:
                 unknown += 1
                 continue
-            if found.take(packet, name) and not _is_hidden(codec, packet):
+            if found.add(packet, name) and not _is_hidden(codec, packet):
                 found.times.append(packet.pts)
             if name in _SHOWS_DAMAGE and packet.pos is not None:
                 noted.see(packet.pts, packet.pos, is_corrupt=packet.is_corrupt and name in STREAMED)

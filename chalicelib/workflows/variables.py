@@ -21,8 +21,8 @@ class Room:
 
     left: int
 
-    def take(self, count: int) -> None:
-        """Use some of them. Raises BadInput where there are no more."""
+    def spend(self, count: int) -> None:
+        """Count some of them as used. Raises BadInput where fewer are left."""
         self.left -= count
         if self.left < 0:
             raise BadInput(f"manifest: the values of its variables may have {MOST_TEXT} characters together.")
@@ -43,7 +43,7 @@ def fill(text: str, scope: Mapping[str, str | None], room: Room) -> str | None:
             raise BadInput(f"{{{{{name[:100]}}}}} has no value: there is no such variable here.")
         found = scope[name]
         unknown = unknown or found is None
-        room.take(len(found or ""))
+        room.spend(len(found or ""))
         return found or ""
 
     filled = TAG.sub(value, text)

@@ -50,8 +50,8 @@ _CODES = {
 }
 
 
-def told(failure: BotoCoreError | ClientError) -> str:
-    """What an error of AWS means for who deploys, as a sentence."""
+def explain(failure: BotoCoreError | ClientError) -> str:
+    """A sentence that tells the operator what an error of AWS means."""
     if isinstance(failure, ClientError):
         code = failure.response["Error"]["Code"]
         said = next((said for codes, said in _CODES.items() if code in codes), "AWS refused: {}")
@@ -95,7 +95,7 @@ class Preflight:
             try:
                 yield from check()
             except (BotoCoreError, ClientError) as failure:
-                yield WARN, f"{check.__name__.strip('_')}: not checked. {told(failure)}"
+                yield WARN, f"{check.__name__.strip('_')}: not checked. {explain(failure)}"
         yield from self._made()
 
     def _client(self, service: str, region: str | None = None) -> Any:

@@ -35,11 +35,11 @@ def perform(command: str, queue: str) -> str:
     if command == "requeue":
         return requeue(queue)
     if command == "dead-letters":
-        return "\n".join(told())
+        return "\n".join(summaries())
     raise ValueError(f"there is no command {command} {queue}".rstrip())
 
 
-def told() -> list[str]:
+def summaries() -> list[str]:
     """A line for each queue: how many dead letters there are, and the beginning of one."""
     client = boto3.client("sqs")
     lines = []

@@ -129,7 +129,7 @@ class Releases:
             self._lambda.delete_function(FunctionName=function, Qualifier=number)
 
 
-def told(releases: Sequence[Release], current: dict[str, str], say: Callable[[str], object] = print) -> None:
+def print_releases(releases: Sequence[Release], current: dict[str, str], say: Callable[[str], object] = print) -> None:
     """Print releases, newest first, and which of them is live."""
     for each in releases:
         say(f"{each.name}  Limn {each.version}{'  live' if each.functions == current else ''}")

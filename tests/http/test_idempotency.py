@@ -127,8 +127,8 @@ def test_a_request_that_was_given_up_cannot_change_anything_after_its_key_was_ta
     from chalicelib.storage.dynamodb.transactions import Transaction
 
     monkeypatch.setattr(idempotency, "HELD_SECONDS", -1)
-    late = idempotency.take(api.user.id, "k", "same")
-    assert isinstance(idempotency.take(api.user.id, "k", "same"), idempotency.Hold)
+    late = idempotency.claim(api.user.id, "k", "same")
+    assert isinstance(idempotency.claim(api.user.id, "k", "same"), idempotency.Hold)
     change = Transaction()
     change.put(RecordRow("given-up", "@", n=1))
     with idempotency.marking(late), pytest.raises(Conflict):

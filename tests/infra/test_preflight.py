@@ -95,7 +95,7 @@ def test_what_an_earlier_stage_left_stops_a_new_one(name):
     ids=lambda each: each if isinstance(each, str) else "",
 )
 def test_an_error_of_the_account_is_a_sentence(failure, words):
-    assert words in preflight.told(failure)
+    assert words in preflight.explain(failure)
 
 
 @pytest.mark.parametrize("command", ["check", "up"])

@@ -50,12 +50,12 @@ def begin(user: User) -> tuple[str, str]:
     secret = one_time_codes.new_secret()
     sealed = sealing.seal(secret, PURPOSE)
 
-    def hold(current: User) -> User:
+    def set_secret(current: User) -> User:
         if is_on(current):
             raise BadInput("A second factor is in force already. Remove it first, with one of its codes.")
         return msgspec.structs.replace(current, second_factor=SecondFactor(sealed=sealed))
 
-    records.edit(USER, user.id, hold)
+    records.edit(USER, user.id, set_secret)
     return one_time_codes.as_text(secret), one_time_codes.address(secret, ISSUER, user.username)
 
 

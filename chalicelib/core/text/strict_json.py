@@ -109,14 +109,14 @@ def _names(raw: bytes) -> int:
 
 
 def _check_repeated(raw: bytes) -> None:
-    def look(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    def refuse_repeated(members: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(members)
         if len(found) < len(members):
             [(twice, _)] = Counter(name for name, _ in members).most_common(1)
             raise NotJsonError(f"{_shown(json.dumps(twice))} is there twice in one object; send it once")
         return found
 
-    json.loads(raw, object_pairs_hook=look, parse_int=str)
+    json.loads(raw, object_pairs_hook=refuse_repeated, parse_int=str)
 
 
 def _place(text: str, at: int) -> str:

@@ -51,12 +51,12 @@ def request(user: User, email: str, caller: Caller) -> bool:
     # The mail goes first: after a crash in between its link does not work, and the change is asked for again.
     system_emails.enqueue(system_emails.address_change(f"{settings().public_url}/email-confirmation/{token}"), address)
 
-    def hold(current: User) -> User:
+    def set_pending(current: User) -> User:
         return msgspec.structs.replace(
             current, pending_email=address, pending_email_token=hash_of(token), pending_email_since=time.time()
         )
 
-    records.edit(USER, user.id, hold)
+    records.edit(USER, user.id, set_pending)
     notifications.address_change_requested(user, address)
     return True
 

@@ -106,7 +106,7 @@ class AnnotationResource:
         """The requested mark of the element that the path addresses, including tombstones."""
         element: Identity = call.target
         row = mark_of(self.kind, call.project, element, call.query.mark)
-        if row is None or not call.scope.only(self.kind.value, [row]):
+        if row is None or not call.scope.visible(self.kind.value, [row]):
             raise NotFound.of(self.word, element[1])
         return row
 

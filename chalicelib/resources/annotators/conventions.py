@@ -289,13 +289,13 @@ def _cvat_mask(item: Mapping[str, Any], size: Size) -> Label | None:
     width, height = right - left + 1, bottom - top + 1
     if not (0 <= left <= right < size[0] and 0 <= top <= bottom < size[1]) or len(flat) - _CORNERS != width * height:
         raise ValueError(f"a mask of {len(flat) - _CORNERS} pixels does not fill its box")
-    inside = flags(flat[:-_CORNERS])
+    inside = foreground(flat[:-_CORNERS])
     part = b"".join(inside[column::width] for column in range(width))
     return mask(rle.whole(rle.runs_of(part), (height, width), (top, left), (size[1], size[0])), size)
 
 
-def flags(pixels: Iterable[Any]) -> bytes:
-    """A byte for each pixel: 1 where it is anything but 0."""
+def foreground(pixels: Iterable[Any]) -> bytes:
+    """A byte for each pixel: 0 where the pixel is 0, else 1."""
     return bytes(1 if pixel else 0 for pixel in pixels)
 
 

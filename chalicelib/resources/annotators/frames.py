@@ -217,7 +217,7 @@ def embed(media: Media, spec: EmbeddingsSpec, scope: Scope) -> Vectors:
     annotator = service.of_kind(media.project, spec.annotator, "embedder")
     of = _localization_type(annotator)
     rows = [row.entity for row in entities.many(Kind.LOCALIZATION, spec.localization_ids).values()]
-    there = {row.id: row for row in scope.only(Kind.LOCALIZATION.value, rows) if row.media == media.id}
+    there = {row.id: row for row in scope.visible(Kind.LOCALIZATION.value, rows) if row.media == media.id}
     if missing := [number for number in spec.localization_ids if number not in there]:
         raise NotFound(f"localization_ids: media {media.id} has no localization {missing[0]}.")
     chosen = [there[number] for number in spec.localization_ids]

@@ -17,8 +17,8 @@ from chalicelib.resources.annotators.conventions import (
     Answer,
     Asked,
     answer_of,
-    flags,
     flat_points,
+    foreground,
     limn_box,
     model_in,
     points_of,
@@ -86,7 +86,7 @@ def _cvat_object(answer: Any, size: Size) -> Label | None:
         width, height = size
         if len(rows) != height or any(len(row) != width for row in rows):
             raise ValueError(f"the mask does not have the {width} x {height} pixels of the picture")
-        lying = b"".join(flags(row) for row in rows)
+        lying = b"".join(foreground(row) for row in rows)
         return mask(rle.runs_of(b"".join(lying[column::width] for column in range(width))), size)
     points = answer["points"] if isinstance(answer, dict) else answer
     return polygon(points_of(points, *size)) if points else None

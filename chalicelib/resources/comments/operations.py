@@ -48,7 +48,7 @@ def make_comment(call: Call[Project, CommentQuery, CommentSpec]) -> Comment:
 
 def _tell(call: Call[Any, Any, Any], comment: int, mentioned: list[int]) -> None:
     others = [each for each in mentioned if each != call.caller.id]
-    notifications_service.tell(others, "mentions", call.project, comment)
+    notifications_service.notify(others, "mentions", call.project, comment)
 
 
 def check_change(call: Call[Comment, NoQuery, CommentUpdate], change: dict[str, Any]) -> dict[str, Any]:

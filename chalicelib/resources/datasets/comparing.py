@@ -95,7 +95,7 @@ def _files(version: StoredVersion, name: str) -> Iterator[ObjectKey]:
 
 
 def _difference(database: duckdb.DuckDBPyConnection, project: int, name: str, most: int, scope: Scope) -> Difference:
-    reader = scope.at(Level.VIEW)
+    reader = scope.for_level(Level.VIEW)
     is_restricted = bool(reader.terms(project))
 
     def side(word: str) -> str:

@@ -88,7 +88,7 @@ class Writer:
         if not self.scope.is_restricted and self.level < needed:
             name, held = (name_of_level(Permission.VIEW, level) for level in (needed, self.level))
             raise Forbidden(f"kind: the change of a {kind} needs {name!r}, and you have {held!r}.")
-        return replace(self, scope=self.scope.at(needed))
+        return replace(self, scope=self.scope.for_level(needed))
 
     def bulk_change(
         self, kind: Kind, verb: str, numbers: Iterable[int], body: Any = None, **members: Any

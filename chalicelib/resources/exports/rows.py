@@ -252,7 +252,7 @@ class Reader:
 
     def _section(self, definitions: Definitions, number: int | None) -> str:
         section = definitions.sections.get(number) if number else None
-        return section.path if section and self.scope.only(SECTION.name, [section]) else ""
+        return section.path if section and self.scope.visible(SECTION.name, [section]) else ""
 
     def _state_row(self, state: _State, media: str, definitions: Definitions) -> State:
         definition = definitions.types(Kind.STATE).get(state.type)

@@ -110,7 +110,7 @@ def check_selection(project: int, scope: Scope, spec: ExportSpec) -> tuple[int, 
         BadInput: a query is not valid, or the attribute of classes does not exist.
         NotFound: there is no such section.
     """
-    reader = scope.at(Level.VIEW)
+    reader = scope.for_level(Level.VIEW)
     view = view_queries.current(project)
     selection.check_names(spec, view, reader)
     selection.check(view, selection.queries(spec), reader)
@@ -168,7 +168,7 @@ def find_version(project: int, scope: Scope, word: str) -> StoredVersion:
 
 def is_visible(version: StoredVersion, scope: Scope) -> bool:
     """Whether a caller may see all that a version has: it is the caller's own, or the caller sees the whole project."""
-    return version.user == scope.caller.id or not scope.at(Level.VIEW).terms(version.project)
+    return version.user == scope.caller.id or not scope.for_level(Level.VIEW).terms(version.project)
 
 
 def list_exports(project: int, user: int) -> list[StoredExport]:

@@ -104,7 +104,7 @@ def cameras_of(media: Media, scope: Scope | None, part: int | None = None) -> Ca
         raise BadInput(f"Media {media.id} shows {len(numbers)} media; at most {MOST_PARTS} are drawn together.")
     rows = entities.many(Kind.MEDIA, numbers)
     found: list[Media] = [rows[number].entity for number in numbers if number in rows]
-    present = {row.id for row in (scope.only(Kind.MEDIA, found) if scope else found)}
+    present = {row.id for row in (scope.visible(Kind.MEDIA, found) if scope else found)}
     if missing := [number for number in numbers if number not in present]:
         raise NotFound.of("Media", missing[0])
     return Cameras(media, tuple(found))

@@ -146,7 +146,7 @@ def draw_track(found: Track, look: TrackLook) -> tuple[bytes, str]:
 def _refuse_unseen(scope: Scope, kind: Kind, rows: Iterable[Localization | Media]) -> None:
     """Raise NotFound unless the caller of this request may see all of them."""
     wanted = {row.id: row for row in rows}
-    if unseen := wanted.keys() - {row.id for row in scope.only(kind, wanted.values())}:
+    if unseen := wanted.keys() - {row.id for row in scope.visible(kind, wanted.values())}:
         raise NotFound.of(kind.capitalize(), min(unseen))
 
 

@@ -85,7 +85,7 @@ def finish(number: int, headers: Mapping[str, str], *, code: str, state: str, is
     provider = records.get(IDENTITY_PROVIDER, number)
     is_told = oidc.discover(provider.issuer).authorization_response_iss_parameter_supported
     if (issuer is not None or is_told) and issuer != provider.issuer:
-        raise Refused("The answer is of another identity provider (iss).")
+        raise Refused("The parameter iss names another issuer than this provider's. Begin the sign-in again.")
     tokens = oidc.exchange(provider, code, redirect_url=redirect_url(number), verifier=flow.verifier)
     claims = oidc.verify_sign_in(provider, tokens.id_token, nonce=flow.nonce)
     if flow.user:

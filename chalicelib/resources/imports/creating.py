@@ -117,7 +117,7 @@ def _media_ids(writer: Writer, rows: Sequence[LabelRow | StateRow]) -> dict[str,
     for row in rows:
         media = row.media if isinstance(row.media, list) else [row.media]
         wanted.update(each for each in media if isinstance(each, str))
-    return _ids(writer.project, Kind.MEDIA, wanted, scope=writer.scope.at(Level.VIEW)) if wanted else {}
+    return _ids(writer.project, Kind.MEDIA, wanted, scope=writer.scope.for_level(Level.VIEW)) if wanted else {}
 
 
 def _ids(project: int, kind: Kind, elements: Iterable[str], *more: Test, scope: Scope) -> dict[str, int]:
@@ -137,7 +137,7 @@ def _find_members(writer: Writer, rows: Sequence[StateRow]) -> None:
     by_version: dict[int, set[str]] = {}
     for row in rows:
         by_version.setdefault(row.spec.version or 0, set()).update(_members(row))
-    latest, seen = Test("latest", Op.EQ, value=True), writer.scope.at(Level.VIEW)
+    latest, seen = Test("latest", Op.EQ, value=True), writer.scope.for_level(Level.VIEW)
     found = {
         version: _ids(writer.project, Kind.LOCALIZATION, names, Test("version", Op.EQ, version), latest, scope=seen)
         for version, names in by_version.items()

@@ -78,7 +78,7 @@ def check_room(project: int, user: int) -> int:
 
 def is_visible(found: StoredImport, scope: Scope) -> bool:
     """Whether a caller may see an import, whose report names media: the caller's own, or one who sees all media."""
-    return found.user == scope.caller.id or not scope.at(Level.VIEW).terms(found.project)
+    return found.user == scope.caller.id or not scope.for_level(Level.VIEW).terms(found.project)
 
 
 def may_create_types(scope: Scope, project: Project) -> bool:

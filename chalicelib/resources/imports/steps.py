@@ -179,7 +179,7 @@ def fail(uid: str, reason: Exception) -> None:
     with contextlib.suppress(NotFound):
         found = records.edit(IMPORT, uid, record_failure, also=note_end)
         if found.status == "failed":
-            notifications_service.tell([found.user], "imports", found.project, uid)
+            notifications_service.notify([found.user], "imports", found.project, uid)
         imports_service.clean_up(found.project, uid)
 
 

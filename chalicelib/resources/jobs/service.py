@@ -152,7 +152,7 @@ def list_jobs(project: int, gid: str | None, media: Sequence[int] | None, scope:
     if gid is not None:
         found += [
             transcode_as_job(job)
-            for job in scope.only(
+            for job in scope.visible(
                 JOB.name, [job for job in records.list_linked(JOB, "gid", gid) if job.project == project]
             )
             if media is None or job.media in media
@@ -166,7 +166,7 @@ def remove_many(project: int, gid: str | None, media: Sequence[int] | None, scop
     cleanup.remove(runs)
     count = len(runs)
     if gid is not None:
-        jobs = scope.only(JOB.name, [job for job in records.list_linked(JOB, "gid", gid) if job.project == project])
+        jobs = scope.visible(JOB.name, [job for job in records.list_linked(JOB, "gid", gid) if job.project == project])
         count += transcodes_service.cancel(job for job in jobs if media is None or job.media in media)
     return count
 
@@ -269,7 +269,7 @@ def _runs(project: int, gid: str | None, media: Sequence[int] | None, scope: Sco
         for run in runs
         if run.project == project and not run.is_stopping and (wanted is None or wanted & set(run.media_ids))
     ]
-    return sorted(scope.only(RUN.name, found), key=lambda run: (run.created, run.uid))
+    return sorted(scope.visible(RUN.name, found), key=lambda run: (run.created, run.uid))
 
 
 def _make_ordered_uuids(count: int) -> list[str]:

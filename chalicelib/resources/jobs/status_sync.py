@@ -92,7 +92,7 @@ def parameters_of(run: Run) -> list[tuple[str, str]]:
         "uid": run.uid,
         "host": host,
         "rest_url": f"{host}/rest",
-        "rest_token": tokens.of(run),
+        "rest_token": tokens.token_of(run),
         "tus_url": f"{host}/files/",
         "project_id": str(run.project),
     }
@@ -287,7 +287,7 @@ def _store_status(run: Run, status: RunStatus | None) -> Run:
     except NotFound:
         return run
     if after.is_final and not run.is_final and after.phase != "Succeeded":
-        notifications_service.tell([after.user], "jobs", after.project, after.uid)
+        notifications_service.notify([after.user], "jobs", after.project, after.uid)
     return after
 
 

@@ -52,7 +52,7 @@ def store(change: Transaction, credential: Credential) -> None:
     credentials.put(change, credential, int(time.time()) + LONGEST_SECONDS)
 
 
-def of(run: Run) -> str:
+def token_of(run: Run) -> str:
     """The token of a run. Raises WorkflowRefused for a run of a release whose runs had none of their own."""
     if not run.credential:
         raise WorkflowRefused("It was launched before jobs had tokens of their own; launch it again.")

@@ -70,14 +70,14 @@ def clone(scope: Scope, source: Project, parameters: MediaQuery, spec: CloneMedi
         if original in found
     ]
     created = [one.id for one in made]
-    scope.at(Level.TRANSFER).check(Kind.MEDIA, made)
+    scope.for_level(Level.TRANSFER).check(Kind.MEDIA, made)
 
     def note(change: Transaction) -> list[Change]:
         for each in made:
             note_ready(change, None, each)
         return []
 
-    lineage.note([media.id for media in made], scope.caller.launches)
+    lineage.record_launches([media.id for media in made], scope.caller.launches)
     entities.create(Kind.MEDIA, made, user=scope.caller.id, edits=[unseen(Kind.MEDIA, created)], also=note)
     return created
 

@@ -127,7 +127,7 @@ def create(
             if type_.dtype == "image" and spec.url and not job
         ],
     )
-    lineage.note(numbers, writer.scope.caller.launches)
+    lineage.record_launches(numbers, writer.scope.caller.launches)
     entities.create(Kind.MEDIA, created, user=writer.user, also=with_them)
     return created
 

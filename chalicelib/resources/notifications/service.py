@@ -40,10 +40,10 @@ def inbox_of(user: int) -> Inbox:
     return found
 
 
-def tell(users: Iterable[int], topic: Topic, project: int, subject: int | str) -> None:
+def notify(users: Iterable[int], topic: Topic, project: int, subject: int | str) -> None:
     """Add a notification for each user who wants one. A failure is logged, and does not stop what it tells of.
 
-    Call it before or after the change: what is not there when it is read is not shown.
+    Call it before or after the change: a subject that does not exist when the notification is read is not shown.
     """
     for user in dict.fromkeys(users):
         try:

@@ -81,11 +81,11 @@ def refresh_listed(projects: Sequence[Project]) -> list[Project]:
 
 def within(project: Project, scope: Scope) -> Project:
     """The project with counts of what the caller may see, if that is not all of it."""
-    reader = scope.at(Level.VIEW)
+    reader = scope.for_level(Level.VIEW)
     if not reader.terms(project.id).keys() & {Kind.MEDIA}:
         return project
     counts = _count(view_queries.current(project.id), reader)
-    temporary = reader.only(TEMPORARY_FILE.name, records.list_children(TEMPORARY_FILE, project.id))
+    temporary = reader.visible(TEMPORARY_FILE.name, records.list_children(TEMPORARY_FILE, project.id))
     return msgspec.structs.replace(project, **counts._replace(num_files=counts.num_files + len(temporary))._asdict())
 
 

@@ -118,7 +118,7 @@ def _undo_values(plan: _Plan, writer: Writer) -> tuple[list[BulkChange], int]:
     values = restores_values.values_of(plan.changed[number] for number in sorted(plan.changed))
     for kind in (Kind.LOCALIZATION, Kind.STATE):
         numbers = {number for of, number in values if of is kind}
-        if hidden := numbers - writer.scope.at(Level.VIEW).visible_ids(writer.project, kind, numbers):
+        if hidden := numbers - writer.scope.for_level(Level.VIEW).visible_ids(writer.project, kind, numbers):
             for number in hidden:
                 del values[kind, number]
         if numbers - hidden:
@@ -141,7 +141,7 @@ def _add(plan: _Plan, writer: Writer, number: int) -> None:
     if commit:
         _add_dependents(plan, commit, deleted)
     for kind in list(deleted):
-        deleted[kind] &= writer.scope.at(Level.VIEW).visible_ids(writer.project, kind, deleted[kind])
+        deleted[kind] &= writer.scope.for_level(Level.VIEW).visible_ids(writer.project, kind, deleted[kind])
     sections = {each: section for each, section in sections.items() if _level(writer, each) > Level.NONE}
     if others := [kind for kind, found in deleted.items() if found and kind not in RESTORABLE]:
         raise Conflict(f"changes: {number} deleted {' and '.join(others)} entities, which cannot be restored.")
@@ -239,7 +239,7 @@ def _add_rows(plan: _Plan, writer: Writer, deleted: dict[Kind, set[int]]) -> Non
 
 def _check_levels(writer: Writer, kind: Kind, numbers: set[int]) -> None:
     needed = LEVEL_TO_CHANGE[kind]
-    if writer.level < needed or numbers - writer.scope.at(needed).visible_ids(writer.project, kind, numbers):
+    if writer.level < needed or numbers - writer.scope.for_level(needed).visible_ids(writer.project, kind, numbers):
         raise Forbidden(f"You may not restore these {kind} entities: your permission on some of them is too low.")
 
 

@@ -94,7 +94,7 @@ def check_entities(kind: Kind, writer: Writer, numbers: list[int], after: Callab
         deadline.check()
         rows = entities.many(kind, part)
         own = [row.entity for row in rows.values() if row.entity.project == writer.project]
-        seen = {row.id for row in writer.scope.at(Level.VIEW).only(kind.value, own)}
+        seen = {row.id for row in writer.scope.for_level(Level.VIEW).visible(kind.value, own)}
         for number in part:
             if number not in seen:
                 checked.refusals.append(Refusal(id=number, reason=f"The project has no {kind} with this id."))

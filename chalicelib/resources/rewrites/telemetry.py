@@ -101,7 +101,7 @@ class _Files:
     def _read(self, number: int) -> _Telemetry:
         row = entities.many(Kind.MEDIA, [number]).get(number)
         media = row.entity if row and row.entity.project == self._writer.project else None
-        if media is None or not self._writer.scope.at(Level.VIEW).only(Kind.MEDIA.value, [media]):
+        if media is None or not self._writer.scope.for_level(Level.VIEW).visible(Kind.MEDIA.value, [media]):
             raise BadInput(f"file: media {number} does not exist.")
         if not media.fps:
             raise BadInput(f"fps: media {number} has no frames per second, so its frames have no times.")

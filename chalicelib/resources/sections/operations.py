@@ -147,4 +147,4 @@ def _find_sections(call: Call[Project, SectionQuery, Any]) -> list[Section]:
         found = [each for each in found if f"{each.path}.".startswith(f"{wanted.descendants}.")]
     if wanted.encoded_search is not None:
         found = sections_search.find(call.target.attribute_types, found, wanted.encoded_search)
-    return call.scope.only(SECTION.name, found)
+    return call.scope.visible(SECTION.name, found)

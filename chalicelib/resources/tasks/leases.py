@@ -148,7 +148,7 @@ def change(task: Task, body: TaskUpdate, user: int, level: Level) -> Task:
     if task.assignee is not None and (after.stage == "closed" or after.assignee != task.assignee):
         blindness.show_copies(after, task.assignee)
     if after.state != task.state and task.assignee not in (None, user):
-        notifications_service.tell([task.assignee], "tasks", task.project, task.id)
+        notifications_service.notify([task.assignee], "tasks", task.project, task.id)
     return after
 
 

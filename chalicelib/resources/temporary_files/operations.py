@@ -45,7 +45,7 @@ BY_NAME = replace(ONE, locate=_by_name, variables={"project": int, "name": str})
 def list_temporary_files(call: Call[Project, ExpiredQuery, None]) -> list[TemporaryFile]:
     """The temporary files of a project."""
     found = temporary_files_service.list_files(call.project, expired=call.query.expired > 0)
-    return call.scope.only(TEMPORARY_FILE.name, found)
+    return call.scope.visible(TEMPORARY_FILE.name, found)
 
 
 @OPERATIONS.post("/rest/TemporaryFiles/{project}", "CreateTemporaryFile", needs=Permission.EDIT, addresses=PROJECT)

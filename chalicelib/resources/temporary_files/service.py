@@ -139,7 +139,7 @@ def remove_all(project: int, scope: Scope, *, only_expired: bool) -> int:
         for file in records.list_children(TEMPORARY_FILE, project)
         if not only_expired or file.eol_datetime <= moment
     ]
-    doomed = scope.only(TEMPORARY_FILE.name, files)
+    doomed = scope.visible(TEMPORARY_FILE.name, files)
     for file in doomed:
         remove(file)
     return len(doomed)

@@ -103,10 +103,10 @@ def delete_version(project: int, number: int, scope: Scope) -> None:
 def _check_type(scope: Scope, kind: Kind, project: int, number: int) -> None:
     """Raise Forbidden if a type has entities that the caller may not delete."""
     of_type = Test("type", Op.EQ, number)
-    view_queries.check_reach(project, _all(kind, of_type), scope.at(Level.EDIT))
+    view_queries.check_reach(project, _all(kind, of_type), scope.for_level(Level.EDIT))
     if kind is Kind.MEDIA:
         for each in (Kind.LOCALIZATION, Kind.STATE):
-            view_queries.check_reach(project, _all(each, Related(Kind.MEDIA, of_type)), scope.at(Level.EDIT))
+            view_queries.check_reach(project, _all(each, Related(Kind.MEDIA, of_type)), scope.for_level(Level.EDIT))
 
 
 def _all(kind: Kind, where: Tree) -> Query:

@@ -157,7 +157,7 @@ def _check_folder(scope: Scope, project: int, kind: Kind, number: int, wanted: s
     others = owners.clones(project, number) if kind is Kind.MEDIA else ()
     rows = [row.entity for row in entities.many(kind, [number, *others]).values() if row.entity.project == project]
     closed = set(wanted)
-    for row in scope.only(kind.value, rows):
+    for row in scope.visible(kind.value, rows):
         closed -= wanted if row.id == number else object_cleanup.object_keys_of(row)
     if closed:
         raise Forbidden(f"key: {min(closed).path!r} belongs to a {kind} that is closed to you.")

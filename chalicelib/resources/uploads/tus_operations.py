@@ -190,7 +190,7 @@ def _only_project(caller: Caller) -> int:
 
 
 def _check_may(scope: Scope, found: Found[Any]) -> None:
-    level = WITHIN_PROJECT.level(scope.at(Level.TRANSFER), found)
+    level = WITHIN_PROJECT.level(scope.for_level(Level.TRANSFER), found)
     verdict = decide(Permission.TRANSFER, signed_in=True, is_staff=scope.caller.is_staff, level=level)
     if verdict is Verdict.UNKNOWN:
         raise NotFound.of("Project", found.project)

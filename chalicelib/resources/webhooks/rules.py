@@ -193,7 +193,7 @@ class _RuleReceiver:
 
     def _launch_on(self, media: int) -> Result:
         """Launch on a media, unless that was done, or jobs of rules would follow one another without end."""
-        name, launches = f"rule|{self._rule.id}|{media}", lineage.of(media) + 1
+        name, launches = f"rule|{self._rule.id}|{media}", lineage.launches_of(media) + 1
         if streams.is_claimed(name):
             return None
         if launches > MOST_LAUNCHES:

@@ -104,8 +104,8 @@ def puts(rows: list[AuditRow]) -> list[dict[str, Any]]:
     return [{"Put": row.get_save_kwargs_from_instance(_FREE)} for row in rows]
 
 
-def note(draft: Draft, rows: list[AuditRow]) -> None:
-    """Note that the rows of a draft are written."""
+def remember_heads(draft: Draft, rows: list[AuditRow]) -> None:
+    """Record that the rows of a draft are written, and remember the last one of each organization."""
     draft.is_written = True
     if len(_heads) > _MOST_HEADS:
         _heads.clear()
@@ -136,7 +136,7 @@ def append(draft: Draft) -> None:
                 are_ours = [_follow(row) for row in rows]
                 if not all(are_ours):
                     continue  # another's; ours would be there where its answer was lost
-            note(draft, rows)
+            remember_heads(draft, rows)
             return
     raise Unavailable("Too many writers on this audit log; try again.")
 

@@ -92,8 +92,8 @@ def keys_beside(project: int) -> list[RecordKey]:
     return [key for key in read.beside(project) if RowKey(RecordRow, key) not in read.read]
 
 
-def keep(keys: Sequence[RecordKey], rows: dict[Any, RecordRow]) -> None:
-    """Keep records that were read along, by key; those not in `rows` do not exist."""
+def remember(keys: Sequence[RecordKey], rows: dict[Any, RecordRow]) -> None:
+    """Remember records that were read beside others, by key; those not in `rows` do not exist."""
     if (read := _READ.get()) is not None:
         kept: dict[RowKey, Row | None] = {RowKey(RecordRow, key): rows.get(key) for key in keys}
         read.rows |= kept

@@ -122,7 +122,7 @@ class Reading:
         standing = {retired.key(project): project for project, _ in places}
         beside = [key for project, _ in places for key in ahead.keys_beside(project)] if len(places) == 1 else []
         found = {(row.pk, row.sk): row for row in record_rows.rows([*homes, *standing, *beside])}
-        ahead.keep(beside, found)
+        ahead.remember(beside, found)
         for key, row in found.items():
             if place := homes.get(key):
                 self._types[place] = record_rows.decode(record, row)

@@ -170,5 +170,5 @@ def _home_row(pointer: RecordRow) -> RecordRow | None:
     if not beside:
         return row_of(key)
     found = {(row.pk, row.sk): row for row in rows([key, *beside])}
-    ahead.keep(beside, found)
+    ahead.remember(beside, found)
     return found.get(key)

@@ -248,7 +248,7 @@ class Transaction:
                 LOG.pause(again + 1)
             else:
                 if draft:
-                    chain.note(draft, entries)
+                    chain.remember_heads(draft, entries)
                 return True
         raise Unavailable("The database is too busy; nothing was changed. Try again.")
 

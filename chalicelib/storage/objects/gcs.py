@@ -29,7 +29,14 @@ from chalicelib.settings import settings
 from chalicelib.storage import outbound
 from chalicelib.storage.objects.protocol import PART, Listed
 from chalicelib.storage.outbound import Answer
-from chalicelib.storage.store_answers import ANSWER_SECONDS, SLOWEST_BYTES, check_time, largest_answer, too_much
+from chalicelib.storage.store_answers import (
+    ANSWER_SECONDS,
+    SLOWEST_BYTES,
+    check_time,
+    largest_answer,
+    no_answer,
+    too_much,
+)
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
@@ -278,7 +285,7 @@ class GcsStore:
                 raise too_much() from failure
             except (OSError, urllib3.exceptions.HTTPError) as failure:
                 if is_last:
-                    raise Unavailable("The object store does not answer.", type(failure).__name__) from failure
+                    raise no_answer(type(failure).__name__) from failure
             else:
                 if answer.status not in _AWAY or is_last:
                     return answer
@@ -352,7 +359,7 @@ def _check_status(answer: Answer, key: ObjectKey | None) -> Answer:
 
 
 def _away(answer: Answer) -> Unavailable:
-    return Unavailable("The object store does not answer.", _reason(answer))
+    return no_answer(_reason(answer))
 
 
 def _reason(answer: Answer) -> str:

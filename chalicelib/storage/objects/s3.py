@@ -23,7 +23,14 @@ from chalicelib.errors import BadInput, Conflict, NotFound, Unavailable
 from chalicelib.settings import settings
 from chalicelib.storage import outbound
 from chalicelib.storage.objects.protocol import Listed
-from chalicelib.storage.store_answers import ANSWER_SECONDS, SLOWEST_BYTES, check_time, largest_answer, too_much
+from chalicelib.storage.store_answers import (
+    ANSWER_SECONDS,
+    SLOWEST_BYTES,
+    check_time,
+    largest_answer,
+    no_answer,
+    too_much,
+)
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -160,7 +167,7 @@ class S3Store:
                 return
             raise BadInput("The multipart upload could not be completed.", f"{code}: {failure}") from failure
         except BotoCoreError as failure:
-            raise Unavailable("The object store does not answer.", str(failure)) from failure
+            raise no_answer(failure) from failure
 
     def abort(self, key: ObjectKey, upload: str) -> None:
         """Abort a multipart upload."""
@@ -360,4 +367,4 @@ class _translated:  # noqa: N801 reads as a word in `with`
         if isinstance(failure, ClientError) and failure.response["Error"]["Code"] == _COLD:
             raise Conflict(f"The object {self.key} is archived; set archive_state to to_live and wait.") from failure
         if isinstance(failure, ClientError | BotoCoreError):
-            raise Unavailable("The object store does not answer.", str(failure)) from failure
+            raise no_answer(failure) from failure

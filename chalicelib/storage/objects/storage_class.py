@@ -13,8 +13,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from chalicelib.core.keys import key_forms
 from chalicelib.core.keys.object_keys import ObjectKey
-from chalicelib.errors import Unavailable
 from chalicelib.storage.objects import objects, placement
+from chalicelib.storage.store_answers import no_answer
 
 TAG = {"Key": "limn", "Value": "archived"}
 _COLD = ("GLACIER", "DEEP_ARCHIVE")
@@ -55,7 +55,7 @@ def thaw(key: ObjectKey) -> bool:
     try:
         objects.client().copy({"Bucket": place, "Key": key.path}, place, key.path, ExtraArgs=more)
     except (ClientError, BotoCoreError) as failure:
-        raise Unavailable("The object store does not answer.", str(failure)) from failure
+        raise no_answer(failure) from failure
     return True
 
 
@@ -66,6 +66,6 @@ def _ask(method: str, key: ObjectKey, **more: Any) -> Any:
     except ClientError as failure:
         if failure.response["Error"]["Code"] in (*_MISSING, "RestoreAlreadyInProgress"):
             return None
-        raise Unavailable("The object store does not answer.", str(failure)) from failure
+        raise no_answer(failure) from failure
     except BotoCoreError as failure:
-        raise Unavailable("The object store does not answer.", str(failure)) from failure
+        raise no_answer(failure) from failure

@@ -341,7 +341,7 @@ class View:
         """Apply changes to a view that is not filled from its log; end with `stand_at`."""
         self.apply([Commit(project=self.project, seq=self.seq + 1, at="", user=None, changes=list(changes))])
 
-    def stand_at(self, seq: int) -> None:
+    def set_seq(self, seq: int) -> None:
         """Set the commit of a view that was not filled from its log. Call it before the view is read."""
         self.state.seq = seq
         self.compress()

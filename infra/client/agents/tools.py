@@ -163,7 +163,7 @@ def _summary(found: tables.Written) -> dict[str, Any]:
 
 
 def _said(data: Any) -> str:
-    """An answer: what the service said is a value, and cut where it is long."""
+    """A tool's answer as JSON: the service's data under `data`, shortened where it has too many rows or characters."""
     more = 0
     if isinstance(data, list) and len(data) > MOST_ROWS:
         data, more = data[:MOST_ROWS], len(data) - MOST_ROWS

@@ -19,13 +19,13 @@ from infra.emulator.dynamodb.checks import (
     Refused,
     asked,
     charge,
+    check_known,
     counts,
     demand,
     exact_key,
     key_in,
     measured_item,
     names_in,
-    only,
     rows_of,
     size_of,
     values_in,
@@ -41,7 +41,7 @@ BATCH_BYTES = 16 * 1024 * 1024
 
 def put_item(backend: DynamoDBBackend, params: Params) -> Answer:
     """PutItem."""
-    only(params, "Item", "ReturnValues", *WRITE)
+    check_known(params, "Item", "ReturnValues", *WRITE)
     rows, item = rows_of(backend, params["TableName"]), params["Item"]
     size = measured_item(item)
     partition, sort = key_in(rows, item)
@@ -60,7 +60,7 @@ def put_item(backend: DynamoDBBackend, params: Params) -> Answer:
 
 def delete_item(backend: DynamoDBBackend, params: Params) -> Answer:
     """DeleteItem."""
-    only(params, "Key", "ReturnValues", *WRITE)
+    check_known(params, "Key", "ReturnValues", *WRITE)
     rows = rows_of(backend, params["TableName"])
     partition, sort = exact_key(rows, params["Key"])
     wanted = asked(params, names_in(params), values_in(params))
@@ -96,7 +96,7 @@ def after_update(old: bytes | None, key: Native, change: expressions.Update, val
 
 def update_item(backend: DynamoDBBackend, params: Params) -> Answer:
     """UpdateItem with an update expression on whole attributes."""
-    only(params, "Key", "UpdateExpression", "ReturnValues", *WRITE)
+    check_known(params, "Key", "UpdateExpression", "ReturnValues", *WRITE)
     rows = rows_of(backend, params["TableName"])
     key = params["Key"]
     partition, sort = exact_key(rows, key)
@@ -124,7 +124,7 @@ def update_item(backend: DynamoDBBackend, params: Params) -> Answer:
 
 def batch_write_item(backend: DynamoDBBackend, params: Params) -> Answer:
     """BatchWriteItem, with AWS's limits, which moto does not know."""
-    only(params, "RequestItems")
+    check_known(params, "RequestItems")
     requests = params["RequestItems"]
     number = sum(map(len, requests.values()))
     if number > BATCH_WRITES:

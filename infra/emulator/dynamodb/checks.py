@@ -174,8 +174,8 @@ def _allowed(known: tuple[str, ...]) -> frozenset[str]:
     return frozenset((*known, "TableName", "ReturnConsumedCapacity"))
 
 
-def only(params: Params, *known: str) -> None:
-    """Leave a call with any other parameter to moto."""
+def check_known(params: Params, *known: str) -> None:
+    """Raise Unusual, which leaves the call to moto, where it has any other parameter."""
     if not params.keys() <= _allowed(known):
         raise Unusual
     if "ReturnConsumedCapacity" in params and params.get("ReturnConsumedCapacity", "NONE") not in (

@@ -9,7 +9,17 @@ from moto.dynamodb.models import DynamoDBBackend
 
 from infra.emulator.dynamodb import expressions as dynamo_expressions
 from infra.emulator.dynamodb import metering
-from infra.emulator.dynamodb.checks import Answer, Params, charge, counts, exact_key, names_in, only, rows_of, values_in
+from infra.emulator.dynamodb.checks import (
+    Answer,
+    Params,
+    charge,
+    check_known,
+    counts,
+    exact_key,
+    names_in,
+    rows_of,
+    values_in,
+)
 from infra.emulator.dynamodb.expressions import Condition, Unusual
 from infra.emulator.dynamodb.keys import Key, stored
 from infra.emulator.dynamodb.rows import Found, Native, Rows
@@ -47,7 +57,7 @@ def shown(native: Native, projection: tuple[str, ...] | None) -> Native:
 
 def get_item(backend: DynamoDBBackend, params: Params) -> Answer:
     """GetItem."""
-    only(params, "Key", "ConsistentRead", "ProjectionExpression", "ExpressionAttributeNames")
+    check_known(params, "Key", "ConsistentRead", "ProjectionExpression", "ExpressionAttributeNames")
     rows = rows_of(backend, params["TableName"])
     partition, sort = exact_key(rows, params["Key"])
     strong = consistent(params)
@@ -65,13 +75,13 @@ def get_item(backend: DynamoDBBackend, params: Params) -> Answer:
 
 def batch_get_item(backend: DynamoDBBackend, params: Params) -> Answer:
     """BatchGetItem: what does not fit into 16 MB comes back as unprocessed keys."""
-    only(params, "RequestItems")
+    check_known(params, "RequestItems")
     requests = params["RequestItems"]
     if not 0 < sum(len(request["Keys"]) for request in requests.values()) <= BATCH_READS:
         raise Unusual
     wanted = []
     for table, request in requests.items():
-        only(request, "Keys", "ConsistentRead", "ProjectionExpression", "ExpressionAttributeNames")
+        check_known(request, "Keys", "ConsistentRead", "ProjectionExpression", "ExpressionAttributeNames")
         rows = rows_of(backend, table)
         names = names_in(request)
         projection, used = chosen(request, names)
@@ -103,7 +113,7 @@ def batch_get_item(backend: DynamoDBBackend, params: Params) -> Answer:
 
 def transact_get_items(backend: DynamoDBBackend, params: Params) -> Answer:
     """TransactGetItems."""
-    only(params, "TransactItems")
+    check_known(params, "TransactItems")
     actions = params["TransactItems"]
     if not 0 < len(actions) <= TRANSACTION_ITEMS:
         raise Unusual
@@ -113,7 +123,7 @@ def transact_get_items(backend: DynamoDBBackend, params: Params) -> Answer:
         ((kind, inner),) = action.items()
         if kind != "Get":
             raise Unusual
-        only(inner, "Key", "ProjectionExpression", "ExpressionAttributeNames")
+        check_known(inner, "Key", "ProjectionExpression", "ExpressionAttributeNames")
         rows = rows_of(backend, inner["TableName"])
         names = names_in(inner)
         projection, used = chosen(inner, names)
@@ -244,7 +254,7 @@ PAGED = ("ConsistentRead", "Limit", "ExclusiveStartKey", "ProjectionExpression",
 
 def query(backend: DynamoDBBackend, params: Params) -> Answer:
     """Query on the table's own key."""
-    only(params, "KeyConditionExpression", "ScanIndexForward", *PAGED)
+    check_known(params, "KeyConditionExpression", "ScanIndexForward", *PAGED)
     rows = rows_of(backend, params["TableName"])
     names, values = names_in(params), values_in(params)
     compiled = dynamo_expressions.key_condition(
@@ -270,7 +280,7 @@ def query(backend: DynamoDBBackend, params: Params) -> Answer:
 
 def scan(backend: DynamoDBBackend, params: Params) -> Answer:
     """Scan of a whole table, in one segment."""
-    only(params, *PAGED)
+    check_known(params, *PAGED)
     rows = rows_of(backend, params["TableName"])
     limit, _ = common(params)
     consistent(params)

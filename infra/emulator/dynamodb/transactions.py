@@ -19,13 +19,13 @@ from infra.emulator.dynamodb.checks import (
     Refused,
     asked,
     charge,
+    check_known,
     counts,
     exact_key,
     failed,
     key_in,
     measured_item,
     names_in,
-    only,
     rows_of,
     size_of,
     values_in,
@@ -44,7 +44,7 @@ FEW = 5
 
 def transact_write_items(backend: DynamoDBBackend, params: Params) -> Answer:  # noqa: C901 -- one list of checks
     """TransactWriteItems: all conditions are judged on the state before, then all is written."""
-    only(params, "TransactItems", "ClientRequestToken")
+    check_known(params, "TransactItems", "ClientRequestToken")
     actions = params["TransactItems"]
     if not 0 < len(actions) <= TRANSACTION_ITEMS:
         raise Unusual
@@ -165,14 +165,14 @@ def _asked(params: Params, conditions: _Conditions) -> Asked:
 
 
 def _put(params: Params, old: bytes | None, conditions: _Conditions) -> Step:
-    only(params, "Item", *WRITE)
+    check_known(params, "Item", *WRITE)
     item = params["Item"]
     size = measured_item(item)
     return Step(pack(item), size, failed(old, _asked(params, conditions)))
 
 
 def _delete(params: Params, old: bytes | None, conditions: _Conditions) -> Step:
-    only(params, "Key", *WRITE)
+    check_known(params, "Key", *WRITE)
     return Step(None, 0, failed(old, _asked(params, conditions)))
 
 
@@ -183,7 +183,7 @@ def _check(params: Params, old: bytes | None, conditions: _Conditions) -> Step:
 
 
 def _update(rows: Rows, params: Params, old: bytes | None) -> Step:
-    only(params, "Key", "UpdateExpression", *WRITE)
+    check_known(params, "Key", "UpdateExpression", *WRITE)
     wanted, change, values, _ = updated(rows, params)
     refused = failed(old, wanted)
     if refused is not None:

@@ -72,8 +72,8 @@ def key_of_request() -> Hold | None:
     return found if found is not None and not found.has_changed else None
 
 
-def take(user: int, key: str, fingerprint: str) -> Hold | Earlier:
-    """Take a key for a request.
+def claim(user: int, key: str, fingerprint: str) -> Hold | Earlier:
+    """Claim a key for a request.
 
     Args:
         user: the id of the caller.

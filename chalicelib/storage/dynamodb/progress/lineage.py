@@ -18,8 +18,8 @@ LIFETIME = 90 * 24 * 3600
 _AT_ONCE = 50
 
 
-def note(media: Iterable[int], launches: int) -> None:
-    """Note media that a job is about to make, to which so many launches led; nothing for 0."""
+def record_launches(media: Iterable[int], launches: int) -> None:
+    """Store for new media how many launches led to them; nothing for 0."""
     numbers, expires = list(media) if launches else [], int(time.time()) + LIFETIME
     for start in range(0, len(numbers), _AT_ONCE):
         change = Transaction()
@@ -28,7 +28,7 @@ def note(media: Iterable[int], launches: int) -> None:
         change.run()
 
 
-def of(media: int) -> int:
+def launches_of(media: int) -> int:
     """How many launches led to a media."""
     try:
         return int(CounterRow.get(f"launched#{media}", "@", consistent_read=True).n or 0)

@@ -280,7 +280,7 @@ def build(definitions: Definitions, seq: int, pages: Iterable[list[Change]]) -> 
     view = view_of_definitions(definitions)
     for changes in pages:
         view.apply_entities(changes)
-    view.stand_at(seq)
+    view.set_seq(seq)
     return view
 
 

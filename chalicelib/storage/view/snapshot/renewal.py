@@ -59,7 +59,7 @@ class Renewal:
             self._kinds.pop(0)
             self._last = 0
         self._view.lost = self.old.lost
-        self._view.stand_at(self.old.seq)
+        self._view.set_seq(self.old.seq)
         self.old.close()
         return self._view
 

@@ -123,7 +123,10 @@ def follow(
 
 
 def overfull(step: Step, deleted: int = 0) -> str | None:
-    """Why a step has written too much, if it has; with the bytes of its deleted files that it holds open."""
+    """Why a step's files take too much room; None where they do not.
+
+    `deleted` is the number of bytes of deleted files that it still holds open.
+    """
     if size_of(step.folder) + deleted > LARGEST_FOLDER:
         return f"Its files take more than {LARGEST_FOLDER // 2**30} GiB."
     for folder, most in step.shared.items():
