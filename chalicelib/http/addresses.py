@@ -120,7 +120,7 @@ def within(address: Address[Any]) -> Address[Any]:
 
     With fine-grained permissions (`docs/decisions/012-fine-grained-permissions.md`) the caller then needs to see the
     project, and the operation's level on each entity that is listed, changed, deleted or created: the scope of the call
-    checks that, which the handler's queries, `scope.only` and `scope.check` use.
+    checks that, which the handler's queries, `scope.visible` and `scope.check` use.
     """
     assert address.inside is not None, address.what  # noqa: S101 a project or an organization
     return replace(address, level=address.inside)
