@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from chalicelib.queues import Message
+from chalicelib.resources.consensus import service as consensus_service
+from chalicelib.resources.consensus.messages import MakeConsensus
 from chalicelib.resources.exports import joining
 from chalicelib.resources.exports import steps as exports_steps
 from chalicelib.resources.exports.messages import JoinExport, PlanExport, RemoveExport, WritePart
@@ -40,12 +42,20 @@ def _make_report(message: MakeQualityReport, delivery: Delivery) -> None:
         quality_service.make(message.uid)
 
 
+def _run_consensus(message: MakeConsensus, delivery: Delivery) -> None:
+    """The first round is sent before its record is stored, so that no crash can lose it."""
+    with delivery.waiting():
+        consensus_service.run_round(message.uid, message.round)
+
+
 def _give_up(message: Message, reason: Exception) -> None:
     if isinstance(message, CheckImport | RunImportPart):
         imports_steps.fail(message.uid, reason)
         imports_service.remove_leftovers(message.project, message.uid)  # it may have been cancelled meanwhile
     elif isinstance(message, MakeQualityReport):
         quality_service.fail(message.uid, reason)
+    elif isinstance(message, MakeConsensus):
+        consensus_service.fail(message.uid, reason)
     elif isinstance(message, PlanExport | WritePart | JoinExport):
         exports_steps.fail(message.uid, message.what, reason)
 
@@ -59,6 +69,7 @@ handler = worker(
         CheckImport: _check,
         RunImportPart: _run_part,
         MakeQualityReport: _make_report,
+        MakeConsensus: _run_consensus,
         MailNotifications: lambda message, _: inbox_service.mail(message.user, message.way),
         RemoveImport: lambda message, _: imports_service.remove_leftovers(message.project, message.uid),
     },

@@ -55,6 +55,7 @@ _MODULES = (
     "comments.operations",
     "tasks.operations",
     "quality.operations",
+    "consensus.operations",
     "inbox.operations",
     "point_samples.operations",
     "exports.operations",

@@ -79,6 +79,7 @@ LIMITS: dict[str, tuple[Most, ...] | Elsewhere] = {
     "organization": (Most(number=200, owner="user", link="created_by"),),
     "passwordreset": Elsewhere("read by token; mails are limited for an address and a caller"),
     "project": (Most(number=5_000, owner="organization", link="organization"),),
+    "consensus_layer": (Most(number=1_000, may_grow=True),),
     "quality_report": (Most(number=1_000, may_grow=True),),
     "rowprotection": (
         Most(number=5_000, owner="project or organization"),

@@ -7,6 +7,8 @@ import msgspec
 from chalicelib.queues import Message, Unreadable, decode, encode
 from chalicelib.resources.clips import service as clips_service
 from chalicelib.resources.clips.messages import CutClip
+from chalicelib.resources.consensus import service as consensus_service
+from chalicelib.resources.consensus.messages import MakeConsensus
 from chalicelib.resources.exports import steps as exports_steps
 from chalicelib.resources.exports.messages import DrawPictures, JoinExport, PlanExport, What, WritePart
 from chalicelib.resources.imports import steps as imports_steps
@@ -19,7 +21,7 @@ from chalicelib.resources.transcodes.messages import AssembleTranscode, EncodePi
 
 _KINDS: tuple[type[Message], ...] = (
     PlanTranscode, EncodePiece, AssembleTranscode, ImportImage, DrawPictures, PlanExport, WritePart, JoinExport,
-    CheckImport, RunImportPart, MakeQualityReport, CutClip,
+    CheckImport, RunImportPart, MakeQualityReport, MakeConsensus, CutClip,
 )  # fmt: skip
 """Messages of work that has a record, or can be repeated."""
 
@@ -48,8 +50,9 @@ def _reopened(message: Message) -> tuple[str, Message]:  # one case for each kin
         case CheckImport() | RunImportPart():
             imports_steps.reopen(message.uid)
             return "dataset", CheckImport(uid=message.uid, project=message.project)
-        case MakeQualityReport():
-            quality_service.reopen(message.uid)
+        case MakeQualityReport() | MakeConsensus():
+            service = quality_service if isinstance(message, MakeQualityReport) else consensus_service
+            service.reopen(message.uid)
             return "dataset", message
         case CutClip():
             clips_service.reopen(message.file)

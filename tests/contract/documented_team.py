@@ -61,4 +61,10 @@ def quality(api: Api, project: int) -> None:
     api.drain()
     api.get(f"QualityReport/{report}")
     api.delete(f"QualityReport/{report}")
+    layer = api.post(f"ConsensusLayers/{project}", {"name": "Agreed", "versions": [first, trial]}).json["uid"]
+    api.get(f"ConsensusLayers/{project}")
+    api.drain()
+    agreed = api.get(f"ConsensusLayer/{layer}").json["version"]
+    api.delete(f"ConsensusLayer/{layer}")
+    api.delete(f"Version/{agreed}")
     api.delete(f"Version/{trial}")

@@ -26,6 +26,7 @@ from chalicelib.resources.accounts.invitations import INVITATION
 from chalicelib.resources.annotators.schemas import ANNOTATOR
 from chalicelib.resources.bucket_sources.schemas import BUCKET_SOURCE
 from chalicelib.resources.comments.schemas import COMMENT
+from chalicelib.resources.consensus.schemas import CONSENSUS_LAYER
 from chalicelib.resources.imports.schemas import IMPORT
 from chalicelib.resources.quality.schemas import QUALITY_REPORT
 from chalicelib.resources.tasks.schemas import TASK
@@ -42,6 +43,7 @@ from tests.service import Api, join, new_user
 OTHERS: tuple[RecordKind[Any], ...] = (
     ALGORITHM, ANALYSIS, ANNOTATOR, APPLET, BOOKMARK, BUCKET_SOURCE, COMMENT, DATASET, EXPORT, FAVORITE, GROUP,
     HOSTED_TEMPLATE, IDENTITY_PROVIDER, IMPORT, INVITATION, SHARE_LINK, JOB, QUALITY_REPORT, RULE, TASK, TEMPORARY_FILE,
+    CONSENSUS_LAYER,
 )  # fmt: skip
 """Of which one is made straight in the table."""
 LEVELS = ["View Only", "Can Edit", "Can Transfer", "Can Execute", "Full Control"]
@@ -57,6 +59,7 @@ def is_own(operation: Any) -> bool:
         "favorite",
         "export",
         "quality_report",
+        "consensus_layer",
     )
 
 

@@ -22,6 +22,7 @@ from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.resources.bulk.messages import FinishBulkChange
 from chalicelib.resources.clips import service as clips_service
 from chalicelib.resources.clips.messages import CutClip
+from chalicelib.resources.consensus.messages import MakeConsensus
 from chalicelib.resources.email.messages import SendEmail
 from chalicelib.resources.exports.messages import DrawPictures, JoinExport, PlanExport, RemoveExport, WritePart
 from chalicelib.resources.imports.messages import CheckImport, RemoveImport, RunImportPart
@@ -75,6 +76,7 @@ HANDLED = {
     "bulk": {FinishBulkChange},
     "purge": {PurgeProject},
     "quality": {MakeQualityReport},
+    "consensus": {MakeConsensus},
     "notifications": {MailNotifications},
     "compact": {"Compact"},
     "upkeep": {"Upkeep"},
@@ -136,6 +138,10 @@ class Rig:
     def _quality(self):
         spec = {"reference": self.things["version"], "versions": [self.things["second_version"]]}
         assert self.owner.post(f"QualityReports/{self.things['project']}", spec).status == 201
+
+    def _consensus(self):
+        spec = {"name": "agreed", "versions": [self.things["version"], self.things["second_version"]]}
+        assert self.owner.post(f"ConsensusLayers/{self.things['project']}", spec).status == 201
 
     def _notifications(self):
         assert self.owner.patch("NotificationSettings", {"mentions": "mail"}).status == 200

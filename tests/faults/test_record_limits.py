@@ -47,6 +47,7 @@ CREATED_BY = {
     "organization": ["CreateOrganization"],
     "project": ["CreateProject"],
     "quality_report": ["CreateQualityReport"],
+    "consensus_layer": ["CreateConsensusLayer"],
     "rowprotection": ["CreateRowProtection"],
     "run": [],  # made below: a launch needs a cluster that answers
     "section": ["CreateSection"],

@@ -196,6 +196,7 @@ def overrides(world):  # one line per operation
         "UpdateNotificationSettings": {"body": {"mentions": "mail"}},
         "UpdateNotificationList": {"body": {}},
         "CreateComment": {"also": {"media_id": things["media"]}},
+        "CreateConsensusLayer": {"also": {"versions": [things["version"], things["second_version"]]}},
         "CreateQualityReport": {"also": {"versions": [things["version"]], "reference": things["second_version"]}},
         "CreateTaskList": {"also": {"media_ids": [things["media"]]}},
         "CreateFavorite": {"also": {"type": things["localization_type"], "entity_type_name": "Localization"}},

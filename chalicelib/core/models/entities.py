@@ -59,6 +59,9 @@ Visible = Annotated[
     list[Annotated[int, Meta(ge=0, le=2)]],
     Meta(max_length=10_000, description="Of each point of a skeleton: 0 not marked, 1 hidden, 2 visible."),
 ]
+MadeOf = Annotated[
+    list[Id], Meta(max_length=100, description="Ids of the localizations of which it was made, such as by a consensus.")
+]
 MaskMember = Annotated[Mask, Meta(description="The pixels of the object within its box.")]
 
 
@@ -117,13 +120,19 @@ class LocalizationSpec(Geometry, kw_only=True):
     """The body that creates a localization; older clients send `attributes` at base level."""
 
     gathers: ClassVar[str | None] = "attributes"
-    names: ClassVar = {"media_id": "media", "version": "version", "parent": "localization"}
+    names: ClassVar = {
+        "media_id": "media",
+        "version": "version",
+        "parent": "localization",
+        "made_of": "localization",
+    }
 
     media_id: Id
     type: Id
     frame: Frame
     version: Id | None = None
     parent: float | None = None
+    made_of: MadeOf | None = None
     elemental_id: Uuid | None = None
     mark: int | None = None
     attributes: Attributes | None = None
@@ -136,7 +145,7 @@ class Localization(Geometry, kw_only=True):
     also: ClassVar = {"meta": "type", "user": "created_by"}
     sent_as: ClassVar = {"media": "media_id"}
     hidden: ClassVar = frozenset({"latest", "revision"})
-    sparse: ClassVar = frozenset({"mask", "angle", "form", "closed", "holes", "visible", "bounds"})
+    sparse: ClassVar = frozenset({"mask", "angle", "form", "closed", "holes", "visible", "bounds", "made_of"})
     computed: ClassVar = {
         "interpolated": {
             "type": "boolean",
@@ -155,6 +164,7 @@ class Localization(Geometry, kw_only=True):
     ] = None
     version: Annotated[int, Meta(description="Id of the version.")]
     parent: Parent | None = None
+    made_of: MadeOf | None = None
     attributes: Attributes = {}
     revision: Revisions = 0
     elemental_id: str

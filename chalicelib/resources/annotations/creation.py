@@ -294,7 +294,7 @@ class _Creation:
         }
         if isinstance(spec, LocalizationSpec):
             shape = {name: getattr(spec, name) for name in Geometry.__struct_fields__}
-            made = Localization(media=spec.media_id, frame=spec.frame, **shape, **common)
+            made = Localization(media=spec.media_id, frame=spec.frame, made_of=spec.made_of, **shape, **common)
             if spec.angle:
                 made.bounds = refinements.bounds(made, self._size_of(spec.media_id))
             return made

@@ -49,6 +49,7 @@ from chalicelib.queues import SETTLED, send
 from chalicelib.resources.annotators.schemas import ANNOTATOR
 from chalicelib.resources.bucket_sources.schemas import BUCKET_SOURCE
 from chalicelib.resources.comments.schemas import COMMENT
+from chalicelib.resources.consensus.schemas import CONSENSUS_LAYER
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.imports.schemas import IMPORT
 from chalicelib.resources.jobs import cleanup
@@ -82,6 +83,7 @@ PROJECT_KINDS: tuple[RecordKind[Any], ...] = (
     BUCKET_SOURCE,
     RULE,
     COMMENT,
+    CONSENSUS_LAYER,
     QUALITY_REPORT,
     TASK,
     TASK_WORKFLOW,

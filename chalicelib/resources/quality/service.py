@@ -7,8 +7,6 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import date
-from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -18,15 +16,16 @@ from chalicelib.access import view_queries
 from chalicelib.access.background import scope_of
 from chalicelib.access.scope import Scope
 from chalicelib.core.kinds import Kind
-from chalicelib.core.models.definitions import VERSION, Definitions, LocalizationType, StateType
+from chalicelib.core.models.definitions import VERSION, Definitions, StateType
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, LimnError, NotFound
 from chalicelib.query.operators import Op
 from chalicelib.query.parsers import filters
 from chalicelib.query.parsers.addresses import parse_address
 from chalicelib.query.parsers.parameters import LocalizationQuery, StateQuery
-from chalicelib.query.tree import Query, Sort, Test, both
+from chalicelib.query.tree import Query, Test, both
 from chalicelib.queues import send
+from chalicelib.resources.quality import shapes
 from chalicelib.resources.quality.comparison import Rules, compare
 from chalicelib.resources.quality.matching import Shape
 from chalicelib.resources.quality.messages import MakeQualityReport
@@ -42,26 +41,6 @@ MOST_MEDIA = 1_000
 """Media that a report lists, of all pairs of layers together."""
 
 
-class _Row(msgspec.Struct):
-    """The members of a localization's document that a comparison reads."""
-
-    id: int
-    type: int
-    media: int
-    frame: int
-    version: int
-    created_by: int | None = None
-    created_datetime: str = ""
-    x: float | None = None
-    y: float | None = None
-    width: float | None = None
-    height: float | None = None
-    u: float | None = None
-    v: float | None = None
-    points: list[tuple[float, float]] | None = None
-    attributes: dict[str, Any] = {}
-
-
 class _StateRow(msgspec.Struct):
     """The members of a state's document that a comparison reads."""
 
@@ -74,7 +53,6 @@ class _StateRow(msgspec.Struct):
     attributes: dict[str, Any] = {}
 
 
-_decode = msgspec.json.Decoder(_Row).decode
 _decode_state = msgspec.json.Decoder(_StateRow).decode
 
 
@@ -90,19 +68,29 @@ def order(scope: Scope, project: int, spec: QualityReportSpec) -> QualityReport:
         raise BadInput("versions: give two layers, or one and a reference.")
     if len(set(layers)) < len(layers):
         raise BadInput("versions: each layer once, and not the reference.")
-    for number in layers:
-        if records.get(VERSION, number).project != project:
-            raise NotFound.of("Version", number)
-    view = view_queries.current(project)
-    _check_attribute(view.definitions, spec.class_attribute)
-    if view_queries.count(view, _query(spec), scope) > MOST_SHAPES:
-        raise BadInput(f"A report compares at most {MOST_SHAPES} shapes; narrow it by media_ids or query.")
+    check(scope, project, spec)
     uid = str(uuid.uuid4())
     made = QualityReport(uid=uid, id=uid, project=project, user=scope.caller.id, created_datetime=now(), spec=spec)
     limits.check(QUALITY_REPORT, made)
     # sent first, so that no crash leaves a report that never begins; the function waits for the record
     send(settings().dataset_queue_url, MakeQualityReport(uid=uid))
     return records.create(QUALITY_REPORT, made)
+
+
+def check(scope: Scope, project: int, spec: QualityReportSpec) -> None:
+    """Refuse a comparison of unknown layers or classes, or of too many shapes.
+
+    Raises:
+        BadInput: an unknown class attribute, a query that is not valid, or too many shapes.
+        NotFound: a layer is not in the project.
+    """
+    for number in layers_of(spec):
+        if records.get(VERSION, number).project != project:
+            raise NotFound.of("Version", number)
+    view = view_queries.current(project)
+    _check_attribute(view.definitions, spec.class_attribute)
+    if view_queries.count(view, query_of(spec), scope) > MOST_SHAPES:
+        raise BadInput(f"At most {MOST_SHAPES} shapes are compared; narrow it by media_ids or query.")
 
 
 def layers_of(spec: QualityReportSpec) -> list[int]:
@@ -117,7 +105,8 @@ def _check_attribute(definitions: Definitions, name: str | None) -> None:
         raise BadInput(f"class_attribute: no type has {name!r}; there are {', '.join(sorted(names))}.")
 
 
-def _query(spec: QualityReportSpec) -> Query:
+def query_of(spec: QualityReportSpec) -> Query:
+    """The shapes that a report compares. Raises BadInput: `query` is not valid."""
     given = LocalizationQuery()
     if spec.query is not None:
         given = parse_address(spec.query, LocalizationQuery, "query")
@@ -127,7 +116,7 @@ def _query(spec: QualityReportSpec) -> Query:
     narrowed = [Test("version", Op.IN, tuple(layers_of(spec)))]
     if spec.media_ids is not None:
         narrowed.append(Test("media", Op.IN, tuple(dict.fromkeys(spec.media_ids))))
-    return replace(found, where=both(found.where, *narrowed), merge=False, sort=(Sort("$media"), Sort("$frame")))
+    return replace(found, where=both(found.where, *narrowed))
 
 
 def make(uid: str) -> None:
@@ -210,7 +199,7 @@ def _in_time(report: QualityReport, states: list[_StateRow], one: int, two: int)
     )
     for state in states:
         if state.type in kinds and state.frame is not None:
-            label = _label_of(state.attributes, report.spec.class_attribute, kinds[state.type].name)
+            label = shapes.label_of(state.attributes, report.spec.class_attribute, kinds[state.type].name)
             starts[state.media[0], state.type][state.version].append((state.frame, label))
     frames = entities.many(Kind.MEDIA, {media for media, _ in starts})
     lengths = {media: getattr(stored.entity, "num_frames", None) or 0 for media, stored in frames.items()}
@@ -222,46 +211,7 @@ def _in_time(report: QualityReport, states: list[_StateRow], one: int, two: int)
     return result_of(confusion)
 
 
-def _label_of(attributes: dict[str, Any], attribute: str | None, name: str) -> str:
-    return name if attribute is None else str(attributes.get(attribute) or "")
-
-
 def _rows(report: QualityReport, scope: Scope, track_of: dict[int, int]) -> Iterator[tuple[int, int, int, Shape]]:
-    view = view_queries.current(report.project)
-    known = view.definitions.types(Kind.LOCALIZATION)
-    types = {number: each for number, each in known.items() if isinstance(each, LocalizationType)}
-    for document in view_queries.documents(view, _query(report.spec), scope):
-        row = _decode(document)
-        type_ = types.get(row.type)
-        shape = _shape_of(row, type_.dtype, report.spec.class_attribute, type_.name) if type_ else None
-        if shape is not None:
-            shape.track = track_of.get(row.id)
-            yield row.media, row.frame, row.version, shape
-
-
-def _shape_of(row: _Row, kind: str, attribute: str | None, name: str) -> Shape | None:
-    """The shape of a row; None where a coordinate is missing."""
-    label = _label_of(row.attributes, attribute, name)
-    points: tuple[tuple[float, float], ...] = ()
-    if kind == "poly":
-        points = tuple(row.points or ())
-        if len(points) < 3:  # noqa: PLR2004 an area
-            return None
-        xs, ys = [x for x, _ in points], [y for _, y in points]
-        box = (min(xs), min(ys), max(xs), max(ys))
-    elif row.x is None or row.y is None:
-        return None
-    elif kind == "line":
-        points = ((row.x, row.y), (row.x + (row.u or 0), row.y + (row.v or 0)))
-        box = (min(row.x, points[1][0]), min(row.y, points[1][1]), max(row.x, points[1][0]), max(row.y, points[1][1]))
-    else:
-        box = (row.x, row.y, row.x + (row.width or 0), row.y + (row.height or 0))
-    return Shape(row.id, kind, label, box, points, row.created_by, _week_of(row.created_datetime[:10]))
-
-
-@lru_cache(maxsize=4096)
-def _week_of(day: str) -> str:
-    if not day:
-        return ""
-    year, week, _ = date.fromisoformat(day).isocalendar()
-    return f"{year}-W{week:02}"
+    for row, shape in shapes.rows(report.project, query_of(report.spec), scope, report.spec.class_attribute):
+        shape.track = track_of.get(row.id)
+        yield row.media, row.frame, row.version, shape

@@ -6,27 +6,49 @@ than too little; `tidy` removes what a crash left. Members with Full Control see
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import msgspec
 
 from chalicelib.core.models.personal import HIDDEN_LAYERS, HiddenCopy, HiddenLayers
 from chalicelib.core.records import padded
 from chalicelib.errors import Conflict
+from chalicelib.resources.consensus.schemas import CONSENSUS_LAYER
 from chalicelib.resources.tasks.schemas import COPY, MOST_COPIES, TASK, Task, copy_claim
 from chalicelib.storage.dynamodb import records
 
 
 def hide_copies(task: Task, user: int) -> None:
-    """Hide the layers of the other copies of a task's unit from a person; none where all have the same layer."""
+    """Hide the layers of the other copies of a task's unit, and what was made of them, from a person.
+
+    None is hidden where all copies have the same layer.
+    """
     if task.version is None:
         return
     copies = records.owners_of(TASK, COPY, [copy_claim(task.unit, copy) for copy in range(1, MOST_COPIES + 1)])
     unit = records.many(TASK, copies.values()).values()
-    versions = sorted({each.version for each in unit if each.version is not None} - {task.version})
+    layers = {each.version for each in unit if each.version is not None}
+    made = {each.version for each in records.list_children(CONSENSUS_LAYER, task.project) if layers & {*each.versions}}
+    versions = sorted((layers | {each for each in made if each is not None}) - {task.version})
     if versions:
         copy = HiddenCopy(media=task.media_id, versions=versions)
         _edit(task.project, user, lambda tasks: {**tasks, str(task.id): copy})
+
+
+def hide_derived(project: int, version: int, sources: Collection[int]) -> None:
+    """Hide a layer that is made of others from all who work on a copy that is blind to one of those."""
+    for found in records.list_children(HIDDEN_LAYERS, project):
+        if any({*sources} & {*copy.versions} and version not in copy.versions for copy in found.tasks.values()):
+            _edit(
+                project,
+                found.user,
+                lambda tasks: {
+                    key: msgspec.structs.replace(copy, versions=sorted({*copy.versions, version}))
+                    if {*sources} & {*copy.versions}
+                    else copy
+                    for key, copy in tasks.items()
+                },
+            )
 
 
 def show_copies(task: Task, user: int) -> None:

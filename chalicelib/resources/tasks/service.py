@@ -17,6 +17,7 @@ from chalicelib.core.text.dates import parse_date
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.media.selection import select
 from chalicelib.resources.tasks.schemas import (
+    COPY,
     PERSON,
     TASK,
     ChecklistItem,
@@ -24,6 +25,7 @@ from chalicelib.resources.tasks.schemas import (
     TaskCount,
     TaskQuery,
     TaskSpec,
+    copy_claim,
     person_claim,
 )
 from chalicelib.resources.tasks.workflow import workflow_of
@@ -49,13 +51,11 @@ def create(scope: Scope, project: Project, spec: TaskSpec) -> tuple[list[int], i
         BadInput: no or both selections, wrong spans, versions or dates, or too many tasks.
         NotFound: a media or version is not in the project, or not visible.
     """
-    state = workflow_of(project.id).states[0]
     versions = _versions(project.id, spec)
     due = _due(spec.due_datetime)
     units = list(islice(_units(scope, project.id, spec), MOST_TASKS + 1))
     if len(units) * spec.copies > MOST_TASKS:
         raise BadInput(f"One request creates at most {MOST_TASKS} tasks; select fewer media, or longer spans.")
-    there = {(task.unit, task.copy) for task in records.list_children(TASK, project.id) if task.name == spec.name}
     moment = now()
     made = [
         Task(
@@ -67,7 +67,7 @@ def create(scope: Scope, project: Project, spec: TaskSpec) -> tuple[list[int], i
             end_frame=last,
             copy=copy + 1,
             version=versions[copy],
-            state=state.name,
+            state="",
             instructions=spec.instructions,
             checklist=[ChecklistItem(text=text) for text in spec.checklist],
             due_datetime=due,
@@ -78,13 +78,21 @@ def create(scope: Scope, project: Project, spec: TaskSpec) -> tuple[list[int], i
         for media, first, last in units
         for copy in range(spec.copies)
     ]
-    missing = [task for task in made if (task.unit, task.copy) not in there]
+    numbers = add_missing(project.id, made)
+    return numbers, len(made) - len(numbers)
+
+
+def add_missing(project: int, made: Sequence[Task]) -> list[int]:
+    """Store the tasks whose copy of their unit does not exist yet, in the first state; their new ids."""
+    state = workflow_of(project).states[0]
+    there = records.owners_of(TASK, COPY, [copy_claim(task.unit, task.copy) for task in made])
+    missing = [task for task in made if copy_claim(task.unit, task.copy) not in there]
     numbers = ids.reserve(TASK.name, len(missing)) if missing else []
     for task, number in zip(missing, numbers, strict=True):
-        task.id = number
+        task.id, task.state, task.stage = number, state.name, state.stage
     for part in batched(missing, PER_TRANSACTION):
         limits.retry_lost_creation(lambda part=part: _store(part))  # type: ignore[misc]
-    return list(numbers), len(made) - len(missing)
+    return list(numbers)
 
 
 def _due(given: str | None) -> str | None:

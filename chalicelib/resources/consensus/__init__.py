@@ -1,0 +1,1 @@
+"""Layers made of the copies of several people."""

@@ -1,0 +1,101 @@
+"""The shapes of localizations as they are compared, from their documents in the view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from chalicelib.access import view_queries
+from chalicelib.access.scope import Scope
+from chalicelib.core.kinds import Kind
+from chalicelib.core.models.definitions import LocalizationType
+from chalicelib.query.tree import Query, Sort
+from chalicelib.resources.quality.matching import Shape
+
+
+class Row(msgspec.Struct):
+    """The members of a localization's document that a comparison reads."""
+
+    id: int
+    type: int
+    media: int
+    frame: int
+    version: int
+    created_by: int | None = None
+    created_datetime: str = ""
+    x: float | None = None
+    y: float | None = None
+    width: float | None = None
+    height: float | None = None
+    u: float | None = None
+    v: float | None = None
+    points: list[tuple[float, float]] | None = None
+    mask: Any = None
+    angle: float | None = None
+    form: str | None = None
+    closed: bool | None = None
+    holes: Any = None
+    visible: Any = None
+    attributes: dict[str, Any] = {}
+
+
+_decode = msgspec.json.Decoder(Row).decode
+
+
+def rows(project: int, query: Query, scope: Scope, attribute: str | None) -> Iterator[tuple[Row, Shape]]:
+    """The localizations that a query finds and their shapes, in the order of media and frame; none without place.
+
+    Args:
+        project: the project.
+        query: which.
+        scope: the reader.
+        attribute: the attribute with the class; the name of the type without it.
+    """
+    view = view_queries.current(project)
+    known = view.definitions.types(Kind.LOCALIZATION)
+    types = {number: each for number, each in known.items() if isinstance(each, LocalizationType)}
+    ordered = replace(query, merge=False, sort=(Sort("$media"), Sort("$frame")))
+    for document in view_queries.documents(view, ordered, scope):
+        row = _decode(document)
+        type_ = types.get(row.type)
+        shape = _shape_of(row, type_.dtype, attribute, type_.name) if type_ else None
+        if shape is not None:
+            yield row, shape
+
+
+def label_of(attributes: dict[str, Any], attribute: str | None, name: str) -> str:
+    """The class of a row: the value of an attribute, or the name of its type."""
+    return name if attribute is None else str(attributes.get(attribute) or "")
+
+
+def _shape_of(row: Row, kind: str, attribute: str | None, name: str) -> Shape | None:
+    """The shape of a row; None where a coordinate is missing."""
+    label = label_of(row.attributes, attribute, name)
+    points: tuple[tuple[float, float], ...] = ()
+    if kind == "poly":
+        points = tuple(row.points or ())
+        if len(points) < 3:  # noqa: PLR2004 an area
+            return None
+        xs, ys = [x for x, _ in points], [y for _, y in points]
+        box = (min(xs), min(ys), max(xs), max(ys))
+    elif row.x is None or row.y is None:
+        return None
+    elif kind == "line":
+        points = ((row.x, row.y), (row.x + (row.u or 0), row.y + (row.v or 0)))
+        box = (min(row.x, points[1][0]), min(row.y, points[1][1]), max(row.x, points[1][0]), max(row.y, points[1][1]))
+    else:
+        box = (row.x, row.y, row.x + (row.width or 0), row.y + (row.height or 0))
+    return Shape(row.id, kind, label, box, points, row.created_by, _week_of(row.created_datetime[:10]))
+
+
+@lru_cache(maxsize=4096)
+def _week_of(day: str) -> str:
+    if not day:
+        return ""
+    year, week, _ = date.fromisoformat(day).isocalendar()
+    return f"{year}-W{week:02}"
