@@ -217,6 +217,7 @@ class Version(Resource, kw_only=True):
     number: Annotated[int, Meta(description="Number of the version within the project.")]
     show_empty: bool = True
     bases: list[int] = []
+    made_of: Annotated[list[int], Meta(description="Of a consensus, the versions that it was made of.")] = []
     elemental_id: str
     created_by: int | None = None
     effective_permission: int = 0

@@ -168,6 +168,7 @@ def _with_version(layer: ConsensusLayer) -> ConsensusLayer:
             layer.spec.name,
             layer.user,
             description=f"Consensus of versions {', '.join(map(str, layer.versions))}.",
+            made_of=layer.versions,
             elemental_id=layer.uid,
         )
     ]

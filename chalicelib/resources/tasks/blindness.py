@@ -10,10 +10,10 @@ from collections.abc import Callable, Collection
 
 import msgspec
 
+from chalicelib.core.models.definitions import VERSION
 from chalicelib.core.models.personal import HIDDEN_LAYERS, HiddenCopy, HiddenLayers
 from chalicelib.core.records import padded
 from chalicelib.errors import Conflict
-from chalicelib.resources.consensus.schemas import CONSENSUS_LAYER
 from chalicelib.resources.tasks.schemas import COPY, MOST_COPIES, TASK, Task, copy_claim
 from chalicelib.storage.dynamodb import records
 
@@ -28,8 +28,8 @@ def hide_copies(task: Task, user: int) -> None:
     copies = records.owners_of(TASK, COPY, [copy_claim(task.unit, copy) for copy in range(1, MOST_COPIES + 1)])
     unit = records.many(TASK, copies.values()).values()
     layers = {each.version for each in unit if each.version is not None}
-    made = {each.version for each in records.list_children(CONSENSUS_LAYER, task.project) if layers & {*each.versions}}
-    versions = sorted((layers | {each for each in made if each is not None}) - {task.version})
+    made = {each.id for each in records.list_children(VERSION, task.project) if layers & {*each.made_of}}
+    versions = sorted((layers | made) - {task.version})
     if versions:
         copy = HiddenCopy(media=task.media_id, versions=versions)
         _edit(task.project, user, lambda tasks: {**tasks, str(task.id): copy})

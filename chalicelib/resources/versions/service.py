@@ -37,6 +37,7 @@ def make(
     description: str = "",
     show_empty: bool = True,
     bases: Sequence[int] | None = None,
+    made_of: Sequence[int] = (),
     elemental_id: str | None = None,
 ) -> Version:
     """A new version with the next number, above the bases it names.
@@ -55,6 +56,7 @@ def make(
         number=max((each.number for each in known.values()), default=-1) + 1,
         show_empty=show_empty,
         bases=list(dict.fromkeys(bases or [])),
+        made_of=list(made_of),
         elemental_id=(elemental_id or str(uuid.uuid4())).lower(),
         created_by=user,
     )
