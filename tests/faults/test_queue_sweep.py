@@ -75,8 +75,7 @@ HANDLED = {
     "image": {ImportImage},
     "bulk": {FinishBulkChange},
     "purge": {PurgeProject},
-    "quality": {MakeQualityReport},
-    "consensus": {MakeConsensus},
+    "quality": {MakeQualityReport, MakeConsensus},
     "notifications": {MailNotifications},
     "compact": {"Compact"},
     "upkeep": {"Upkeep"},
@@ -97,15 +96,13 @@ class Rig:
         project = self.things["project"]
         for job in self.owner.get(f"Transcodes/{project}").json:
             self.owner.delete(f"Transcode/{job['job']['uid']}")
-        small = msgspec.structs.replace(
-            records.get(MEDIA_TYPE, self.things["media_type"]), streaming_config=[ResolutionConfig(resolution=64)]
-        )
+        config = [ResolutionConfig(resolution=64)]
+        small = msgspec.structs.replace(records.get(MEDIA_TYPE, self.things["media_type"]), streaming_config=config)
         records.edit(MEDIA_TYPE, small.id, lambda _: small)
         self.owner.drain()
         self.clip = video(20, keyframes=10)
-        streamed = transcode(self.owner, project, small.id, self.clip).json["media_id"]
+        self.streamed = transcode(self.owner, project, small.id, self.clip).json["media_id"]
         self.owner.drain()
-        self.streamed = streamed
 
     def prepare(self, flow):
         """Bring a flow to where its messages wait; `start` puts them into their queues."""
@@ -136,12 +133,9 @@ class Rig:
         assert self.owner.delete(f"Project/{self.things['project']}").status == 200
 
     def _quality(self):
-        spec = {"reference": self.things["version"], "versions": [self.things["second_version"]]}
-        assert self.owner.post(f"QualityReports/{self.things['project']}", spec).status == 201
-
-    def _consensus(self):
-        spec = {"name": "agreed", "versions": [self.things["version"], self.things["second_version"]]}
-        assert self.owner.post(f"ConsensusLayers/{self.things['project']}", spec).status == 201
+        versions = [self.things["version"], self.things["second_version"]]
+        for path, more in (("QualityReports", {}), ("ConsensusLayers", {"name": "agreed"})):
+            assert self.owner.post(f"{path}/{self.things['project']}", {"versions": versions, **more}).status == 201
 
     def _notifications(self):
         assert self.owner.patch("NotificationSettings", {"mentions": "mail"}).status == 200

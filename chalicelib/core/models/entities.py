@@ -17,8 +17,7 @@ Unit = Annotated[float, Meta(ge=0, le=1, description="relative to the width or h
 SignedUnit = Annotated[float, Meta(ge=-1, le=1, description="relative to the width or height of the media")]
 Point = Annotated[list[Unit], Meta(min_length=2, max_length=2)]
 Frame = Annotated[int, Meta(ge=0, description="number of the frame in presentation order; 0 for an image")]
-Parent = Annotated[int, Meta(extra_json_schema={"x-type": "number"})]
-"""An id. Clients read it as a number with decimals, so the schema says number."""
+Parent = Annotated[int, Meta(extra_json_schema={"x-type": "number"})]  # an id; clients read it with decimals
 ArchiveState = Literal["live", "to_archive", "archived", "to_live"]
 Attributes = dict[str, Any]
 Revisions = Annotated[int, Meta(ge=0)]
@@ -59,9 +58,7 @@ Visible = Annotated[
     list[Annotated[int, Meta(ge=0, le=2)]],
     Meta(max_length=10_000, description="Of each point of a skeleton: 0 not marked, 1 hidden, 2 visible."),
 ]
-MadeOf = Annotated[
-    list[Id], Meta(max_length=100, description="Ids of the localizations of which it was made, such as by a consensus.")
-]
+MadeOf = Annotated[list[Id], Meta(max_length=100, description="Ids of the localizations that it was made of.")]
 MaskMember = Annotated[Mask, Meta(description="The pixels of the object within its box.")]
 
 
@@ -120,12 +117,7 @@ class LocalizationSpec(Geometry, kw_only=True):
     """The body that creates a localization; older clients send `attributes` at base level."""
 
     gathers: ClassVar[str | None] = "attributes"
-    names: ClassVar = {
-        "media_id": "media",
-        "version": "version",
-        "parent": "localization",
-        "made_of": "localization",
-    }
+    names: ClassVar = {"media_id": "media", "version": "version", "parent": "localization", "made_of": "localization"}
 
     media_id: Id
     type: Id

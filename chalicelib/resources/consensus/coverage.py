@@ -35,7 +35,7 @@ class Copies:
         self._weights = weights
         self._spans: defaultdict[int, defaultdict[Span, set[int]]] = defaultdict(lambda: defaultdict(set))
         for task in tasks:
-            if task.stage in HANDED_IN and task.version in weights:
+            if task.stage in HANDED_IN and task.version is not None and task.version in weights:
                 self._spans[task.media_id][task.start_frame, task.end_frame].add(task.version)
 
     def weights_at(self, media: int, frame: int) -> Mapping[int, float]:

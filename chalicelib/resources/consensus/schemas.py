@@ -51,7 +51,7 @@ class ConsensusLayerSpec(Resource, kw_only=True):
         Meta(description="Parameters of GetLocalizationList, as in an address, that narrow the shapes."),
     ] = None
 
-    def compared(self, versions: list[int]) -> QualityReportSpec:
+    def comparison(self, versions: list[int]) -> QualityReportSpec:
         """The comparison of some layers by the same rules."""
         return QualityReportSpec(
             versions=versions,

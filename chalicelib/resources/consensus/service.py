@@ -72,7 +72,7 @@ def order(scope: Scope, project: int, spec: ConsensusLayerSpec) -> ConsensusLaye
     versions = spec.versions or sorted(copies)
     if len(set(versions)) < 2:  # noqa: PLR2004 a vote
         raise BadInput("tasks: a consensus needs two layers; the copies of this set have none, or one for all.")
-    quality_service.check(scope, project, spec.compared(versions))
+    quality_service.check(scope, project, spec.comparison(versions))
     _weights(spec, versions, scope.caller.id, project)
     uid = str(uuid.uuid4())
     made = ConsensusLayer(
@@ -187,7 +187,7 @@ def _decide(layer: ConsensusLayer, scope: Scope) -> tuple[_Round, int | None]:
     if spec.tasks is not None:
         tasks = records.list_children(TASK, layer.project)
         coverage = Copies([task for task in tasks if task.name == spec.tasks], weights)
-    query = quality_service.query_of(spec.compared(layer.versions))
+    query = quality_service.query_of(spec.comparison(layer.versions))
     query = replace(query, where=both(query.where, Test("media", Op.GT, layer.after)))
     drawn = (Drawn(*each) for each in shapes.rows(layer.project, query, scope, spec.class_attribute))
     for media, of_media in groupby(drawn, key=lambda each: each.row.media):

@@ -27,11 +27,10 @@ def hide_copies(task: Task, user: int) -> None:
         return
     copies = records.owners_of(TASK, COPY, [copy_claim(task.unit, copy) for copy in range(1, MOST_COPIES + 1)])
     unit = records.many(TASK, copies.values()).values()
-    layers = {each.version for each in unit if each.version is not None}
-    made = {each.id for each in records.list_children(VERSION, task.project) if layers & {*each.made_of}}
-    versions = sorted((layers | made) - {task.version})
-    if versions:
-        copy = HiddenCopy(media=task.media_id, versions=versions)
+    others = {each.version for each in unit if each.version is not None} - {task.version}
+    if others:
+        derived = {each.id for each in records.list_children(VERSION, task.project) if others & {*each.made_of}}
+        copy = HiddenCopy(media=task.media_id, versions=sorted(others | derived))
         _edit(task.project, user, lambda tasks: {**tasks, str(task.id): copy})
 
 
