@@ -524,6 +524,38 @@ class Comparison(TypedDict):
 class ConcatDefinition(TypedDict, total=False):
     id: Required[int]
     timestampOffset: float
+class ConsensusLayer(TypedDict, total=False):
+    uid: Required[str]
+    id: Required[str]
+    project: Required[int]
+    status: Literal["failed", "pending", "running", "succeeded"]
+    message: str
+    created_datetime: Required[str]
+    spec: Required[ConsensusLayerSpec]
+    versions: Required[list[int]]
+    version: int | None
+    kept: int
+    dropped: int
+    undecided: int
+    skipped: int
+    review_tasks: int
+    conflicts: list[Undecided]
+class ConsensusLayerCreated(TypedDict):
+    message: str
+    id: str
+    uid: str
+class ConsensusLayerSpec(TypedDict, total=False):
+    name: Required[str]
+    tasks: str | None
+    versions: list[int] | None
+    report: str | None
+    agreement: float
+    review: bool
+    class_attribute: str | None
+    iou: float
+    distance: float
+    media_ids: list[int] | None
+    query: str | None
 class Conventions(TypedDict, total=False):
     task: Literal["detect", "obb", "pose", "segment"]
     first_pixel: Literal[0, 1]
@@ -1172,6 +1204,7 @@ class Localization(TypedDict, total=False):
     bounds: list[float] | None
     version: Required[int]
     parent: float | None
+    made_of: list[int] | None
     attributes: dict[str, Any]
     elemental_id: Required[str]
     mark: int
@@ -1293,6 +1326,7 @@ class LocalizationSpec(TypedDict, total=False):
     frame: Required[int]
     version: int | None
     parent: float | None
+    made_of: list[int] | None
     elemental_id: str | None
     mark: int | None
     attributes: dict[str, Any] | None
@@ -2394,6 +2428,10 @@ class Transition(TypedDict, total=False):
     target: Required[str]
     level: Literal["Can Edit", "Can Execute", "Can Transfer", "Full Control", "View Only"]
     needs_reason: bool
+class Undecided(TypedDict):
+    media: int
+    frame: int
+    ids: list[int]
 class Unknown(TypedDict):
     type: Literal["unknown"]
 class UploadCompletionSpec(TypedDict, total=False):
@@ -2468,6 +2506,7 @@ class Version(TypedDict, total=False):
     number: Required[int]
     show_empty: bool
     bases: list[int]
+    made_of: list[int]
     elemental_id: Required[str]
     created_by: int | None
     effective_permission: int
