@@ -12,6 +12,8 @@ import { toast } from "../ui/toast.js";
 import { webhooks as webhookWords } from "../strings_manage.js";
 import { Webhooks } from "./manage_webhooks.js";
 import { AuditLog } from "./organization_audit.js";
+import { IdentityProviders } from "./organization_providers.js";
+import { Usage } from "./organization_usage.js";
 
 const LEVELS = ["Member", "Admin"];
 const STORES = ["AWS", "MINIO", "VAST", "OCI", "S3BASIC", "GCP"];
@@ -66,6 +68,8 @@ function Content({ organization, isAdmin, affiliations, invitations, buckets, ag
       columns=${[{ name: text.name, render: (/** @type {any} */ each) => html`<strong>${each.name}</strong>` }, { name: text.store, render: (/** @type {any} */ each) => each.store_type }, { name: text.endpoint, render: (/** @type {any} */ each) => each.endpoint_url ?? each.region }]} onChange=${(/** @type {any} */ item) => setEditing({ kind: "bucket", item })} onRemove=${(/** @type {any} */ each) => saved(del(`Bucket/${each.id}`))} />`
     }
     ${isAdmin && html`<${Webhooks} path=${`OrganizationWebhooks/${organization.id}`} lead=${webhookWords.organizationLead} nameOf=${(/** @type {number} */ user_) => affiliations.find((each) => each.user === user_)?.username ?? text.userNumber(user_)} />`}
+    ${isAdmin && html`<${IdentityProviders} organization=${organization.id} />`}
+    ${isAdmin && html`<${Usage} organization=${organization} again=${again} />`}
     ${isAdmin && html`<${AuditLog} organization=${organization.id} />`}
     ${editing && dialogs[editing.kind]()}`;
 }

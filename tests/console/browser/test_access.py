@@ -7,6 +7,7 @@ import re
 from playwright.sync_api import expect
 
 from tests.console.browser.views import show
+from tests.resources.identity_providers.provider import Provider
 
 
 def wait_until_painted(page, number: int, *, wanted: bool = True) -> None:
@@ -76,3 +77,39 @@ def test_a_token_with_limits_is_made_and_the_log_tells_of_it(new_page, stack):
     page.get_by_label("About").select_option("policy")
     expect(page.get_by_role("row").filter(has_text="CreateOrganization")).to_be_visible()
     expect(page.get_by_role("row").filter(has_text="CreateAccessToken")).to_have_count(0)
+
+
+def test_an_administrator_sees_usage_sets_a_limit_and_manages_identity_providers(new_page, stack):
+    provider = Provider(port=stack.hooks)
+    try:
+        organization = stack.api.create("Organizations", {"name": "Metered"})
+        stack.api.create("Projects", {"name": "Kelp forest", "organization": organization})
+        page = new_page()
+        show(page, f"/#/organizations/{organization}")
+        expect(page.get_by_role("row").filter(has_text="Kelp forest")).to_contain_text("$")
+        page.get_by_role("button", name="Set limits").click()
+        page.get_by_label("Mails in a month").fill("500")
+        page.get_by_role("dialog").get_by_role("button", name="Save").click()
+        expect(page.get_by_text("Mails in a month 500")).to_be_visible()
+        assert stack.api.ask("GET", f"Organization/{organization}")["usage_limits"]["mails"] == 500
+
+        page.get_by_role("button", name="New identity provider").click()
+        page.get_by_label("Name", exact=True).fill("Reef login")
+        page.get_by_label("Issuer").fill(provider.issuer)
+        page.get_by_label("Client id").fill("limn")
+        page.get_by_label("Client secret").fill("s3cret")
+        page.get_by_role("dialog").get_by_role("button", name="Create").click()
+        row = page.get_by_role("row").filter(has_text="Reef login")
+        expect(row).to_contain_text("/sign-in/")
+        row.get_by_role("button").click()
+        page.get_by_role("menuitem", name="Test").click()
+        expect(page.locator(".toast.good").filter(has_text="answers.")).to_be_visible()
+        row.get_by_role("button").click()
+        page.get_by_role("menuitem", name="Edit").click()
+        page.get_by_label("Hours that scripts go on without a sign-in").fill("8")
+        page.get_by_role("dialog").get_by_role("button", name="Save").click()
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        [stored] = stack.api.ask("GET", f"IdentityProviders/{organization}")
+        assert (stored["unattended_hours"], stored["has_secret"]) == (8, True)
+    finally:
+        provider.close()
