@@ -2,13 +2,13 @@
 
     OPERATIONS = record_operations(
         RecordResource(
-            kind=BOOKMARK, tag=TAG, one=OWN_BOOKMARK, read=Permission.VIEW, write=Permission.EDIT,
+            kind=BOOKMARK, tag=TAG, address=OWN_BOOKMARK, read=Permission.VIEW, write=Permission.EDIT,
             spec=BookmarkSpec, update=BookmarkUpdate,
-            listed=list_bookmarks, made=make_bookmark,
+            find=list_bookmarks, store=make_bookmark,
         )
     )
 
-Each kind provides a function, `made`, and may provide others.
+Each kind provides a function, `store`, and may provide others.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ class RecordResource:
     Attributes:
         kind: its record kind, whose parent is a project or an organization.
         word, plural: as in `/rest/Bookmark/{id}` and `/rest/Bookmarks/{project}`; by default the kind's title.
-        one: what the path of one record addresses; by default any record of the project or organization.
+        address: what the path of one record addresses; by default any record of the project or organization.
         read, write: the permissions of GET and of the other operations.
         spec, update: the bodies of creation and change.
         schema_update: the type that `/schema` shows for `update`, where clients build a keyword from its name.
-        listed: the records of a list; by default all of the project or organization.
-        made: stores and returns the new record.
-        shown: the response for a record; the record itself by default.
-        changed: from a change and the members given to the members to replace; may refuse.
-        guarded: whether `changed` checks a body against other records of the project, which must not change meanwhile.
-        taken: the error for a change that claims another record's unique value.
-        removed: deletes the record; by default without checks.
+        find: the records of a list; by default all of the project or organization.
+        store: stores and returns the new record.
+        show: the response for a record; the record itself by default.
+        check_change: the members to replace, from a change and its given members; may refuse it.
+        needs_guard: whether `check_change` reads other records of the project, which must not change meanwhile.
+        taken_error: the error for a change that claims another record's unique value.
+        remove: deletes the record; by default without checks.
         audits: what entries of its changes in the audit log are about.
-        deletion_names: whether the answer of a deletion has the id beside its message.
-        noted: the event of a change or deletion (no record after it), for the feed of the record's project.
+        answers_deleted_id: whether the answer of a deletion has the id beside its message.
+        event_of: the event of a change or deletion (no record after it), for the feed of the record's project.
     """
 
     kind: RecordKind[Any]
@@ -64,24 +64,24 @@ class RecordResource:
     write: Permission
     spec: type[Resource]
     update: type[Resource]
-    made: Handler
+    store: Handler
     word: str = ""
     plural: str = ""
-    one: Address[Any] | None = None
-    listed: Handler | None = None
+    address: Address[Any] | None = None
+    find: Handler | None = None
     query: type[Resource] = NoQuery
-    shown: Callable[[Any], Any] = lambda record: record
-    changed: Callable[[Call[Any, Any, Any], dict[str, Any]], dict[str, Any]] = lambda _, change: change
-    guarded: Callable[[Any], bool] = lambda _: False
-    taken: Callable[[], LimnError] | None = None
-    removed: Callable[[Call[Any, Any, Any]], None] | None = None
-    noted: Callable[[Any, Any], Note] | None = None
+    show: Callable[[Any], Any] = lambda record: record
+    check_change: Callable[[Call[Any, Any, Any], dict[str, Any]], dict[str, Any]] = lambda _, change: change
+    needs_guard: Callable[[Any], bool] = lambda _: False
+    taken_error: Callable[[], LimnError] | None = None
+    remove: Callable[[Call[Any, Any, Any]], None] | None = None
+    event_of: Callable[[Any, Any], Note] | None = None
     audits: AuditKind | None = None
-    deletion_names: bool = False
-    creation_says: str = "{word} created successfully!"
-    deletion_says: str = "{word} {id} deleted successfully!"
+    answers_deleted_id: bool = False
+    created_message: str = "{word} created successfully!"
+    deleted_message: str = "{word} {id} deleted successfully!"
     schema_update: type[Resource] | None = None
-    change_says: str = "{word} {id} updated successfully!"
+    updated_message: str = "{word} {id} updated successfully!"
 
     def __post_init__(self) -> None:
         self.word = self.word or self.kind.title
@@ -90,30 +90,30 @@ class RecordResource:
     def list(self, call: Call[Any, Any, Any]) -> list[Any]:
         """All records that the caller may see."""
         kind = self.kind
-        found = self.listed(call) if self.listed else records.list_children(kind, call.project or call.organization)
-        return [self.shown(record) for record in call.scope.visible(kind.name, found)]
+        found = self.find(call) if self.find else records.list_children(kind, call.project or call.organization)
+        return [self.show(record) for record in call.scope.visible(kind.name, found)]
 
     def create(self, call: Call[Any, Any, Any]) -> CreateResponse:
         """Create a record."""
-        record = self.made(call)
-        message = self.creation_says.format(word=self.word, name=getattr(record, "name", ""))
+        record = self.store(call)
+        message = self.created_message.format(word=self.word, name=getattr(record, "name", ""))
         return CreateResponse(message=message, id=self.kind.id_of(record))
 
     def get(self, call: Call[Any, Any, Any]) -> Any:
         """The record that the path addresses."""
-        return self.shown(call.target)
+        return self.show(call.target)
 
     def change(self, call: Call[Any, Any, Any]) -> MessageResponse:
         """Replace the members given."""
         number = self.kind.id_of(call.target)
-        taken = self.taken() if self.taken else None
+        taken = self.taken_error() if self.taken_error else None
 
         def attempt() -> None:
-            guard = steps.guard(call.project) if self.guarded(call.body) else None
+            guard = steps.guard(call.project) if self.needs_guard(call.body) else None
 
             def how(current: Any) -> Any:
                 """What the change makes of the record as it is now, not as it was when the request was admitted."""
-                change = self.changed(replace(call, target=current), given(call.body))
+                change = self.check_change(replace(call, target=current), given(call.body))
                 if not change:
                     names = ", ".join(field.encode_name for field in msgspec.structs.fields(self.update))
                     raise BadInput(f"Nothing to change: give one of {names}.")
@@ -121,34 +121,36 @@ class RecordResource:
 
             def also(transaction: Transaction, before: Any, after: Any) -> None:
                 steps.add_guard(transaction, guard)
-                if self.noted:
-                    transaction.note(after.project, call.caller.id, self.noted(before, after))
+                if self.event_of:
+                    transaction.note(after.project, call.caller.id, self.event_of(before, after))
 
             records.edit(self.kind, number, how, user=call.caller.id, taken=taken, also=also)
 
-        if self.guarded(call.body):
+        if self.needs_guard(call.body):
             steps.retry_on_conflict(attempt)
         else:
             attempt()
-        return MessageResponse(message=self.change_says.format(word=self.word, id=number))
+        return MessageResponse(message=self.updated_message.format(word=self.word, id=number))
 
     def delete(self, call: Call[Any, Any, Any]) -> MessageResponse | DeletedResponse:
         """Delete the record."""
         number = self.kind.id_of(call.target)
-        if self.removed:
-            self.removed(call)
+        if self.remove:
+            self.remove(call)
         else:
 
             def attempt() -> None:
                 transaction, found = Transaction(), records.get(self.kind, number)
                 records.drop(transaction, self.kind, found, user=call.caller.id)
-                if self.noted:
-                    transaction.note(found.project, call.caller.id, self.noted(found, None))
+                if self.event_of:
+                    transaction.note(found.project, call.caller.id, self.event_of(found, None))
                 transaction.run()
 
             steps.retry_on_conflict(attempt)
-        message = self.deletion_says.format(word=self.word, id=number)
-        return DeletedResponse(message=message, id=number) if self.deletion_names else MessageResponse(message=message)
+        message = self.deleted_message.format(word=self.word, id=number)
+        if self.answers_deleted_id:
+            return DeletedResponse(message=message, id=number)
+        return MessageResponse(message=message)
 
 
 def record_operations(resource: RecordResource) -> Operations:
@@ -162,7 +164,7 @@ def record_operations(resource: RecordResource) -> Operations:
     many, one = f"/rest/{resource.plural}/{{{where}}}", f"/rest/{word}/{{id}}"
     struct, noun = kind.struct, kind.title.lower()
     a_noun = with_article(noun)
-    made = Operations(tag=resource.tag, addresses=resource.one or record(kind), audits=resource.audits)
+    made = Operations(tag=resource.tag, addresses=resource.address or record(kind), audits=resource.audits)
     made.get(
         many,
         f"Get{word}List",
@@ -195,7 +197,7 @@ def record_operations(resource: RecordResource) -> Operations:
         f"Delete{word}",
         summary=f"Delete {a_noun}.",
         needs=resource.write,
-        returns=DeletedResponse if resource.deletion_names else MessageResponse,
+        returns=DeletedResponse if resource.answers_deleted_id else MessageResponse,
         schema_answer=MessageResponse,
     )(resource.delete)
     return made

@@ -65,10 +65,10 @@ _RESOURCE = RecordResource(
     write=Permission.EDIT,
     spec=AlgorithmSpec,
     update=AlgorithmUpdateSpec,
-    listed=lambda call: algorithms_service.list_algorithms(call.project),
-    made=register,
-    removed=delete_algorithm,
-    deletion_says="Registered algorithm deleted successfully!",
+    find=lambda call: algorithms_service.list_algorithms(call.project),
+    store=register,
+    remove=delete_algorithm,
+    deleted_message="Registered algorithm deleted successfully!",
 )
 _SPECIAL: dict[str, dict[str, Any]] = {
     "CreateAlgorithm": {

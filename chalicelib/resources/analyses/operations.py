@@ -44,8 +44,8 @@ _RESOURCE = RecordResource(
     spec=AnalysisSpec,
     update=AnalysisUpdate,
     schema_update=AnalysisSpec,
-    made=make_analysis,
-    changed=change_analysis,
+    store=make_analysis,
+    check_change=change_analysis,
 )
 _SPECIAL: dict[str, dict[str, Any]] = {"CreateAnalysis": {"needs": Permission.FULL}}
 

@@ -86,8 +86,8 @@ OPERATIONS += record_operations(
         write=Permission.FULL,
         spec=AnnotatorSpec,
         update=AnnotatorUpdate,
-        made=make_annotator,
-        changed=change_annotator,
+        store=make_annotator,
+        check_change=change_annotator,
     )
 )
 

@@ -65,10 +65,10 @@ _RESOURCE = RecordResource(
     spec=AppletSpec,
     update=AppletUpdate,
     schema_update=AppletSpec,
-    made=register,
-    shown=applets_service.as_response,
-    removed=lambda call: applets_service.remove(authentication.project_of(call.project), call.target),
-    deletion_says="Applet {id} deleted successfully!",
+    store=register,
+    show=applets_service.as_response,
+    remove=lambda call: applets_service.remove(authentication.project_of(call.project), call.target),
+    deleted_message="Applet {id} deleted successfully!",
 )
 _SPECIAL: dict[str, dict[str, Any]] = {
     "CreateApplet": {

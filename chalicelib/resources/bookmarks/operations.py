@@ -38,13 +38,13 @@ OPERATIONS = record_operations(
     RecordResource(
         kind=BOOKMARK,
         tag="Personal",
-        one=own_record_of_project(BOOKMARK),
+        address=own_record_of_project(BOOKMARK),
         read=Permission.VIEW,
         write=Permission.EDIT,
         query=BookmarkQuery,
         spec=BookmarkSpec,
         update=BookmarkUpdate,
-        listed=list_bookmarks,
-        made=make_bookmark,
+        find=list_bookmarks,
+        store=make_bookmark,
     )
 )

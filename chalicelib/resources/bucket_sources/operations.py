@@ -73,7 +73,7 @@ OPERATIONS = tuple(
             write=Permission.FULL,
             spec=BucketSourceSpec,
             update=BucketSourceUpdate,
-            made=register_source,
+            store=register_source,
         )
     )
 )

@@ -70,8 +70,8 @@ OPERATIONS = record_operations(
         write=Permission.ADMIN,
         spec=BucketSpec,
         update=BucketUpdate,
-        made=make_bucket,
-        changed=change_bucket,
-        removed=remove_bucket,
+        store=make_bucket,
+        check_change=change_bucket,
+        remove=remove_bucket,
     )
 )

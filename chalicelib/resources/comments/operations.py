@@ -78,7 +78,7 @@ OPERATIONS = record_operations(
     RecordResource(
         kind=COMMENT,
         tag="Comments",
-        one=visible_only(
+        address=visible_only(
             record_of_project(COMMENT),
             lambda comment, scope: bool(comments_service.visible(scope, comment.project, [comment])),
         ),
@@ -87,10 +87,10 @@ OPERATIONS = record_operations(
         query=CommentQuery,
         spec=CommentSpec,
         update=CommentUpdate,
-        listed=list_comments,
-        made=make_comment,
-        changed=check_change,
-        noted=comments_service.note_of,
-        removed=remove_comment,
+        find=list_comments,
+        store=make_comment,
+        check_change=check_change,
+        event_of=comments_service.note_of,
+        remove=remove_comment,
     )
 )

@@ -71,13 +71,13 @@ OPERATIONS = record_operations(
     RecordResource(
         kind=FAVORITE,
         tag="Personal",
-        one=replace(own_record_of_project(FAVORITE), locate=_find),
+        address=replace(own_record_of_project(FAVORITE), locate=_find),
         read=Permission.VIEW,
         write=Permission.EDIT,
         spec=FavoriteSpec,
         update=FavoriteUpdate,
-        listed=list_favorites,
-        made=make_favorite,
-        changed=check_change,
+        find=list_favorites,
+        store=make_favorite,
+        check_change=check_change,
     )
 )

@@ -58,7 +58,7 @@ OPERATIONS = record_operations(
         spec=HostedTemplateSpec,
         update=HostedTemplateUpdate,
         schema_update=HostedTemplateSpec,
-        made=make_template,
-        changed=change_template,
+        store=make_template,
+        check_change=change_template,
     )
 )

@@ -183,11 +183,11 @@ OPERATIONS = record_operations(
         write=Permission.ADMIN,
         spec=IdentityProviderSpec,
         update=IdentityProviderUpdate,
-        made=make_provider,
-        changed=change_provider,
-        shown=_with_addresses,
-        taken=_domain_taken,
-        removed=lambda call: providers_service.remove(call.target),
+        store=make_provider,
+        check_change=change_provider,
+        show=_with_addresses,
+        taken_error=_domain_taken,
+        remove=lambda call: providers_service.remove(call.target),
     )
 )
 SIGN_INS = Operations(tag="Accounts", needs=Permission.ANYONE)

@@ -80,11 +80,11 @@ OPERATIONS = record_operations(
         write=Permission.ADMIN,
         spec=JobClusterSpec,
         update=JobClusterSpec,
-        made=make_cluster,
-        changed=change_cluster,
-        shown=show_cluster,
-        taken=_name_taken,
-        change_says="Job Cluster {id} successfully updated!",
-        deletion_says="Job cluster deleted successfully!",
+        store=make_cluster,
+        check_change=change_cluster,
+        show=show_cluster,
+        taken_error=_name_taken,
+        updated_message="Job Cluster {id} successfully updated!",
+        deleted_message="Job cluster deleted successfully!",
     )
 )

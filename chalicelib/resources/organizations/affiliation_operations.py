@@ -47,9 +47,9 @@ OPERATIONS = record_operations(
         write=Permission.ADMIN,
         spec=AffiliationSpec,
         update=AffiliationUpdate,
-        listed=list_affiliations,
-        made=make_affiliation,
-        shown=lambda affiliation: (
+        find=list_affiliations,
+        store=make_affiliation,
+        show=lambda affiliation: (
             users.with_user_names([affiliation])[0] if affiliation.username is None else affiliation
         ),
     )

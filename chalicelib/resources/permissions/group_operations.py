@@ -57,9 +57,9 @@ OPERATIONS = record_operations(
         query=GroupQuery,
         spec=GroupSpec,
         update=GroupUpdateSpec,
-        listed=list_groups,
-        made=make_group,
-        changed=change_group,
-        deletion_names=True,
+        find=list_groups,
+        store=make_group,
+        check_change=change_group,
+        answers_deleted_id=True,
     )
 )

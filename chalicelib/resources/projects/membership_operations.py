@@ -72,10 +72,10 @@ OPERATIONS = record_operations(
         write=Permission.FULL,
         spec=MembershipSpec,
         update=MembershipUpdate,
-        listed=list_memberships,
-        made=make_membership,
-        changed=check_change,
-        noted=note_change,
-        shown=lambda membership: users.with_user_names([membership])[0] if membership.username is None else membership,
+        find=list_memberships,
+        store=make_membership,
+        check_change=check_change,
+        event_of=note_change,
+        show=lambda membership: users.with_user_names([membership])[0] if membership.username is None else membership,
     )
 )

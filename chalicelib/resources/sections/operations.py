@@ -104,10 +104,10 @@ OPERATIONS += record_operations(
         query=SectionQuery,
         spec=SectionSpec,
         update=SectionUpdate,
-        listed=list_sections,
-        made=make_section,
-        creation_says="Section {name} created!",
-        removed=remove_section,
+        find=list_sections,
+        store=make_section,
+        created_message="Section {name} created!",
+        remove=remove_section,
     )
 )
 

@@ -82,10 +82,10 @@ OPERATIONS = record_operations(
         query=VersionQuery,
         spec=VersionSpec,
         update=VersionUpdate,
-        listed=list_versions,
-        made=make_version,
-        changed=change_version,
-        guarded=lambda body: bool(body.bases),
-        removed=remove_version,
+        find=list_versions,
+        store=make_version,
+        check_change=change_version,
+        needs_guard=lambda body: bool(body.bases),
+        remove=remove_version,
     )
 )

@@ -32,8 +32,8 @@ OPERATIONS = record_operations(
         write=Permission.FULL,
         spec=RuleSpec,
         update=RuleUpdate,
-        made=make_rule,
-        changed=change_rule,
-        removed=lambda call: rules.remove(call.target),
+        store=make_rule,
+        check_change=change_rule,
+        remove=lambda call: rules.remove(call.target),
     )
 )
