@@ -58,6 +58,7 @@ _MODULES = (
     "consensus.operations",
     "inbox.operations",
     "point_samples.operations",
+    "measures.operations",
     "exports.operations",
     "datasets.operations",
     "statistics.operations",

@@ -72,8 +72,16 @@ class Timeline(NamedTuple):
 
     def shown(self, part: int, frame: int) -> int | None:
         """The frame that a part shows at a frame of the whole; None before its first, and once its last has ended."""
+        return self._shown(part, self.moment(frame))
+
+    def partner(self, part: int, other: int, frame: int) -> int | None:
+        """The frame that a part shows when a frame of another begins; None as `shown`."""
+        clock, offset = self.clocks[other], self.offsets[other]
+        return self._shown(part, clock.time_of(frame) - clock.time_of(offset) if clock else Fraction(0))
+
+    def _shown(self, part: int, moment: Fraction) -> int | None:
         clock = self.clocks[part]
         if clock is None:
             return 0
-        found = clock.frame_at(self.moment(frame) + clock.time_of(self.offsets[part]))
+        found = clock.frame_at(moment + clock.time_of(self.offsets[part]))
         return found if 0 <= found < clock.frames else None

@@ -26,6 +26,7 @@ import { Stage } from "../draw/stage.js";
 import { WAYS } from "../player/player.js";
 import { Timeline } from "../player/timeline.js";
 import { Transport } from "../player/transport.js";
+import { CameraBar, Pictures, SideBySide } from "./annotate_cameras.js";
 import { contextOf, Head, useNeighbours } from "./annotate_head.js";
 import { Help } from "./annotate_keys.js";
 import { TaskPart, useTask } from "./annotate_task.js";
@@ -41,15 +42,19 @@ export default function Annotate({ params, query }) {
   return html`<${Await} of=${media}>${(/** @type {any} */ found) => {
     if (found.id !== Number(params.media)) return html`<${Loading} />`; // that of before, until the next one is read
     const files = found.media_files ?? {};
+    const show = (/** @type {any} */ part, /** @type {import("./annotate_cameras.js").Rig | undefined} */ rig) =>
+      html`<${Workplace} key=${[part.id, query.version, query.select, query.task].join()} media=${part} rig=${rig} params=${params} query=${query} />`;
+    if (files.ids?.length) return html`<${SideBySide} media=${found} query=${query} render=${show} />`;
     // a video that lies in a bucket of the organization has no streaming file: its frames come from the service
     return files.streaming?.length || files.image?.length || (files.archival?.length && found.num_frames)
-      ? html`<${Workplace} key=${[found.id, query.version, query.select, query.task].join()} media=${found} params=${params} query=${query} />`
+      ? show(found, undefined)
       : html`<${Empty} icon="video" title=${words.noMedia} action=${html`<${Button} href=${link(`/projects/${params.project}`, contextOf(query))}>${words.back}<//>`}>${words.noMediaLead}<//>`;
   }}<//>`;
 }
 
-/** @param {{media: any, params: any, query: any}} props */
-function Workplace({ media, params, query }) {
+/** @param {{media: any, rig?: import("./annotate_cameras.js").Rig, params: any, query: any}} props `rig` where the media is one of several cameras */
+function Workplace({ media, rig, params, query }) {
+  const home = rig?.cameras.media ?? media;
   const session = useMemo(
     () =>
       new Session(media, {
@@ -68,7 +73,7 @@ function Workplace({ media, params, query }) {
   const speaker = useRef(/** @type {HTMLAudioElement | null} */ (null));
   const field = useRef(/** @type {HTMLInputElement | null} */ (null));
   const context = contextOf(query);
-  const neighbours = useNeighbours(media.id, context);
+  const neighbours = useNeighbours(home.id, context);
   const openMedia = (/** @type {number | undefined} */ id) =>
     id
       ? navigate(`/projects/${params.project}/media/${id}`, { ...context, version: query.version })
@@ -183,18 +188,24 @@ function Workplace({ media, params, query }) {
   }, [query.frame]);
   const address = () =>
     new URL(
-      link(`/projects/${params.project}/media/${media.id}`, { frame: session.frame.peek(), version: query.version }),
+      link(`/projects/${params.project}/media/${home.id}`, {
+        frame: session.frame.peek(),
+        version: query.version,
+        part: query.part,
+      }),
       location.href,
     ).href;
+  const stage = html`<div class=${classes("stage", session.tool.value && "draws")} aria-label=${media.name} ref=${root} tabindex="0" role="application">
+      <canvas class="picture" ref=${picture} width="16" height="9" /><canvas class="looked" ref=${looked} hidden /><canvas class="shapes" ref=${overlay} /><canvas class="shapes" ref=${hands} /><audio ref=${speaker} preload="auto" />
+      ${session.failure.value && html`<p class="note bad stage-note" role="alert">${explain(session.failure.value)}</p>`}
+      <${Hint} session=${session} /><${Proposal} session=${session} run=${run} /><${ClickHint} session=${session} /><${Spoken} session=${session} />
+    </div>`;
   return html`<div class="annotate">
-    <${Head} session=${session} media=${media} back=${link(`/projects/${params.project}`, context)} neighbours=${neighbours} run=${run} onConflicts=${() => setDialog("conflicts")} />
+    <${Head} session=${session} media=${home} back=${link(`/projects/${params.project}`, context)} neighbours=${neighbours} run=${run} onConflicts=${() => setDialog("conflicts")} />
     <${Tools} session=${session} run=${run} />
     <div class="stage-column">
-      <div class=${classes("stage", session.tool.value && "draws")} aria-label=${media.name} ref=${root} tabindex="0" role="application">
-        <canvas class="picture" ref=${picture} width="16" height="9" /><canvas class="looked" ref=${looked} hidden /><canvas class="shapes" ref=${overlay} /><canvas class="shapes" ref=${hands} /><audio ref=${speaker} preload="auto" />
-        ${session.failure.value && html`<p class="note bad stage-note" role="alert">${explain(session.failure.value)}</p>`}
-        <${Hint} session=${session} /><${Proposal} session=${session} run=${run} /><${ClickHint} session=${session} /><${Spoken} session=${session} />
-      </div>
+      ${rig ? html`<${Pictures} rig=${rig} session=${session} stage=${stage} />` : stage}
+      ${rig && html`<${CameraBar} rig=${rig} session=${session} />`}
       <${Timeline} session=${session} /><${Transport} session=${session} field=${field} onLink=${address} />
     </div>
     <${Panel} session=${session} run=${run} first=${work && html`<${TaskPart} work=${work} />`} />

@@ -1,0 +1,1 @@
+"""Lengths and places from pictures: cameras, pairs of cameras, and scales of one camera."""

@@ -1,0 +1,200 @@
+"""Files of calibrations of two cameras: OpenCV's YAML and JSON, and the npz and JSON that VIAME writes."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import math
+import struct
+import zipfile
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import yaml
+
+from chalicelib.core.measuring.cameras import Camera, Matrix, Rig, Vector, rotation_of
+from chalicelib.errors import BadInput
+
+LARGEST_FILE = 1024 * 1024
+_LARGEST_ARRAY = 10_000
+_MATRIX_TAG = "tag:yaml.org,2002:opencv-matrix"
+_TYPES = {"<f8": "d", "<f4": "f", "<i4": "i", "<i8": "q"}
+_NAMES = {
+    "left": ("cameraMatrixL", "M1", "K1", "cameraMatrix1", "camera_matrix_left"),
+    "right": ("cameraMatrixR", "M2", "K2", "cameraMatrix2", "camera_matrix_right"),
+    "left_distortion": ("distCoeffsL", "D1", "distCoeffs1", "dist_coeffs_left"),
+    "right_distortion": ("distCoeffsR", "D2", "distCoeffs2", "dist_coeffs_right"),
+    "rotation": ("R", "rotation"),
+    "translation": ("T", "translation"),
+}
+_VIAME = ("k1", "k2", "p1", "p2", "k3", "k4", "k5", "k6")
+
+
+def read_rig(data: bytes) -> Rig:
+    """The cameras of a calibration file, by its content.
+
+    Raises:
+        BadInput: it is too large, is of no known format, or lacks a matrix, which the message names.
+    """
+    if len(data) > LARGEST_FILE:
+        raise BadInput(f"The calibration has {len(data)} bytes; at most {LARGEST_FILE} are read.")
+    try:
+        members = _members(data)
+        if not isinstance(members, dict):
+            raise BadInput("The calibration has no members; give OpenCV's YAML or JSON, or VIAME's npz or JSON.")
+        return _from_viame(members) if "fx_left" in members else _from_matrices(members)
+    except (
+        ValueError,
+        TypeError,
+        KeyError,
+        OverflowError,
+        zipfile.BadZipFile,
+        yaml.YAMLError,
+        RecursionError,
+    ) as failure:
+        raise BadInput(
+            "The calibration cannot be read; give OpenCV's YAML or JSON, or VIAME's npz or JSON.", str(failure)[:300]
+        ) from failure
+
+
+def _members(data: bytes) -> Any:
+    if data[:4] == b"PK\x03\x04":
+        return _read_npz(data)
+    text = data.decode("utf-8-sig")
+    if text.lstrip()[:1] == "{":
+        return json.loads(text)
+    first, _, rest = text.partition("\n")
+    return yaml.load(rest if first.startswith("%YAML") else text, Loader=_Loader)  # noqa: S506 a safe loader
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads the matrices of OpenCV's files; knows no other tags, and no aliases, which could repeat without end."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        """As of its base; raises YAMLError for an alias."""
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("aliases are not read")
+        return super().compose_node(parent, index)
+
+
+def _construct_matrix(loader: yaml.SafeLoader, node: Any) -> dict[Any, Any]:
+    return loader.construct_mapping(node, deep=True)
+
+
+_Loader.add_constructor(_MATRIX_TAG, _construct_matrix)
+
+
+def _from_viame(members: Mapping[str, Any]) -> Rig:
+    """A rig of the members that VIAME writes: fx_left, k1_left, …, R, T, image_width."""
+
+    def camera(side: str) -> Camera:
+        missing = [name for name in ("fx", "fy", "cx", "cy") if f"{name}_{side}" not in members]
+        if missing:
+            raise BadInput(f"The calibration has no {missing[0]}_{side}.")
+        fx, fy, cx, cy = (_number(members[f"{name}_{side}"]) for name in ("fx", "fy", "cx", "cy"))
+        return Camera(fx, fy, cx, cy, tuple(_number(members.get(f"{name}_{side}", 0)) for name in _VIAME))
+
+    size = members.get("image_width"), members.get("image_height")
+    return _rig(camera("left"), camera("right"), members, size)
+
+
+def _from_matrices(members: Mapping[str, Any]) -> Rig:
+    def camera(side: str) -> Camera:
+        matrix = _find(members, side, 9)
+        return Camera(matrix[0], matrix[4], matrix[2], matrix[5], tuple(_find(members, f"{side}_distortion", 0)[:8]))
+
+    size = _values(members["image_size"]) if "image_size" in members else (None, None)
+    if len(size) != 2:  # noqa: PLR2004 width and height
+        raise BadInput("The calibration's image_size must be a width and a height.")
+    return _rig(camera("left"), camera("right"), members, (size[0], size[1]))
+
+
+def _rig(left: Camera, right: Camera, members: Mapping[str, Any], size: tuple[Any, Any]) -> Rig:
+    if min(left.fx, left.fy, right.fx, right.fy) <= 0:
+        raise BadInput("The calibration has a focal length that is not positive.")
+    given = _find(members, "rotation", 0)
+    if len(given) == 3:  # noqa: PLR2004 a rotation vector
+        rotation: Matrix = rotation_of((given[0], given[1], given[2]))
+    elif len(given) == 9:  # noqa: PLR2004 a matrix
+        one, two, three = (_vector(given[at : at + 3]) for at in (0, 3, 6))
+        rotation = one, two, three
+        _check_rotation(rotation)
+    else:
+        raise BadInput(f"The calibration's rotation has {len(given)} numbers; give 9, or the 3 of a rotation vector.")
+    translation = _vector(_find(members, "translation", 3))
+    if not any(translation):
+        raise BadInput("The calibration's translation is 0: the cameras must be apart.")
+    width, height = size
+    whole = None if width is None or height is None else (int(_number(width)), int(_number(height)))
+    if whole and min(whole) < 1:
+        raise BadInput("The calibration's image size must be at least 1 x 1.")
+    return Rig(left, right, rotation, translation, whole)
+
+
+def _check_rotation(rotation: Matrix) -> None:
+    for one in range(3):
+        for two in range(3):
+            product = sum(a * b for a, b in zip(rotation[one], rotation[two], strict=True))
+            if abs(product - (one == two)) > 1e-3:  # noqa: PLR2004 files have some digits only
+                raise BadInput("The calibration's rotation is no rotation matrix: its rows are not orthonormal.")
+
+
+def _vector(numbers: Sequence[float]) -> Vector:
+    x, y, z = numbers
+    return x, y, z
+
+
+def _find(members: Mapping[str, Any], what: str, count: int) -> list[float]:
+    """The numbers of a matrix by any of its names; `count` of them unless 0. Raises BadInput."""
+    names = _NAMES[what]
+    found = next((members[name] for name in names if name in members), None)
+    if found is None:
+        if what.endswith("distortion"):
+            return []
+        raise BadInput(f"The calibration has no {' or '.join(names)}.")
+    values = _values(found)
+    if count and len(values) != count:
+        raise BadInput(f"The calibration's {what} has {len(values)} numbers; {count} are needed.")
+    return values
+
+
+def _values(found: Any) -> list[float]:
+    """The numbers of a matrix of OpenCV, or of lists in lists."""
+    if isinstance(found, dict):
+        found = found["data"]
+    if isinstance(found, list | tuple):
+        return [number for each in found for number in _values(each)]
+    return [_number(found)]
+
+
+def _number(found: Any) -> float:
+    if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
+        raise BadInput(f"The calibration has {str(found)[:40]!r} where a number is needed.")
+    return float(found)
+
+
+def _read_npz(data: bytes) -> dict[str, list[float]]:
+    """The arrays of a file of NumPy by name, flattened by rows."""
+    found: dict[str, list[float]] = {}
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        known = {name for names in _NAMES.values() for name in names} | {"image_size"}
+        for entry in archive.infolist():
+            name = entry.filename.removesuffix(".npy")
+            if name in known and entry.file_size <= LARGEST_FILE:
+                found[name] = _read_array(archive.read(entry))
+    return found
+
+
+def _read_array(data: bytes) -> list[float]:
+    """The numbers of an array in NumPy's format, versions 1 to 3. Raises ValueError."""
+    if data[:6] != b"\x93NUMPY":
+        raise ValueError("an array does not begin as NumPy's do")
+    start, size = (10, "<H") if data[6] == 1 else (12, "<I")
+    (length,) = struct.unpack_from(size, data, 8)
+    header = ast.literal_eval(data[start : start + length].decode("latin-1").strip())
+    kind, shape = header["descr"], header["shape"]
+    count = math.prod(shape)
+    if kind not in _TYPES or count > _LARGEST_ARRAY or (header["fortran_order"] and len(shape) > 1):
+        raise ValueError(f"an array is of type {kind!r} and shape {shape}")
+    return [float(each) for each in struct.unpack_from(f"<{count}{_TYPES[kind]}", data, start + length)]

@@ -1,0 +1,41 @@
+"""Measures from two cameras."""
+
+from __future__ import annotations
+
+from chalicelib.core.kinds import Kind
+from chalicelib.core.models.accounts import Project
+from chalicelib.core.models.entities import Media
+from chalicelib.core.permissions import Permission
+from chalicelib.http.addresses import WITHIN_PROJECT, entity
+from chalicelib.http.operation import Call, NoQuery, Operations
+from chalicelib.resources.entities.service import Writer
+from chalicelib.resources.measures import service as measures_service
+from chalicelib.resources.measures.schemas import StereoMeasure, StereoMeasureSpec, StereoQuery, StereoUpdate
+from chalicelib.resources.rewrites.schemas import RewriteAnswer
+
+OPERATIONS = Operations(tag="Measures")
+
+
+@OPERATIONS.patch(
+    "/rest/StereoMeasurements/{project}",
+    "UpdateStereoMeasurements",
+    reversible=True,
+    needs=Permission.EDIT,
+    addresses=WITHIN_PROJECT,
+    details=(
+        "Joined are the localizations of one state (a track with shapes of both cameras), and those with the same "
+        "elemental id in different versions, of one type and at one moment. Both get the same values. All are checked "
+        "before any is changed: if one is refused, nothing changes."
+    ),
+)
+def measure_all(call: Call[Project, StereoQuery, StereoUpdate]) -> RewriteAnswer:
+    """Set length, range, place and reprojection error of the dots and lines that both cameras of media see."""
+    return measures_service.measure_all(Writer.of(call), call.query, call.body)
+
+
+@OPERATIONS.post(
+    "/rest/StereoMeasure/{id}", "MeasureStereo", needs=Permission.VIEW, addresses=entity(Kind.MEDIA), status=200
+)
+def measure(call: Call[Media, NoQuery, StereoMeasureSpec]) -> StereoMeasure:
+    """Measure what both cameras of a media see, without storing it; and the lines on which to look for the partner."""
+    return measures_service.measure(call.target, call.scope, call.body)

@@ -1,0 +1,264 @@
+"""Measures of dots and lines that both cameras of a media see (decision 212)."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+from chalicelib.access import view_queries
+from chalicelib.access.scope import Scope
+from chalicelib.core.kinds import Kind
+from chalicelib.core.measuring.cameras import Pixel, Rig, Vector, length, middle_of, minus
+from chalicelib.core.models.entities import File, Localization, Media
+from chalicelib.core.permissions import Level
+from chalicelib.errors import BadInput, NotFound
+from chalicelib.query.operators import Op
+from chalicelib.query.tree import Query, Test
+from chalicelib.resources.entities.service import Writer, types_of
+from chalicelib.resources.frames.cameras import Cameras, cameras_of
+from chalicelib.resources.measures.schemas import (
+    Calibrated,
+    StereoMeasure,
+    StereoMeasureSpec,
+    StereoQuery,
+    StereoUpdate,
+)
+from chalicelib.resources.media.selection import select
+from chalicelib.resources.rewrites.bulk import with_values
+from chalicelib.resources.rewrites.schemas import RewriteAnswer
+from chalicelib.resources.rewrites.service import check_entities, dtypes_of, finish_assignment
+from chalicelib.storage.dynamodb import entities, records
+from chalicelib.storage.objects import objects, owners
+
+MOST_SHAPES = 100_000
+"""Dots and lines of one request."""
+_EPIPOLAR = tuple(0.05 * 1.2**step for step in range(70))
+"""Distances along a ray, in lengths of the rig, of the points of an epipolar line: up to 17,000."""
+_SIDES = (0, 1)
+
+
+class _Stereo:
+    """The first two cameras of a media, and their calibration."""
+
+    def __init__(self, cameras: Cameras, rig: Rig, scale: float) -> None:
+        self.cameras, self.scale = cameras, scale
+        left, right = self.parts = cameras.parts[0], cameras.parts[1]
+        self.sizes = _size(left), _size(right)
+        width, height = rig.size or self.sizes[0]
+        self.rig = Rig(
+            rig.left.scaled(self.sizes[0][0] / width, self.sizes[0][1] / height),
+            rig.right.scaled(self.sizes[1][0] / width, self.sizes[1][1] / height) if rig.size else rig.right,
+            rig.rotation,
+            rig.translation,
+        )
+
+    def measure(self, left: Sequence[Pixel], right: Sequence[Pixel]) -> StereoMeasure:
+        """The measure of places that both see, as fractions; the ends of a line may be in either order.
+
+        Raises:
+            ValueError: the places cannot be of the same thing.
+        """
+        here, there = self._pixels(0, left), self._pixels(1, right)
+        found: list[tuple[float, list[Vector]]] = []
+        reason: ValueError | None = None
+        for order in [there, there[::-1]] if len(there) > 1 else [there]:
+            try:
+                located = [self.rig.locate(*pair) for pair in zip(here, order, strict=True)]
+            except ValueError as failure:
+                reason = reason or failure
+                continue
+            error = math.sqrt(sum(each * each for _, each in located) / len(located))
+            found.append((error, [point for point, _ in located]))
+        if not found:
+            raise reason or ValueError("there are no places")
+        error, points = min(found, key=lambda each: each[0])
+        place = points[0] if len(points) == 1 else middle_of(*points)
+        return StereoMeasure(
+            length=length(minus(points[0], points[1])) * self.scale if len(points) > 1 else None,
+            range=length(place) * self.scale,
+            x=place[0] * self.scale,
+            y=place[1] * self.scale,
+            z=place[2] * self.scale,
+            error=error,
+        )
+
+    def epipolar(self, left: Sequence[Pixel]) -> list[list[list[float]]]:
+        """For each place of the left picture, the line in the right one, as far as it is in the picture."""
+        unit, (width, height) = length(self.rig.translation), self.sizes[1]
+        lines = (self.rig.epipolar_line(each, [unit * share for share in _EPIPOLAR]) for each in self._pixels(0, left))
+        return [
+            [[x / width, y / height] for x, y in line if -width <= x <= 2 * width and -height <= y <= 2 * height]
+            for line in lines
+        ]
+
+    def _pixels(self, side: int, places: Sequence[Pixel]) -> list[Pixel]:
+        width, height = self.sizes[side]
+        return [(x * width, y * height) for x, y in places]
+
+
+def measure(media: Media, scope: Scope, spec: StereoMeasureSpec) -> StereoMeasure:
+    """The measure of what both cameras of a media see, and its epipolar lines.
+
+    Raises:
+        BadInput: the media shows no two cameras, has no calibration, or the places cannot be of the same thing.
+        NotFound: a part or the file does not exist for the caller.
+    """
+    if spec.right is not None and len(spec.right) != len(spec.left):
+        raise BadInput("right: give as many places as in left.")
+    stereo = _stereo(media, scope, spec)
+    left = [(x, y) for x, y in spec.left]
+    try:
+        lines = stereo.epipolar(left)
+        found = stereo.measure(left, [(x, y) for x, y in spec.right]) if spec.right is not None else StereoMeasure()
+    except ValueError as failure:
+        raise BadInput(f"left, right: {failure}.") from None
+    found.epipolar = lines
+    return found
+
+
+def measure_all(writer: Writer, query: StereoQuery, body: StereoUpdate) -> RewriteAnswer:
+    """Set attributes of all dots and lines that are joined across the first two cameras of media.
+
+    Raises:
+        BadInput: an attribute is unknown or no float, a media shows no two cameras, or a calibration is wrong.
+        NotFound: a media or file does not exist for the caller.
+    """
+    writer = writer.to_change(Kind.LOCALIZATION)
+    definitions = records.definitions(writer.project)
+    names = body.attributes.by_measure()
+    if not names:
+        raise BadInput("attributes: name at least one, such as the length.")
+    dtypes = dtypes_of(definitions, Kind.LOCALIZATION, names.values())
+    if wrong := [name for name in names.values() if dtypes[name] != "float"]:
+        raise BadInput(f"attributes: {wrong[0]!r} is of dtype {dtypes[wrong[0]]}; measures need float.")
+    values: dict[int, dict[str, Any] | str] = {}
+    reader = writer.scope.at(Level.VIEW)
+    for media in select(reader, writer.project, body.media_ids, body.media_query):
+        stereo = _stereo(media, reader, body)
+        for left, right in _pairs(writer, stereo):
+            try:
+                found = stereo.measure(_places(left), _places(right))
+            except ValueError as failure:
+                values[left.id] = values[right.id] = f"It cannot be measured with {left.id}, {right.id}: {failure}."
+                continue
+            given = {name: value for each, name in names.items() if (value := getattr(found, each)) is not None}
+            values[left.id] = values[right.id] = given
+
+    def after(row: Localization) -> Any:
+        given = values[row.id]
+        if isinstance(given, str):
+            raise BadInput(given)
+        return with_values(definitions, Kind.LOCALIZATION, row, given)
+
+    checked = check_entities(Kind.LOCALIZATION, writer, list(values), after)
+    assigned = {number: given for number, given in values.items() if isinstance(given, dict)}
+    return finish_assignment(checked, writer, Kind.LOCALIZATION, assigned, is_dry=query.dry_run)
+
+
+def _pairs(writer: Writer, stereo: _Stereo) -> Iterator[tuple[Localization, Localization]]:
+    """Dots and lines of both cameras that are joined, of one type and at one moment; each shape once.
+
+    Joined are the localizations of a state, and those with the same elemental id in different versions.
+    """
+    view = view_queries.current(writer.project)
+    of = {media.id: side for side, media in zip(_SIDES, stereo.parts, strict=True)}
+    where = Test("media", Op.IN, tuple(of))
+    numbers = view_queries.ids(view, Query(kind=Kind.LOCALIZATION, where=where), writer.scope)
+    if len(numbers) > MOST_SHAPES:
+        raise BadInput(f"Media {stereo.cameras.media.id} has {len(numbers)} localizations; at most {MOST_SHAPES}.")
+    found: dict[int, Localization] = {}
+    for start in range(0, len(numbers), entities.ROWS_A_READ):
+        rows = entities.many(Kind.LOCALIZATION, numbers[start : start + entities.ROWS_A_READ])
+        found |= {number: row.entity for number, row in rows.items()}
+    dtypes = {
+        number: type_.dtype
+        for number, type_ in types_of(Kind.LOCALIZATION, writer.project, {row.type for row in found.values()}).items()
+    }
+    shapes = {number: row for number, row in found.items() if dtypes[row.type] in ("dot", "line") and row.x is not None}
+    done: set[int] = set()
+    for group in _groups(writer, shapes):
+        sides: tuple[list[Localization], list[Localization]] = ([], [])
+        for row in group:
+            sides[of[row.media]].append(row)
+        for left in sides[0]:
+            partners = [row for row in sides[1] if row.type == left.type and _is_at_once(stereo.cameras, left, row)]
+            if len(partners) == 1 and not {left.id, partners[0].id} & done:
+                done |= {left.id, partners[0].id}
+                yield left, partners[0]
+
+
+def _groups(writer: Writer, shapes: dict[int, Localization]) -> Iterable[list[Localization]]:
+    """The shapes that are joined with each other."""
+    if not shapes:
+        return
+    view = view_queries.current(writer.project)
+    holding = Query(kind=Kind.STATE, where=Test("localizations", Op.OVERLAPS, tuple(shapes)))
+    numbers = view_queries.ids(view, holding, writer.scope)
+    for start in range(0, len(numbers), entities.ROWS_A_READ):
+        for row in entities.many(Kind.STATE, numbers[start : start + entities.ROWS_A_READ]).values():
+            yield [shapes[number] for number in row.entity.localizations if number in shapes]
+    families: defaultdict[str, list[Localization]] = defaultdict(list)
+    for shape in shapes.values():
+        families[shape.elemental_id].append(shape)
+    yield from (family for family in families.values() if len(family) > 1)
+
+
+def _is_at_once(cameras: Cameras, left: Localization, right: Localization) -> bool:
+    """Whether one camera shows the frame of its shape when the frame of the other begins."""
+    timeline = cameras.timeline
+    return timeline.partner(1, 0, left.frame) == right.frame or timeline.partner(0, 1, right.frame) == left.frame
+
+
+def _places(row: Localization) -> list[Pixel]:
+    """A dot, or the ends of a line, as fractions of the picture."""
+    x, y = row.x or 0.0, row.y or 0.0
+    return [(x, y)] if row.u is None or row.v is None else [(x, y), (x + row.u, y + row.v)]
+
+
+def _size(media: Media) -> tuple[int, int]:
+    if not media.width or not media.height:
+        raise BadInput(f"Media {media.id} has no width and height yet.")
+    return media.width, media.height
+
+
+def _stereo(media: Media, scope: Scope, spec: Calibrated) -> _Stereo:
+    """The cameras of a media with their calibration. Raises BadInput, or NotFound for a part that is hidden."""
+    cameras = cameras_of(media, scope)
+    if cameras is None or len(cameras.parts) < len(_SIDES):
+        raise BadInput(f"Media {media.id} does not show two cameras; measures need the left and the right one.")
+    return _Stereo(cameras, _rig(media, scope, spec), spec.scale)
+
+
+def _rig(media: Media, scope: Scope, spec: Calibrated) -> Rig:
+    if (spec.file is None) == (spec.file_id is None):
+        raise BadInput("file, file_id: give one of them, the calibration.")
+    if spec.file_id is None:
+        attached = (media.media_files and media.media_files.attachment) or []
+        path = next((each.path for each in attached if each.name == spec.file), "")
+        key = owners.authorize(media, [path]).get(path) if path else None
+        if key is None:
+            raise BadInput(f"file: media {media.id} has no attachment with the name {spec.file!r}.")
+        return _read(key)
+    file: File = entities.get(Kind.FILE, spec.file_id)
+    if file.project != media.project or not scope.only(Kind.FILE.value, [file]):
+        raise NotFound.of("File", spec.file_id)
+    key = owners.authorize_file(file)
+    if key is None:
+        raise BadInput(f"file_id: file {spec.file_id} has no content.")
+    return _read(key)
+
+
+@lru_cache(maxsize=64)
+def _read(key: Any) -> Rig:
+    """The calibration of an object. The content of a key never changes."""
+    from chalicelib.core.measuring.calibrations import LARGEST_FILE, read_rig  # noqa: PLC0415 kept off the cold start
+
+    try:
+        if (size := objects.size(key) or 0) > LARGEST_FILE:
+            raise BadInput(f"The calibration has {size} bytes; at most {LARGEST_FILE} are read.")
+        return read_rig(objects.read(key))
+    except NotFound:
+        raise BadInput("The file of the calibration does not exist any more.") from None

@@ -1,0 +1,116 @@
+"""Files of calibrations, in the formats of OpenCV and VIAME."""
+
+import io
+import json
+import struct
+import zipfile
+
+import pytest
+
+from chalicelib.core.measuring.calibrations import read_rig
+from chalicelib.core.measuring.cameras import rotation_of
+from chalicelib.errors import BadInput
+from tests.core.measuring.test_cameras import LEFT, RIG, RIGHT
+
+
+def rows(camera):
+    return [camera.fx, 0.0, camera.cx, 0.0, camera.fy, camera.cy, 0.0, 0.0, 1.0]
+
+
+MATRICES = {
+    "M1": (3, 3, rows(LEFT)),
+    "D1": (1, 5, list(LEFT.distortion)),
+    "M2": (3, 3, rows(RIGHT)),
+    "D2": (1, 5, list(RIGHT.distortion)),
+    "R": (3, 3, [number for row in RIG.rotation for number in row]),
+    "T": (3, 1, list(RIG.translation)),
+}
+TO_VIAME = {
+    "M1": "cameraMatrixL", "D1": "distCoeffsL", "M2": "cameraMatrixR", "D2": "distCoeffsR", "R": "R", "T": "T",
+}  # fmt: skip
+
+
+def opencv_yaml():
+    parts = [
+        f"{name}: !!opencv-matrix\n   rows: {high}\n   cols: {wide}\n   dt: d\n   data: {numbers}\n"
+        for name, (high, wide, numbers) in MATRICES.items()
+    ]
+    return ("%YAML:1.0\n---\n" + "".join(parts)).encode()
+
+
+def opencv_json():
+    return json.dumps(
+        {
+            name: {"type_id": "opencv-matrix", "rows": high, "cols": wide, "dt": "d", "data": numbers}
+            for name, (high, wide, numbers) in MATRICES.items()
+        }
+    ).encode()
+
+
+def npy(high, wide, numbers):
+    """An array as NumPy stores it, version 1."""
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({high}, {wide}), }}"
+    header += " " * ((64 - (10 + len(header) + 1) % 64) % 64) + "\n"
+    return (
+        b"\x93NUMPY\x01\x00"
+        + struct.pack("<H", len(header))
+        + header.encode()
+        + struct.pack(f"<{len(numbers)}d", *numbers)
+    )
+
+
+def viame_npz(names=TO_VIAME):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, of in names.items():
+            archive.writestr(f"{of}.npy", npy(*MATRICES[name]))
+    return out.getvalue()
+
+
+def viame_json(**more):
+    found = {"image_width": 1920, "image_height": 1080, "R": MATRICES["R"][2], "T": MATRICES["T"][2]}
+    for side, camera in (("left", LEFT), ("right", RIGHT)):
+        found |= {f"{name}_{side}": getattr(camera, name) for name in ("fx", "fy", "cx", "cy")}
+        found |= {
+            f"{name}_{side}": value
+            for name, value in zip(("k1", "k2", "p1", "p2", "k3"), camera.distortion, strict=True)
+        }
+    return json.dumps({**found, **more}).encode()
+
+
+@pytest.mark.parametrize("made", [opencv_yaml, opencv_json, viame_npz, viame_json])
+def test_every_format_gives_the_same_rig(made):
+    found = read_rig(made())
+    for one, two in ((found.left, LEFT), (found.right, RIGHT)):
+        assert (one.fx, one.fy, one.cx, one.cy) == (two.fx, two.fy, two.cx, two.cy)
+        assert one.distortion[:5] == two.distortion
+    assert (found.rotation, found.translation) == (RIG.rotation, RIG.translation)
+    assert found.size == ((1920, 1080) if made is viame_json else None)
+
+
+def test_a_rotation_vector_is_taken_too():
+    assert read_rig(viame_json(R=[0.004, -0.12, 0.003])).rotation == rotation_of((0.004, -0.12, 0.003))
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "no members"),
+        (b"{", "cannot be read"),
+        (b"\x00\xff", "cannot be read"),
+        (b"PK\x03\x04junk", "cannot be read"),
+        (viame_npz({"M1": "cameraMatrixL"}), "cameraMatrixR"),
+        (viame_json(fx_left=0), "focal length"),
+        (viame_json(fx_left="wide"), "where a number is needed"),
+        (viame_json(R=[1, 0, 0, 0, 1, 0, 0, 0, 2]), "orthonormal"),
+        (viame_json(T=[0, 0, 0]), "apart"),
+        (viame_json(T=[0, 0]), "translation"),
+        (b"a: !!python/object/apply:os.system ['true']", "cannot be read"),
+        (b"a: &a [1, 2]\nb: [*a, *a]", "cannot be read"),
+        (b'{"a":' + b"[" * 100_000, "cannot be read"),
+        (b" " * 1_100_000, "at most"),
+    ],
+)
+def test_what_is_no_calibration_is_refused_with_its_reason(data, words):
+    with pytest.raises(BadInput, match=words):
+        read_rig(data)

@@ -1,0 +1,189 @@
+"""Dots and lines that two cameras see, measured through HTTP."""
+
+import pytest
+
+from tests import objects
+from tests.core.measuring.test_calibrations import opencv_yaml, viame_json, viame_npz
+from tests.core.measuring.test_cameras import LEFT, RIG, RIGHT, SIZE, lines
+from tests.resources.media.samples import media_type, picture, uploaded
+from tests.service import join, new_sibling, new_user
+
+FLOATS = {"length": "Length", "range": "Range", "x": "X", "y": "Y", "z": "Z", "error": "Error"}
+
+
+class Place:
+    """A project with a pair of pictures of a rig, types of lines, dots and tracks, and two layers."""
+
+    def __init__(self, api, project):
+        self.api, self.project = api, project
+        self.image = media_type(project, "image")
+        self.multi = media_type(project, "multi")
+        given = [{"name": name, "dtype": "float"} for name in FLOATS.values()] + [{"name": "Note", "dtype": "string"}]
+        body = {"media_types": [self.image], "attribute_types": given}
+        self.line = api.made(f"LocalizationTypes/{project}", {**body, "name": "line", "dtype": "line"})
+        self.dot = api.made(f"LocalizationTypes/{project}", {**body, "name": "dot", "dtype": "dot"})
+        track = {"name": "pair", "association": "Localization", "media_types": [self.image]}
+        self.track = api.made(f"StateTypes/{project}", track)
+        self.version = api.get(f"Versions/{project}").json[0]["id"]
+        self.other = api.made(f"Versions/{project}", {"name": "right"})
+        self.views = [self._picture(side) for side in ("left", "right")]
+        api.drain()
+        self.media = api.made(f"Medias/{project}", {"type": self.multi, "name": "rig", "md5": ""})
+        assert api.patch(f"Media/{self.media}", {"multi": {"ids": self.views}}).status == 200
+
+    def _picture(self, name):
+        url = uploaded(self.api, self.project, picture(*SIZE), f"{name}.jpg")
+        body = {"type": self.image, "name": f"{name}.jpg", "md5": "", "url": url}
+        return self.api.made(f"Medias/{self.project}", body)
+
+    def attach(self, data, name="calibration.yml"):
+        """Give the media an attachment."""
+        info = self.api.get(f"UploadInfo/{self.project}", media_id=self.media, filename=name).json
+        objects.write(info["key"], data)
+        file = {"path": info["key"], "name": name, "mime": "text/yaml"}
+        assert self.api.post(f"AuxiliaryFiles/{self.media}", file, role="attachment").status in (200, 201)
+
+    def shape(self, side, ends, version=None, **more):
+        (x, y), *rest = [(x / SIZE[0], y / SIZE[1]) for x, y in ends]
+        body = {"media_id": self.views[side], "frame": 0, "version": version or self.version, "x": x, "y": y, **more}
+        if rest:
+            body |= {"type": self.line, "u": rest[0][0] - x, "v": rest[0][1] - y}
+        else:
+            body |= {"type": self.dot}
+        said = self.api.post(f"Localizations/{self.project}", body)
+        assert said.status == 201, said.body
+        return said.json["id"][0]
+
+    def join(self, *numbers):
+        body = {"type": self.track, "version": self.version, "localization_ids": list(numbers), "media_ids": self.views}
+        said = self.api.post(f"States/{self.project}", body)
+        assert said.status == 201, said.body
+
+    def pair(self, pixels, *, swapped=False):
+        """A joined pair of lines or dots, of pixels (left, right) of each end."""
+        here, there = [one for one, _ in pixels], [two for _, two in pixels]
+        found = self.shape(0, here), self.shape(1, there[::-1] if swapped else there)
+        self.join(*found)
+        return found
+
+    def measure(self, **more):
+        body = {"media_ids": [self.media], "file": "calibration.yml", "attributes": FLOATS, **more}
+        body = {name: value for name, value in body.items() if value is not None}
+        dry = {"dry_run": True} if body.pop("dry", False) else {}
+        return self.api.patch(f"StereoMeasurements/{self.project}", body, **dry)
+
+    def values(self, number):
+        found = self.api.get(f"Localization/{number}").json["attributes"]
+        return dict.fromkeys(FLOATS.values()) | found
+
+
+@pytest.fixture
+def place(api, project):
+    return Place(api, project)
+
+
+def test_joined_lines_get_their_length_in_both_views(place):
+    place.attach(opencv_yaml())
+    made = [
+        (long, place.pair(pixels, swapped=number % 2 == 1)) for number, (long, pixels) in enumerate(lines(6, seed=5))
+    ]
+    said = place.measure()
+    assert (said.status, said.json["matched"], said.json["changed"]) == (200, 12, 12), said.body
+    for long, numbers in made:
+        left, right = map(place.values, numbers)
+        assert left == right
+        assert left["Length"] == pytest.approx(long, rel=0.005)
+        assert left["Range"] == pytest.approx((left["X"] ** 2 + left["Y"] ** 2 + left["Z"] ** 2) ** 0.5)
+        assert left["Error"] < 0.01
+
+
+def test_a_dot_gets_its_place_and_what_is_not_joined_stays_as_it_is(place):
+    place.attach(viame_npz())
+    point = (0.4, -0.2, 3.0)
+    pixels = RIG.left.project(point), RIG.right.project(RIG.to_right(point))
+    first = place.shape(0, [pixels[0]], elemental_id="5b6c2f0e-7e7a-4a53-9d5e-111111111111")
+    second = place.shape(1, [pixels[1]], version=place.other, elemental_id="5b6c2f0e-7e7a-4a53-9d5e-111111111111")
+    alone = place.shape(0, [pixels[0]])
+    said = place.measure(scale=1000.0)
+    assert (said.status, said.json["changed"]) == (200, 2), said.body
+    found = place.values(first)
+    assert [found[name] for name in "XYZ"] == pytest.approx([400, -200, 3000], abs=0.5)
+    assert found["Length"] is None
+    assert place.values(second)["Range"] == pytest.approx(1000 * (0.16 + 0.04 + 9) ** 0.5, abs=0.5)
+    assert place.values(alone)["Range"] is None
+
+
+def test_a_calibration_of_other_pictures_is_scaled_to_those_of_the_media(place):
+    ((long, pixels),) = lines(1, seed=8)
+    # the calibration is of pictures of half the size
+    half = {
+        f"{name}_{side}": getattr(camera, name) / 2
+        for side, camera in (("left", LEFT), ("right", RIGHT))
+        for name in ("fx", "fy", "cx", "cy")
+    }
+    place.attach(viame_json(image_width=960, image_height=540, **half))
+    left, _ = place.pair(pixels)
+    assert place.measure(dry=True).json["changed"] == 2
+    said = place.api.post(
+        f"StereoMeasure/{place.media}",
+        {
+            "file": "calibration.yml",
+            "left": [[x / SIZE[0], y / SIZE[1]] for (x, y), _ in pixels],
+            "right": [[x / SIZE[0], y / SIZE[1]] for _, (x, y) in pixels],
+        },
+    )
+    assert said.status == 200, said.body
+    assert said.json["length"] == pytest.approx(long, rel=1e-4)
+    for (_, (x, y)), line in zip(pixels, said.json["epipolar"], strict=True):
+        near = min(((px - x / SIZE[0]) ** 2 + (py - y / SIZE[1]) ** 2) ** 0.5 for px, py in line)
+        assert near < 0.1
+    assert place.values(left)["Length"] is None
+
+
+def test_shapes_that_cannot_be_the_same_thing_are_named_and_nothing_changes(place):
+    place.attach(opencv_yaml())
+    good = place.pair(next(lines(1))[1])
+    bad = place.pair([((200.0, 500.0), (1700.0, 500.0)), ((300.0, 500.0), (1750.0, 520.0))])
+    said = place.measure()
+    assert said.status == 400
+    assert place.values(good[0])["Length"] is None
+    tried = place.measure(dry=True).json
+    assert {each["id"] for each in tried["refusals"]} == set(bad)
+    assert "before both cameras" in tried["refusals"][0]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"file": None}, "give one of them"),
+        ({"file": "missing.yml"}, "no attachment"),
+        ({"attributes": {"length": "Lenght"}}, "no type has this attribute"),
+        ({"attributes": {"length": "Note"}}, "need float"),
+        ({"attributes": {}}, "attributes"),
+        ({"attributes": {"width": "Length"}}, "attributes"),
+        ({"scale": 0}, "scale"),
+    ],
+)
+def test_what_is_wrong_is_refused_with_its_name(place, more, words):
+    place.attach(opencv_yaml())
+    place.attach(b"nothing", "broken.yml")
+    said = place.measure(**more)
+    assert (said.status, words in said.message + said.json["details"]) == (400, True), said.body
+
+
+def test_a_media_without_two_cameras_and_a_broken_file_are_refused(place):
+    place.attach(b"nothing", "broken.yml")
+    assert "calibration" in place.measure(file="broken.yml").message
+    assert "two cameras" in place.measure(media_ids=[place.views[0]]).message
+
+
+def test_who_may_not_see_the_media_or_edit_is_refused(place, api, project):
+    place.attach(opencv_yaml())
+    stranger, viewer = new_user(), new_user()
+    join(viewer, project, "View Only")
+    join(stranger, new_sibling(api, project), "View Only")
+    body = {"file": "calibration.yml", "left": [[0.5, 0.5]]}
+    assert viewer.post(f"StereoMeasure/{place.media}", body).status == 200
+    assert stranger.post(f"StereoMeasure/{place.media}", body).status in (403, 404)
+    patch = {"media_ids": [place.media], "file": "calibration.yml", "attributes": FLOATS}
+    assert viewer.patch(f"StereoMeasurements/{project}", patch).status == 403
