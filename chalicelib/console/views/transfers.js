@@ -95,7 +95,9 @@ const reportText = (report) =>
           number((report.localizations?.refused ?? 0) + (report.media?.refused ?? 0)),
         ),
         report.dropped?.length > 0 &&
-          text.importDropped(report.dropped.map((/** @type {any} */ each) => `${each.name} (${number(each.rows)})`).join(", ")),
+          text.importDropped(
+            report.dropped.map((/** @type {any} */ each) => `${each.name} (${number(each.rows)})`).join(", "),
+          ),
         report.note_count > 0 && text.importNotes(number(report.note_count)),
       ]
         .filter(Boolean)
