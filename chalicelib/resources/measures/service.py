@@ -135,7 +135,7 @@ def measure_all(writer: Writer, query: StereoQuery, body: StereoUpdate) -> Rewri
     if wrong := [name for name in names.values() if dtypes[name] != "float"]:
         raise BadInput(f"attributes: {wrong[0]!r} is of dtype {dtypes[wrong[0]]}; measures need float.")
     values: dict[int, dict[str, Any] | str] = {}
-    reader = writer.scope.at(Level.VIEW)
+    reader = writer.scope.for_level(Level.VIEW)
     for media in select(reader, writer.project, body.media_ids, body.media_query):
         stereo = _stereo(media, reader, body)
         for left, right in _pairs(writer, stereo):
@@ -243,7 +243,7 @@ def _rig(media: Media, scope: Scope, spec: Calibrated) -> Rig:
             raise BadInput(f"file: media {media.id} has no attachment with the name {spec.file!r}.")
         return _read(key)
     file: File = entities.get(Kind.FILE, spec.file_id)
-    if file.project != media.project or not scope.only(Kind.FILE.value, [file]):
+    if file.project != media.project or not scope.visible(Kind.FILE.value, [file]):
         raise NotFound.of("File", spec.file_id)
     key = owners.authorize_file(file)
     if key is None:
