@@ -2284,6 +2284,34 @@ class StatisticsAnswer(TypedDict, total=False):
     groups: int | None
     rows: list[dict[str, Any]] | None
     facets: list[Facet] | None
+class StereoAttributes(TypedDict, total=False):
+    length: str | None
+    range: str | None
+    x: str | None
+    y: str | None
+    z: str | None
+    error: str | None
+class StereoMeasure(TypedDict, total=False):
+    length: float | None
+    range: float | None
+    x: float | None
+    y: float | None
+    z: float | None
+    error: float | None
+    epipolar: list[list[list[float]]]
+class StereoMeasureSpec(TypedDict, total=False):
+    file: str | None
+    file_id: int | None
+    scale: float
+    left: Required[list[list[float]]]
+    right: list[list[float]] | None
+class StereoUpdate(TypedDict, total=False):
+    file: str | None
+    file_id: int | None
+    scale: float
+    media_ids: list[int] | None
+    media_query: str | None
+    attributes: Required[StereoAttributes]
 class SuggestionsSpec(TypedDict, total=False):
     ids: Required[list[int]]
     embedding_attribute: Required[str]
@@ -3095,6 +3123,8 @@ class StatisticsQuery(_Filters, total=False):
     limit: int
     fill: bool
     plot: Literal["bars", "heat", "lines"]
+class StereoQuery(TypedDict, total=False):
+    dry_run: bool
 class SuggestionQuery(TypedDict, total=False):
     query: Required[str]
     min_level: int
