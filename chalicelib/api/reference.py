@@ -10,6 +10,7 @@ from typing import Any
 from chalicelib.api import client_members
 from chalicelib.api.client_members import PAGE as CLIENTS
 from chalicelib.api.client_members import Models
+from chalicelib.http.decoding import MOST_WHOLE
 from chalicelib.http.openapi import REF, document
 from chalicelib.http.operation import Operation
 
@@ -26,6 +27,7 @@ _INDEX = f"""# Operations
 _WIDTH = 110
 """Characters of JSON that stay on one line."""
 _BOUNDS = (("minimum", "≥"), ("maximum", "≤"), ("minLength", "length ≥"), ("maxLength", "length ≤"))
+_OF_ALL = (("minimum", -MOST_WHOLE), ("maximum", MOST_WHOLE), ("minLength", 1))
 _REFERENCE = re.compile(re.escape(REF) + r"(\w+)")
 _TITLE = re.compile(r"\[(\w+)\]\(#\w+\)")
 
@@ -142,7 +144,8 @@ def _entry(operation: Operation, described: Schema) -> Iterator[str]:
     for parameter in described["parameters"]:
         place = "path" if parameter["in"] == "path" else "query"
         required = ", required" if parameter.get("required") and place == "query" else ""
-        yield f"- {place} `{parameter['name']}`: {_type(parameter['schema'])}{required}{_remark(parameter)}"
+        words = _type(_own_bounds(parameter["schema"]))
+        yield f"- {place} `{parameter['name']}`: {words}{required}{_remark(parameter)}"
     if body := described.get("requestBody"):
         optional = "" if body["required"] else " (may be absent)"
         yield f"- Body: {_type(body['content']['application/json']['schema'])}{optional}"
@@ -168,6 +171,12 @@ def _members(schema: Schema) -> Iterator[str]:
 
 def _remark(described: Schema) -> str:
     return f". {described['description']}" if described.get("description") else ""
+
+
+def _own_bounds(schema: Schema) -> Schema:
+    """The schema of a parameter without the bounds that all have: at least one character, at most 18 digits."""
+    own = {name: value for name, value in schema.items() if (name, value) not in _OF_ALL}
+    return own | ({"items": _own_bounds(own["items"])} if "items" in own else {})
 
 
 def _type(schema: Schema) -> str:

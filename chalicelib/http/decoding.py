@@ -36,6 +36,8 @@ MAX_THINGS = 500
 _VARIABLE = re.compile(r"{(\w+)}")
 _ID = re.compile(r"0*[1-9][0-9]{0,17}")
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
+MOST_WHOLE = 10**18 - 1
+"""The largest integer that a parameter takes."""
 _DECIMAL = re.compile(r"-?[0-9]{1,400}(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,3})?")
 _TRUTH = re.compile(r"true|false", re.IGNORECASE)
 _ANYTHING = re.compile(r".*", re.DOTALL)

@@ -22,7 +22,7 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.core.responses import BadRequestResponse, NotFoundResponse
 from chalicelib.http import members
-from chalicelib.http.decoding import MAX_THINGS
+from chalicelib.http.decoding import MAX_THINGS, MOST_WHOLE
 from chalicelib.http.encoding import MEDIA_TYPES
 from chalicelib.http.links import Links, links
 from chalicelib.http.operation import OneOf, Operation
@@ -63,7 +63,10 @@ def document(operations: Iterable[Operation], server: str = "/") -> Schema:
         ValueError: two different Structs have one name, which clients could not tell apart.
     """
     operations = tuple(operations)
-    schemas = _Schemas(type_ for operation in operations for type_ in _types(operation))
+    schemas = _Schemas(
+        (type_ for operation in operations for type_ in _bodies(operation)),
+        (type_ for operation in operations for type_ in _answers(operation)),
+    )
     leads = links(operations)
     paths: dict[str, Schema] = {}
     for operation in operations:
@@ -109,11 +112,19 @@ def etag(body: bytes) -> str:
 # Operations ----------------------------------------------------------------------------------------------------------
 
 
-def _types(operation: Operation) -> Iterator[Any]:
-    """The types of an operation's body and response."""
-    for declared in (operation.schema_body or operation.body, operation.schema_answer or operation.returns):
-        if declared is not None and not isinstance(declared, str):
-            yield from declared.options if isinstance(declared, OneOf) else (declared,)
+def _bodies(operation: Operation) -> Iterator[Any]:
+    """The types of an operation's body."""
+    return _options(operation.schema_body or operation.body)
+
+
+def _answers(operation: Operation) -> Iterator[Any]:
+    """The types of an operation's response."""
+    return _options(operation.schema_answer or operation.returns)
+
+
+def _options(declared: Any) -> Iterator[Any]:
+    if declared is not None and not isinstance(declared, str):
+        yield from declared.options if isinstance(declared, OneOf) else (declared,)
 
 
 def _operation(operation: Operation, schemas: _Schemas, leads: Links) -> Schema:
@@ -154,7 +165,20 @@ def _parameter(name: str, member: Schema, *, required: bool) -> Schema:
     parameter: Schema = {key: member[key] for key in ("description", "deprecated") if key in member}
     if schema.get("type") == "array":
         parameter |= {"style": "form", "explode": False}
+        schema = {"minItems": 1, **schema, "items": _piece(schema["items"], is_item=True)}
+    else:
+        schema = _piece(schema)
     return {"name": name, "in": "query", **({"required": True} if required else {}), **parameter, "schema": schema}
+
+
+def _piece(schema: Schema, *, is_item: bool = False) -> Schema:
+    """The schema of one value of a query parameter, with what the decoding of parameters asks of every value."""
+    match schema.get("type"):
+        case "integer" if "enum" not in schema:
+            return {"minimum": -MOST_WHOLE, "maximum": MOST_WHOLE, **schema}
+        case "string" if not schema.keys() & {"enum", "pattern", "format"}:
+            return {"minLength": 1, **schema, **({"pattern": "^[^,]+$"} if is_item else {})}
+    return schema
 
 
 def _format_parameter(operation: Operation) -> list[Schema]:
@@ -194,7 +218,9 @@ def _responses(operation: Operation, schemas: _Schemas, leads: Links) -> Schema:
     if operation.method != "GET":
         statuses += ["409", "413"]
     errors = {status: {"$ref": f"#/components/responses/{ERRORS[status][0]}"} for status in sorted(statuses)}
-    if any(each["schema"].get("type") == "array" or "format" in each["schema"] for each in content.values()):
+    if any(
+        each["schema"].get("type") == "array" or each["schema"].get("format") == "binary" for each in content.values()
+    ):
         errors = {"303": {"$ref": "#/components/responses/Elsewhere"}, **errors}
     success |= {name: value for name, value in (("content", content), ("links", leads)) if value}
     return {str(operation.success): success, **errors}
@@ -218,11 +244,17 @@ def _declared(declared: Any, schemas: _Schemas, most: int | None = None) -> Sche
 class _Schemas:
     """The schemas of all referenced types, in the dialect of OpenAPI 3.0."""
 
-    def __init__(self, types: Iterable[Any]) -> None:
-        kept = dict.fromkeys((*types, BadRequestResponse, NotFoundResponse, *SHAPES))
+    def __init__(self, bodies: Iterable[Any], answers: Iterable[Any]) -> None:
+        answers = dict.fromkeys((*answers, BadRequestResponse, NotFoundResponse, *SHAPES))
+        answered: dict[str, type] = {}
+        for info in inspect.multi_type_info(list(answers)):
+            _classes_of(info, answered)
+        kept = dict.fromkeys((*bodies, *answers))
         classes: dict[str, type] = {}
         for info in inspect.multi_type_info(list(kept)):
             _classes_of(info, classes)
+        self._sent = classes.keys() - answered.keys()
+        """The Structs of bodies alone: those refuse what they do not declare, and answers may come to have more."""
         made, components = msgspec.json.schema_components(list(kept), ref_template=REF + "{name}")
         self._nullable: set[str] = set()
         self._of: dict[Any, Schema] = dict(zip(kept, map(self._converted, made), strict=True))
@@ -272,6 +304,8 @@ class _Schemas:
             properties[name].pop("nullable", None)
         if required := [name for name in (*made.pop("required", ()), *later) if name in properties]:
             made["required"] = required
+        if cls.__name__ in self._sent and not any(getattr(cls, name, None) for name in ("keeps", "gathers", "is_open")):
+            made["additionalProperties"] = False
         return made
 
     def _converted(self, schema: Schema) -> Schema:
@@ -291,6 +325,8 @@ class _Schemas:
             made["enum"] = [schema["const"]]
         if "enum" in made:
             made.setdefault("type", "integer" if isinstance(made["enum"][0], int) else "string")
+        if made.get("type") == "integer" and "enum" not in made:
+            made.setdefault("format", "int64")
         for exclusive, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
             if exclusive in made:
                 made |= {bound: made[exclusive], exclusive: True}

@@ -5,6 +5,7 @@ answer is of the shape that the schema promises.
 from __future__ import annotations
 
 import zlib
+from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed
@@ -14,7 +15,7 @@ from schemathesis import GenerationMode
 
 from tests.contract.world import World, build
 from tests.faults import figures
-from tests.faults.fuzz_requests import DECLARED, cases, filled, hold, query_of, raw_of, takes_anything
+from tests.faults.fuzz_requests import DECLARED, cases, filled, hold, query_of, raw_of, served, takes_anything
 from tests.service import Api
 
 EXAMPLES = 25
@@ -42,6 +43,7 @@ def fuzz(world, name, examples, modes=MODES):
     """Ask an operation what the schema allows and what it does not; how often."""
     declared = DECLARED[name]
     asked = 0
+    refused: Counter[int] = Counter()
 
     def ask(case, level, aim):
         nonlocal asked
@@ -53,6 +55,8 @@ def fuzz(world, name, examples, modes=MODES):
         raw, query = raw_of(case.body), query_of(case)
         said = who(world, level).ask(declared.method, target, raw=raw, **query)
         assert said.status != 500, (name, level, target, query, raw, said.body)
+        assert str(said.status) in served()[name].definition.raw["responses"], (name, level, target, said.status)
+        refused[said.status] += mode is GenerationMode.POSITIVE and said.status == 400
         if said.status >= 400:
             assert said.json.keys() >= {"message"}, said.body
         else:
@@ -67,6 +71,7 @@ def fuzz(world, name, examples, modes=MODES):
             phases=[Phase.generate],
         )(run)
         seed(zlib.crc32(name.encode()))(run)()
+    figures.note("valid requests refused with 400", name, refused[400])
     return asked
 
 

@@ -15,6 +15,7 @@ from chalicelib.api.docs import ASSETS, asset, page
 from chalicelib.api.reference import reference
 from chalicelib.core.permissions import Level
 from chalicelib.errors import NotFound
+from chalicelib.http.decoding import MOST_WHOLE
 from chalicelib.http.openapi import as_yaml, described, document, etag
 from chalicelib.http.operation import Call
 from tests.http.toys import OPERATIONS, operation
@@ -86,12 +87,16 @@ class TestOperations:
             "name": "type",
             "in": "query",
             "description": "The type of the toys.",
-            "schema": {"type": "integer", "minimum": 1},
+            "schema": {"type": "integer", "format": "int64", "minimum": 1, "maximum": MOST_WHOLE},
         }
         assert found["meta"]["deprecated"] is True
         assert found["media_id"]["explode"] is False
         assert found["media_id"]["style"] == "form"
-        assert found["media_id"]["schema"] == {"type": "array", "items": {"type": "integer", "minimum": 1}}
+        assert found["media_id"]["schema"] == {
+            "type": "array",
+            "minItems": 1,
+            "items": {"type": "integer", "format": "int64", "minimum": 1, "maximum": MOST_WHOLE},
+        }
         assert found["dtype"]["schema"] == {"type": "string", "enum": ["box", "line"]}
         assert found["no_cache"]["schema"] == {"type": "boolean", "default": False}
         assert found["keys"]["required"] is True
@@ -116,7 +121,7 @@ class TestOperations:
             "CreateListResponse",
             "CreateResponse",
         ]
-        assert success(made, "/rest/ToyCount/{project}", "put") == {"type": "integer"}
+        assert success(made, "/rest/ToyCount/{project}", "put") == {"type": "integer", "format": "int64"}
         assert success(made, "/rest/Toy/{id}", "post", "200")
         assert success(made, "/rest/GetFrame/{id}", "get", media_type="image/*")["format"] == "binary"
         assert success(made, "/rest/Toys/{project}", "delete") == {}
@@ -165,7 +170,8 @@ class TestOperations:
 class TestSchemas:
     def test_names_emitted_accepted_and_hidden(self, schemas):
         toy = schemas["Toy"]["properties"]
-        assert toy["meta"] == {"type": "integer", "deprecated": True, "description": "Older name of type."}
+        number = {"type": "integer", "format": "int64"}
+        assert toy["meta"] == {**number, "deprecated": True, "description": "Older name of type."}
         assert "secret" not in toy
         assert schemas["Toy"]["required"] == ["id", "type"]
         assert schemas["ToyUpdate"]["properties"]["colorMap"]["deprecated"] is True
@@ -185,7 +191,7 @@ class TestSchemas:
             for name, member in schemas["Toy"]["properties"].items()
         }
         assert toy["state"] == {"type": "string", "enum": ["new", "old", None], "nullable": True}
-        assert toy["key"] == {"anyOf": [{"type": "integer"}, {"type": "string"}], "nullable": True}
+        assert toy["key"] == {"anyOf": [{"type": "integer", "format": "int64"}, {"type": "string"}], "nullable": True}
         assert toy["anything"] == {}
         assert toy["things"] == {"type": "array", "items": {}, "nullable": True}
         assert toy["pair"] == {"type": "array", "items": {}, "minItems": 2, "maxItems": 2, "nullable": True}
