@@ -8,13 +8,13 @@ from chalicelib.core.values.shapes import Refinement
 from chalicelib.formats import manifest
 from chalicelib.formats.model import MANIFEST, Dataset, Label, Layout
 from chalicelib.formats.refined import names_of
-from chalicelib.formats.writers import coco, cvat, dota, geojson, kwcoco, masks, mot, voc, yolo
+from chalicelib.formats.writers import coco, cvat, dota, geojson, kwcoco, masks, mot, mots, voc, yolo
 from chalicelib.formats.writers.science import coralnet, dive, dwca, fathomnet, viame
 from chalicelib.formats.writers.table import Csv, JsonLines, Parquet
 
 FormatName = Literal[
-    "coco", "kwcoco", "yolo", "voc", "mot", "cvat", "dota", "masks", "viame", "dive", "coralnet", "fathomnet", "dwca",
-    "geojson", "csv", "jsonl", "parquet",
+    "coco", "kwcoco", "yolo", "voc", "mot", "mots", "cvat", "dota", "masks", "viame", "dive", "coralnet", "fathomnet",
+    "dwca", "geojson", "csv", "jsonl", "parquet",
 ]  # fmt: skip
 WRITERS: dict[str, Any] = {
     "coco": coco,
@@ -22,6 +22,7 @@ WRITERS: dict[str, Any] = {
     "yolo": yolo,
     "voc": voc,
     "mot": mot,
+    "mots": mots,
     "cvat": cvat,
     "dota": dota,
     "masks": masks,
@@ -43,7 +44,7 @@ _HOLDS: dict[str, frozenset[str]] = {
     **dict.fromkeys(("coco", "kwcoco"), _ALL - {"open"}),
     "cvat": _ALL - {"holes"},
     "dota": frozenset({"angle"}),
-    "masks": frozenset({"mask", "angle", "ellipse", "holes"}),
+    **dict.fromkeys(("masks", "mots"), frozenset({"mask", "angle", "ellipse", "holes"})),
     "geojson": frozenset({"angle", "ellipse", "open", "holes"}),
     **dict.fromkeys(("csv", "jsonl", "parquet"), _ALL),
 }

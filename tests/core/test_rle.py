@@ -76,3 +76,12 @@ def test_filled_are_the_pixels_whose_centres_lie_within(points):
 def test_holes_are_not_filled():
     ring, hole = [(0, 0), (6, 0), (6, 6), (0, 6)], [(2, 2), (4, 2), (4, 4), (2, 4)]
     assert rle.area(rle.filled([ring, hole], (8, 8))) == 32
+
+
+@examples(50, 2000, st.integers(1, 12), st.integers(1, 12), st.integers(0, 2**32 - 1))
+def test_differences_and_unions_are_those_of_their_pixels(height, width, seed):
+    rng = np.random.default_rng(seed)
+    one, two = (np.asfortranarray(rng.random((height, width)) < rng.random(), dtype=np.uint8) for _ in range(2))
+    runs, other = (rle.runs_of(each.tobytes(order="F")) for each in (one, two))
+    for made, expected in ((rle.without(runs, other), one & ~two & 1), (rle.union(runs, other), one | two)):
+        assert rle.encode(made) == coco.encode(np.asfortranarray(expected))["counts"].decode()

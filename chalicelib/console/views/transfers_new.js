@@ -17,6 +17,7 @@ export const FORMATS = [
   ["yolo", "YOLO"],
   ["voc", "Pascal VOC"],
   ["mot", "MOT"],
+  ["mots", "MOTS"],
   ["cvat", "CVAT"],
   ["dota", "DOTA"],
   ["masks", "PNG masks (VOC)"],

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from itertools import accumulate
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate, pairwise
 
 MOST_CHARACTERS = 65_536
 """The longest text of one mask."""
@@ -79,6 +79,33 @@ def joined(runs: Iterable[int]) -> list[int]:
         elif run:
             found.append(run)
     return found
+
+
+def without(runs: Sequence[int], other: Sequence[int]) -> list[int]:
+    """The runs of the pixels of a mask that another one of the same picture does not have."""
+    return _merged(runs, other, lambda own, taken: own and not taken)
+
+
+def union(runs: Sequence[int], other: Sequence[int]) -> list[int]:
+    """The runs of the pixels that either of two masks of the same picture has."""
+    return _merged(runs, other, lambda one, two: one or two)
+
+
+def _merged(one: Sequence[int], two: Sequence[int], is_inside: Callable[[bool, bool], bool]) -> list[int]:
+    """The runs of the pixels that are inside by whether they are in the one and in the other mask."""
+    first, second = list(accumulate(one)), list(accumulate(two))
+    total = first[-1]
+    changes, was, a, b = [0], False, 0, 0
+    for place in sorted({0, *first, *second} - {total}):
+        while a < len(first) and first[a] <= place:
+            a += 1
+        while b < len(second) and second[b] <= place:
+            b += 1
+        now = is_inside(a % 2 == 1, b % 2 == 1)
+        if now != was:
+            changes.append(place)
+            was = now
+    return [end - start for start, end in pairwise([*changes, total])]
 
 
 def pixels(runs: Sequence[int]) -> bytes:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import configparser
 import re
+from collections.abc import Collection
+from typing import Any
 
 import msgspec
 
@@ -39,7 +41,7 @@ _BASE = re.compile(r"(?P<base>(?:.*/)?(?P<key>[^/]+))/(?:gt/gt|det/det)\.txt", r
 def read(archive: Archive) -> Rows:
     """The rows of an archive. Raises BadInput where it is not of the format at all."""
     paths = matching(archive, r".+/(gt/gt|det/det)\.txt")
-    names, table = set(archive.names()), MediaTable(archive)
+    table = MediaTable(archive)
     if not paths and not table.is_ours:
         raise BadInput("MOT: the archive has no <sequence>/gt/gt.txt or <sequence>/det/det.txt.")
     tracks: set[tuple[str, str]] = set()
@@ -47,25 +49,10 @@ def read(archive: Archive) -> Rows:
     for path in paths:
         found = _BASE.fullmatch(path)
         folder, key = (found["base"], found["key"]) if found else ("", path)
-        info = _info(archive, f"{folder}/seqinfo.ini") if f"{folder}/seqinfo.ini" in names else {}
-        pictures = f"{folder}/{info.get('imdir') or 'img1'}/"
-        labels = f"{folder}/gt/labels.txt"
-        classes = [line for _, line in text_lines(archive, labels)] if labels in names else []
+        classes = classes_of(archive, folder)
         # Other programs number the tracks of each sequence on its own.
         prefix = "" if table.is_ours else f"{key}/"
-        yield from table.new(
-            path,
-            key,
-            name=info.get("name") or key,
-            is_video=True,
-            path=pictures if pictures in folders else "",
-            fps=_rate(info),
-            **{
-                member: size
-                for member, name in (("width", "imwidth"), ("height", "imheight"), ("frames", "seqlength"))
-                if (size := natural(info.get(name, ""))) is not None
-            },
-        )
+        yield from table.new(path, key, **sequence_of(archive, folder, key, folders))
         for place, line in text_lines(archive, path):
             try:
                 label = _label(line, key, classes)
@@ -84,6 +71,26 @@ def read(archive: Archive) -> Rows:
             later = zip(_LATER, map(str.strip, line.split(",")[_LEAST:]), strict=False)
             yield from dropped(place, "line", dict(later), ("class",), _BLANK)
     yield from table.rest()
+
+
+def classes_of(archive: Archive, folder: str) -> list[str]:
+    """The names of the classes of a sequence, the first of number 1; empty where the archive does not tell them."""
+    labels = f"{folder}/gt/labels.txt"
+    return [line for _, line in text_lines(archive, labels)] if labels in set(archive.names()) else []
+
+
+def sequence_of(archive: Archive, folder: str, key: str, folders: Collection[str]) -> dict[str, Any]:
+    """The members of the media of a sequence, by its `seqinfo.ini`; `folders` are those that have pictures."""
+    info = _info(archive, f"{folder}/seqinfo.ini") if f"{folder}/seqinfo.ini" in set(archive.names()) else {}
+    pictures = f"{folder}/{info.get('imdir') or 'img1'}/"
+    sizes = (("width", "imwidth"), ("height", "imheight"), ("frames", "seqlength"))
+    return {
+        "name": info.get("name") or key,
+        "is_video": True,
+        "path": pictures if pictures in folders else "",
+        "fps": _rate(info),
+        **{member: size for member, name in sizes if (size := natural(info.get(name, ""))) is not None},
+    }
 
 
 def _label(line: str, media: str, classes: list[str]) -> Label | None:

@@ -45,7 +45,7 @@ def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> 
         frames: defaultdict[int, list[Label]] = defaultdict(list)
         wanted = set(group.frames)
         for label in group.labels:
-            is_held = label.class_name in numbers and label.frame in wanted and _has_inside(label, group.media)
+            is_held = label.class_name in numbers and label.frame in wanted and has_inside(label, group.media)
             if is_held and len(frames[label.frame]) < MOST:
                 frames[label.frame].append(label)
             else:
@@ -84,7 +84,8 @@ def colour(index: int) -> tuple[int, int, int]:
     return found[0], found[1], found[2]
 
 
-def _has_inside(label: Label, media: Media) -> bool:
+def has_inside(label: Label, media: Media) -> bool:
+    """Whether a label covers pixels of a picture of known size: all but lines, dots, polylines and skeletons."""
     refined = label.refined or Refined()
     is_line = refined.is_open or refined.visible is not None or bool(refined.points)
     return has_pixel_bounds(label, media) and not is_line and media.width * media.height <= MOST_PIXELS

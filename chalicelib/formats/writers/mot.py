@@ -37,9 +37,7 @@ def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> 
         manifest.write(group, sink)
         base = media_folder(group.media)
         if group.is_first:
-            sink.add(f"{base}/seqinfo.ini", _sequence(dataset, group.media).encode())
-            sink.add(f"{base}/gt/labels.txt", "".join(f"{_word(name)}\n" for name in dataset.classes).encode())
-            sink.append(f"{base}/gt/gt.txt", "rows", b"")
+            begin_sequence(dataset, group.media, sink)
         for label in group.labels:
             line = _line(label, group.media, numbers)
             if line is None:
@@ -61,6 +59,14 @@ always = no_files
 def picture_path(media: Media, frame: int, extension: str) -> str:
     """Where the picture of a frame is: `key/img1/000001.jpg` for frame 0."""
     return f"{media_folder(media)}/img1/{frame + 1:06d}.{extension}"
+
+
+def begin_sequence(dataset: Dataset, media: Media, sink: Sink) -> None:
+    """Write what a sequence has before its rows: its size and rate, the names of classes, an empty `gt.txt`."""
+    base = media_folder(media)
+    sink.add(f"{base}/seqinfo.ini", _sequence(dataset, media).encode())
+    sink.add(f"{base}/gt/labels.txt", "".join(f"{_word(name)}\n" for name in dataset.classes).encode())
+    sink.append(f"{base}/gt/gt.txt", "rows", b"")
 
 
 def _sequence(dataset: Dataset, media: Media) -> str:

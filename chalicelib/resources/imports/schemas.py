@@ -10,8 +10,8 @@ from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import ONE_LINE, Id, Resource, Timestamp
 
 Format = Literal[
-    "coco", "kwcoco", "yolo", "voc", "mot", "cvat", "dota", "masks", "viame", "dive", "coralnet", "csv", "jsonl",
-    "parquet",
+    "coco", "kwcoco", "yolo", "voc", "mot", "mots", "cvat", "dota", "masks", "viame", "dive", "coralnet", "csv",
+    "jsonl", "parquet",
 ]  # fmt: skip
 Target = Literal["media", "image", "video", "box", "line", "dot", "poly", "track", "frame", "note"]
 MOST_CLASSES = 1_000

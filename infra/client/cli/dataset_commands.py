@@ -13,14 +13,15 @@ from . import datasets
 from .sessions import ProjectOption, Session, wait
 
 ImportFormat = Literal[
-    "coco", "kwcoco", "yolo", "voc", "mot", "cvat", "dota", "masks", "viame", "dive", "coralnet", "csv", "jsonl",
-    "parquet",
+    "coco", "kwcoco", "yolo", "voc", "mot", "mots", "cvat", "dota", "masks", "viame", "dive", "coralnet", "csv",
+    "jsonl", "parquet",
 ]  # fmt: skip
 ExportFormat = Literal[
     "coco",
     "yolo",
     "voc",
     "mot",
+    "mots",
     "cvat",
     "dota",
     "masks",
