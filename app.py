@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import gc
+
+gc.disable()  # all that is imported stays: to look for garbage among it takes a tenth of a cold start
+
+import base64
 import json
 import os
 import sys
@@ -147,3 +150,4 @@ for _path, _operations in routes().items():
 
 # what was imported stays: a full collection between two bulk changes would otherwise look at all of it
 gc.freeze()
+gc.enable()

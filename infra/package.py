@@ -223,6 +223,8 @@ def package_api(installed: dict[str, Path], stage: str, build: Path, python: str
     _say("packing the API")
     project = build / "work" / "api"
     _copy_code(project, ("app.py", "chalicelib", ".chalice/config.json"))
+    write = [sys.executable, "-c", "from chalicelib.api import site; site.build_schema()"]
+    subprocess.run(write, check=True, cwd=project, env={**os.environ, "PYTHONPATH": ""})  # noqa: S603 nothing from outside
     (project / "requirements.txt").write_text("")
     out = build / "work" / "chalice"
     command = [str(Path(sys.executable).with_name("chalice")), "package", "--stage", stage, str(out)]

@@ -42,5 +42,23 @@ def test_what_is_needed_later_is_imported_later(imported):
     assert {name.partition(".")[0] for name in imported} & set(LATER) == set()
 
 
+def test_the_schema_of_a_package_is_the_one_that_would_be_made(monkeypatch, tmp_path):
+    from chalicelib.api import site
+
+    monkeypatch.setattr(site, "BUILT_SCHEMA", tmp_path / "schema.json")
+    made = site.schema_for('https://limn.example.org/a"b')
+    site.build_schema()
+    assert site.schema_for('https://limn.example.org/a"b') == made
+    assert json.loads(made)["servers"][0]["url"] == 'https://limn.example.org/a"b'
+    monkeypatch.setattr(site.openapi, "document", None)
+    assert site.schema_for("/") != made
+
+
+def test_garbage_is_collected_after_a_cold_start():
+    code = "import app, gc; print(gc.isenabled(), gc.get_freeze_count() > 100_000)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "True"]
+
+
 def test_a_cold_start_imports_no_more_modules_than_it_did(imported):
     assert len(imported) < MOST

@@ -42,7 +42,10 @@ class FrameQuery(Resource, kw_only=True):
         str | None,
         Meta(description="The part to show, `width:height:x:y` relative to the frame; one, or one for each frame."),
     ] = None
-    force_scale: Annotated[str | None, Meta(description="Size in pixels after `roi`, `640x480`.")] = None
+    force_scale: Annotated[
+        str | None,
+        Meta(description="Size in pixels after `roi`, `640x480`. The lowest file that has as many is decoded."),
+    ] = None
     animate: (
         Annotated[int, Meta(ge=0, le=15, description="Frames per second of an animation in place of a grid.")] | None
     ) = None

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from chalicelib.video.pictures.render import RenderOptions
 
 MOST_FRAMES = 256
+_NARROWEST = 1e-6
 LARGEST_IMAGE = 128 * 1024 * 1024
 """Bytes of an image file that is decoded within a request."""
 _AVIF = "image/avif"
@@ -76,7 +77,7 @@ def render(media: Media, request: FrameRequest) -> tuple[bytes, str]:
     file: File | None = image_of(media)
     if file is not None and request.frames != (0,):
         raise BadInput("frames: an image has frame 0 only.")
-    chosen: File = file or streams.choose(media, request.quality)
+    chosen: File = file or streams.choose(media, request.quality, _enough(options))
     if not isinstance(chosen, Picture):
         _check_size(chosen, len(parts), options)
 
@@ -179,6 +180,17 @@ def _options(request: FrameRequest) -> RenderOptions:
         rois=rendering.parse_rois(request.roi) if request.roi else (),
         force_scale=rendering.parse_size(request.force_scale, "force_scale") if request.force_scale else None,
         animate=request.animate,
+    )
+
+
+def _enough(options: RenderOptions) -> tuple[float, float] | None:
+    """The width and height of a picture that has all pixels that are shown; None where it is not scaled."""
+    if options.force_scale is None:
+        return None
+    width, height = options.force_scale
+    return (
+        width / min((max(roi.width, _NARROWEST) for roi in options.rois), default=1.0),
+        height / min((max(roi.height, _NARROWEST) for roi in options.rois), default=1.0),
     )
 
 

@@ -10,6 +10,7 @@ is a key that the media may name (`owners.authorize`).
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -199,8 +200,13 @@ def locate(project: int, media: int, paths: Iterable[str]) -> dict[str, Place]:
     return places | {each.path: key for each, key in keys.items()}
 
 
-def choose(media: Media, quality: int | None) -> Stream | OriginalVideo:
+def choose(media: Media, quality: int | None, enough: tuple[float, float] | None = None) -> Stream | OriginalVideo:
     """The streaming file whose height is closest to `quality`, or the highest one; or the video where it lies.
+
+    Args:
+        media: the video.
+        quality: a height in pixels, if one is wanted.
+        enough: the width and height that are shown of it: without `quality` the lowest file that has both.
 
     Raises:
         BadInput: the media shows others, or has no streaming file with a segment file.
@@ -221,8 +227,14 @@ def choose(media: Media, quality: int | None) -> Stream | OriginalVideo:
     if not usable:
         raise BadInput(f"Media {media.id} has no streaming file{' with a segment file' if streaming else ''} yet.")
     if quality is None:
-        return max(usable, key=lambda entry: entry.resolution[0])
+        width, height = enough or (math.inf, math.inf)
+        large = [each for each in usable if each.resolution[0] >= height and each.resolution[1] >= width]
+        return min(large, key=_height) if large else max(usable, key=_height)
     return min(usable, key=lambda entry: abs(entry.resolution[0] - quality))
+
+
+def _height(stream: Stream) -> int:
+    return stream.resolution[0]
 
 
 def _where_it_lies(media: Media) -> OriginalVideo | None:

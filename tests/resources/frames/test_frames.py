@@ -66,6 +66,26 @@ class TestGetFrame:
         assert page.get(f"GetFrame/{media}", frames=75).body != page.get(f"GetFrame/{media}", frames=76).body
         assert page.get(f"Media/{media + 1}").headers["Content-Type"] == "application/json"
 
+    @pytest.mark.parametrize(
+        ("query", "height"),
+        [
+            ({"force_scale": "48x32"}, 32),
+            ({"force_scale": "48x33"}, 64),
+            ({"force_scale": "24x16", "roi": "0.5:0.5:0:0"}, 32),
+            ({"force_scale": "48x32", "roi": "0.5:0.5:0:0"}, 64),
+            ({"force_scale": "48x32", "quality": 64}, 64),
+            ({"force_scale": "960x640"}, 64),
+            ({}, 64),
+        ],
+    )
+    def test_the_lowest_file_that_has_the_pixels_is_decoded(self, viewer, media, monkeypatch, query, height):
+        drawn, run_all = [], isolation.run_all
+        monkeypatch.setattr(isolation, "run_all", lambda *task, **more: drawn.append(task) or run_all(*task, **more))
+        said = viewer.get(f"GetFrame/{media}", frames=40, **query)
+        assert said.status == 200
+        assert "roi" in query or height == 64 or frame_shown(said.body) == 40
+        assert [view.size[1] for task in drawn for view in task[2].views] == [height]
+
     def test_without_frames_it_is_the_first(self, viewer, media):
         assert frame_shown(viewer.get(f"GetFrame/{media}").body) == 0
 
