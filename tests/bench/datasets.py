@@ -39,11 +39,13 @@ def main(rows: int = 100_000, pictures: int = 1_000) -> None:
     project = api.made("Projects", {"name": "boxes", "organization": organization})
     data = Dataset(api, project, pictures=False)
     fill(data, [data.add_bare(f"{number}.mp4", num_frames=FRAMES) for number in range(20)], rows)
-    for form in ("coco", "yolo"):
+    for form in ("parquet", "csv", "coco", "yolo"):
         with measured(f"{rows} boxes to {form}"):
             export = run(api, project, {"format": form})
         assert export["labels"] == rows
         print(f"  {export['size'] / 1e6:.1f} MB, {export['progress']['total']} parts")
+        if form not in ("coco", "yolo"):
+            continue
         body = objects.read(f"_exports/{project}/{export['uid']}/archive.zip")
         copy = api.made("Projects", {"name": f"copy of {form}", "organization": organization})
         Dataset(api, copy, pictures=False)

@@ -36,8 +36,8 @@ def test_the_recipes_run_as_they_stand(shared_stack, tmp_path):
         assert ran.returncode == 0, ran.stdout[-1000:] + ran.stderr[-2000:] + shared_stack.log()[-1000:]
 
 
-def prepared(place):
-    """A project with a type of images and one of videos."""
+def prepared(place, name="recipes"):
+    """A project with a type of images and one of videos, in an organization of a name."""
     session = requests.Session()
     session.headers["Authorization"] = f"Token {place['token']}"
 
@@ -46,6 +46,6 @@ def prepared(place):
         assert said.ok, said.text
         return said.json()["id"]
 
-    project = make("Projects", {"name": "recipes", "organization": make("Organizations", {"name": "recipes"})})
+    project = make("Projects", {"name": "recipes", "organization": make("Organizations", {"name": name})})
     types = {name: make(f"MediaTypes/{project}", {"name": name, "dtype": name}) for name in ("image", "video")}
     return {"PROJECT": str(project), "IMAGES": str(types["image"]), "VIDEOS": str(types["video"])}
