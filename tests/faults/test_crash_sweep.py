@@ -8,7 +8,7 @@ import zlib
 import pytest
 
 from chalicelib.resources.identity_providers import oidc
-from chalicelib.settings import settings
+from chalicelib.settings import override
 from tests.faults import figures, test_job_sweep, workflows
 from tests.faults.crashes import MODES, crasher
 from tests.faults.rewind import rewinding
@@ -23,12 +23,9 @@ NAMES = sorted(
 
 @pytest.fixture(scope="module")
 def sweeper():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LIMN_ALLOWED_ORIGINS", "https://templates.example.org")
-        patch.setenv("LIMN_NOTIFY_ADDRESS", "ops@example.org")
-        patch.setenv("LIMN_EMAIL_ENABLED", "true")
+    given = {"allowed_origins": ["https://templates.example.org"], "notify_address": "ops@example.org"}
+    with pytest.MonkeyPatch.context() as patch, override(**given, email_enabled=True):
         patch.setattr(oidc, "discover", lambda _: {})
-        settings.cache_clear()
         world = workflows.build()
         with rewinding() as undo, crasher() as hook:
             undo.mark()
@@ -36,7 +33,6 @@ def sweeper():
             sweeper.workflows = {workflow.name: workflow for workflow in workflows.workflows(world)}
             yield sweeper
             undo.back()
-    settings.cache_clear()
 
 
 def test_every_operation_that_writes_is_swept(sweeper):

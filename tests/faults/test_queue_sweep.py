@@ -36,7 +36,7 @@ from chalicelib.resources.transcodes.messages import AssembleTranscode, EncodePi
 from chalicelib.resources.types.messages import BuryRetired
 from chalicelib.resources.uploads import tus
 from chalicelib.resources.webhooks.messages import DeliverEvents, RedeliverEvent
-from chalicelib.settings import settings
+from chalicelib.settings import override, settings
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.log.wakeups import ProjectChanged
 from chalicelib.storage.view import views
@@ -270,9 +270,8 @@ def _unnamed_objects(rig):
 
 @pytest.fixture(scope="module")
 def rig():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LIMN_ALLOWED_ORIGINS", "https://templates.example.org")
-        settings.cache_clear()
+    origins = ["https://templates.example.org"]
+    with pytest.MonkeyPatch.context() as patch, override(allowed_origins=origins):
         patch.setattr(bulk_service, "SOON_DONE", A_COMMIT)
         patch.setattr(bulk_service, "SETTLED", 0)
         with rewinding() as undo, crasher() as hook:
@@ -281,7 +280,6 @@ def rig():
             undo.mark()
             yield rig
             undo.back()
-    settings.cache_clear()
 
 
 def sweep(rig, flow, chosen=lambda number, mode: True):

@@ -17,7 +17,7 @@ from chalicelib.core.records import KINDS, RecordKind
 from chalicelib.errors import BadInput
 from chalicelib.resources.identity_providers import oidc
 from chalicelib.resources.jobs.runs import RUN
-from chalicelib.settings import settings
+from chalicelib.settings import override
 from chalicelib.storage.dynamodb import limits, records
 from tests.contract.world import _minimal
 from tests.faults import workflows
@@ -63,13 +63,11 @@ CREATED_BY = {
 
 @pytest.fixture(scope="module")
 def ground():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LIMN_ALLOWED_ORIGINS", "https://templates.example.org")
+    origins = ["https://templates.example.org"]
+    with pytest.MonkeyPatch.context() as patch, override(allowed_origins=origins):
         patch.setattr(oidc, "discover", lambda _: {})
-        settings.cache_clear()
         world = workflows.build()
         yield world, {each.name: each for each in workflows.workflows(world)}
-    settings.cache_clear()
 
 
 def full(kind):

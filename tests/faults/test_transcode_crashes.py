@@ -15,7 +15,7 @@ from chalicelib.resources.media import streams
 from chalicelib.resources.media.streams import RangeSource
 from chalicelib.resources.transcodes import steps as transcodes_steps
 from chalicelib.resources.transcodes.messages import AssembleTranscode, EncodePiece, PlanTranscode
-from chalicelib.settings import settings
+from chalicelib.settings import override, settings
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.dynamodb.progress import pieces
 from chalicelib.storage.log import log
@@ -42,12 +42,9 @@ def handle(message):
 
 
 @pytest.fixture
-def short_pieces(monkeypatch):
-    monkeypatch.setenv("LIMN_PIECE_SECONDS", "1")
-    settings.cache_clear()
-    yield
-    monkeypatch.undo()
-    settings.cache_clear()
+def short_pieces():
+    with override(piece_seconds=1):
+        yield
 
 
 @pytest.fixture(params=["silent", pytest.param("with sound", marks=pytest.mark.nightly)])

@@ -8,7 +8,7 @@ import re
 import socket
 import threading
 import time
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,7 @@ from chalicelib.core.keys import object_keys
 from chalicelib.core.time.deadline import time_limit
 from chalicelib.core.web import origins
 from chalicelib.errors import Forbidden, LimnError, Unavailable
-from chalicelib.settings import settings
+from chalicelib.settings import override
 from chalicelib.storage import outbound
 from chalicelib.storage.objects import s3
 from chalicelib.storage.objects.gcs import GcsStore
@@ -69,21 +69,16 @@ class Server:
 
 
 @pytest.fixture
-def server(monkeypatch):
-    opened = []
+def server():
+    opened, stack = [], ExitStack()
 
     def start(way: str) -> Server:
-        opened.append(Server(way))
-        monkeypatch.setenv("LIMN_STORE_ORIGINS", opened[-1].url)
-        monkeypatch.setenv("LIMN_GCS_ENDPOINT", opened[-1].url)
-        settings.cache_clear()
+        opened.append(stack.enter_context(closing(Server(way))))
+        stack.enter_context(override(store_origins=[opened[-1].url], gcs_endpoint=opened[-1].url))
         return opened[-1]
 
-    yield start
-    for each in opened:
-        each.close()
-    monkeypatch.undo()
-    settings.cache_clear()
+    with stack:
+        yield start
 
 
 def store_at(url: str, kind: str):

@@ -11,7 +11,7 @@ import boto3
 import pytest
 import requests
 
-from chalicelib.settings import settings
+from chalicelib.settings import override, settings
 from chalicelib.storage.objects import placement
 from infra.emulator.s3.front import S3Front
 from tests import objects
@@ -56,15 +56,11 @@ def google():
 
 
 @pytest.fixture
-def allowed(front, google, monkeypatch):
+def allowed(front, google):
     """The operator allows both: they are on this machine."""
-    monkeypatch.setenv("LIMN_STORE_ORIGINS", f"{front.url},{google.url}")
-    monkeypatch.setenv("LIMN_GCS_ENDPOINT", google.url)
-    settings.cache_clear()
-    placement._open.cache_clear()
-    yield
-    monkeypatch.undo()
-    settings.cache_clear()
+    with override(store_origins=[front.url, google.url], gcs_endpoint=google.url):
+        placement._open.cache_clear()
+        yield
 
 
 def s3_spec(front, name):

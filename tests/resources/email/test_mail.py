@@ -11,7 +11,7 @@ from chalicelib import queues
 from chalicelib.queues import encode
 from chalicelib.resources.email import service as mail_service
 from chalicelib.resources.email.service import LARGEST_ATTACHMENTS
-from chalicelib.settings import settings
+from chalicelib.settings import override, settings
 from tests import objects
 from tests.resources.media.samples import uploaded
 from tests.resources.transcodes.test_transcodes import key_of, sent
@@ -146,13 +146,9 @@ class TestSendEmail:
     def test_it_needs_execute(self, member, project, spec):
         assert member("Can Transfer").post(f"Email/{project}", spec).status == 403
 
-    def test_where_mail_is_switched_off_it_says_so(self, api, project, spec, monkeypatch):
-        monkeypatch.setenv("LIMN_EMAIL_ENABLED", "false")
-        settings.cache_clear()
-        said = api.post(f"Email/{project}", spec)
-        monkeypatch.undo()
-        settings.cache_clear()
-        assert said.status == 400
+    def test_where_mail_is_switched_off_it_says_so(self, api, project, spec):
+        with override(email_enabled=False):
+            assert api.post(f"Email/{project}", spec).status == 400
 
 
 class TestEachRecipient:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import boto3
 import pytest
 
-from chalicelib.settings import settings
+from chalicelib.settings import override, settings
 from tests.resources.annotations.boxes import Here, settle
 
 
@@ -22,13 +22,10 @@ def here(api, project) -> Here:
 
 
 @pytest.fixture
-def small_answers(monkeypatch):
+def small_answers():
     """Answers above 4,000 bytes go through the object store."""
-    monkeypatch.setenv("LIMN_LARGEST_ANSWER", "4000")
-    settings.cache_clear()
-    yield
-    monkeypatch.undo()
-    settings.cache_clear()
+    with override(largest_answer=4000):
+        yield
 
 
 def rows_of(said) -> list[dict[str, str]]:

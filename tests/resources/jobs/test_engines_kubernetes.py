@@ -18,7 +18,7 @@ from chalicelib.core.models.integrations import JobCluster
 from chalicelib.resources.jobs.engines import kubernetes
 from chalicelib.resources.jobs.engines.base import EngineUnavailable, Submission, WorkflowRefused
 from chalicelib.resources.jobs.runs import Run
-from chalicelib.settings import settings
+from chalicelib.settings import override
 from chalicelib.storage import sealing
 from tests.resources.jobs import clusters
 from tests.workflows.test_workflows import FORK
@@ -148,22 +148,18 @@ class TestHosts:
         assert "cannot be used at the moment" in str(refused.value)
 
     @pytest.mark.slow
-    def test_open_closed_and_other_ports_are_told_by_the_same_sentence(self, monkeypatch, tmp_path):
+    def test_open_closed_and_other_ports_are_told_by_the_same_sentence(self, tmp_path):
         sentences = set()
         with socket.socket() as listening, socket.socket() as closed:
             closed.bind(("127.0.0.1", 0))
             listening.bind(("127.0.0.1", 0))
             listening.listen()
             ports = [listening.getsockname()[1], closed.getsockname()[1]]
-            for allowed in ("", ",".join(f"https://127.0.0.1:{port}" for port in ports)):
-                monkeypatch.setenv("LIMN_SERVICE_ORIGINS", allowed)
-                settings.cache_clear()
+            for allowed in ([], [f"https://127.0.0.1:{port}" for port in ports]):
                 for port in ports:
-                    with pytest.raises(EngineUnavailable) as away:
+                    with override(service_origins=allowed), pytest.raises(EngineUnavailable) as away:
                         engine("127.0.0.1", port).statuses([order()], time.monotonic() + 0.5)
                     sentences.add(str(away.value))
-        monkeypatch.undo()
-        settings.cache_clear()
         assert sentences == {"The job cluster c cannot be used at the moment."}
 
 

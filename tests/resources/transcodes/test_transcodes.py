@@ -13,7 +13,7 @@ from chalicelib.resources.transcodes import steps
 from chalicelib.resources.transcodes.results import Workshop
 from chalicelib.resources.types import archive_keys
 from chalicelib.resources.uploads import fetching
-from chalicelib.settings import settings
+from chalicelib.settings import override, settings
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.dynamodb.progress import pieces
 from chalicelib.storage.log import log
@@ -26,13 +26,10 @@ SMALL = [ResolutionConfig(resolution=64)]
 
 
 @pytest.fixture
-def short_pieces(monkeypatch):
+def short_pieces():
     """Pieces of one second, so that three seconds make several."""
-    monkeypatch.setenv("LIMN_PIECE_SECONDS", "1")
-    settings.cache_clear()
-    yield
-    monkeypatch.undo()
-    settings.cache_clear()
+    with override(piece_seconds=1):
+        yield
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from tusclient.client import TusClient
 
 from chalicelib.core.web.tus import LARGEST_CHUNK
-from chalicelib.settings import settings
+from chalicelib.settings import override
 from infra.local.http.gateway import Server
 from tests import objects
 from tests.resources.uploads.tus_client import (
@@ -23,16 +23,13 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def served(monkeypatch):
+def served():
     """The API on a port of this machine; its address."""
     server = Server(GATEWAY, "127.0.0.1", 0)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
-    monkeypatch.setenv("LIMN_PUBLIC_URL", f"http://127.0.0.1:{server.server_port}")
-    settings.cache_clear()
-    yield settings().public_url
-    monkeypatch.undo()
-    settings.cache_clear()
+    with override(public_url=f"http://127.0.0.1:{server.server_port}") as changed:
+        yield changed.public_url
     server.shutdown()
     server.server_close()
     thread.join()
