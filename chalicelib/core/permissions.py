@@ -17,7 +17,7 @@ OrganizationLevelName = Literal["Member", "Admin"]
 
 
 class Level(IntEnum):
-    """A caller's level in a project or an organization; 0 is a stranger."""
+    """A caller's level in a project or an organization; 0 is none."""
 
     NONE = 0
     VIEW = 1

@@ -148,7 +148,7 @@ def _is_within(number: str, place: str) -> bool:
 
 
 def folders_of(workflow: Workflow, pod: Container) -> Iterable[Folder]:
-    """The folders of a container. Raises BadInput for a size that is none."""
+    """The folders of a container. Raises BadInput for a malformed size."""
     claims = {claim.name: claim for claim in workflow.spec.volume_claim_templates}
     for mount in pod.volume_mounts:
         claim = claims.get(mount.name)

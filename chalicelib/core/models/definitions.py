@@ -143,7 +143,7 @@ class Skeleton(Resource, kw_only=True):
     ] = []
 
     def __post_init__(self) -> None:
-        """Refuse names that are not unique, and edges to points that there are not."""
+        """Refuse repeated names, and edges between unknown points."""
         if len(set(self.points)) < len(self.points):
             message = "skeleton.points: each name may stand there once."
             raise ValueError(message)

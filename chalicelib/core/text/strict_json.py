@@ -1,4 +1,4 @@
-"""JSON from outside: each member once, and refusals that say what is wrong and where."""
+"""Decode JSON of requests: repeated members are refused, and errors say what is wrong and where."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Buckets of an organization's own. Credentials go under seal and never come back."""
+"""Buckets of an organization's own. Credentials are encrypted and never shown."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def change_bucket(call: Call[Bucket, NoQuery, BucketUpdate], change: dict[str, A
 
 
 def remove_bucket(call: Call[Bucket, NoQuery, None]) -> None:
-    """Forget a bucket that holds no files of a project; projects that name it have none from then on."""
+    """Unregister a bucket that holds no files of a project. Projects that refer to it no longer do."""
     number = call.target.id
     projects = records.list_linked(PROJECT, "organization", call.target.organization)
     for project in projects:

@@ -1,4 +1,4 @@
-"""What several people drew on a frame, as one: pure functions.
+"""Merge what several people drew on a frame: pure functions.
 
 Shapes of all layers are joined to objects, of each layer one shape at most; each object and its class are put to the
 vote of the layers that cover the frame; what is kept gets the place in the middle of its shapes.
@@ -87,7 +87,7 @@ def decide(found: Object, weights: Mapping[int, float], agreement: float) -> tup
 
 
 def merge(found: Object, label: str, weights: Mapping[int, float], reach: float) -> tuple[Row, dict[str, Any]]:
-    """What the shapes of a class of an object are together.
+    """The one shape that the shapes of an object's class are merged into.
 
     Boxes, dots and lines are averaged by weight. Of refined and other shapes it is the one that is most similar to the
     others. Of each attribute it is the value with most weight.

@@ -1,4 +1,4 @@
-"""Hosted templates: manifests and applets that lie somewhere on the web."""
+"""Hosted templates: manifests and applets that are fetched from a URL."""
 
 from __future__ import annotations
 

@@ -53,8 +53,8 @@ class _Plan:
     Attributes:
         ids: by kind, the ids of deleted rows and tombstones.
         sections: deleted sections, and the ids of their media.
-        marks: by element and mark, the id of the row that comes back as it.
-        parts: by bulk change, its commits as far as they were read, without the documents.
+        marks: by element and mark, the id of the row that is restored as that mark.
+        parts: by bulk change, those of its commits that were read, without documents.
         changed: by number, the commits that changed values.
     """
 

@@ -33,9 +33,9 @@ from chalicelib.storage.dynamodb import entities, ids, limits, records
 from chalicelib.storage.dynamodb.transactions import Transaction
 
 MOST_TASKS = 10_000
-"""Tasks of one request."""
+"""The most tasks that one request creates."""
 PER_TRANSACTION = 20
-"""New tasks of one transaction, four rows each."""
+"""The most new tasks of one transaction; each takes four rows."""
 
 
 # --- creation --------------------------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ class ClipOrder(Struct, kw_only=True, omit_defaults=True):
 
 
 class Entities(Struct, kw_only=True, frozen=True, omit_defaults=True, tag="entities"):
-    """Made of media or files of the project: who may not see all of them may not see what was made. Never of none."""
+    """Made of media or files of the project, at least one. Only callers who may see all of these may see it."""
 
     media: list[int] = []
     files: list[int] = []
@@ -64,7 +64,7 @@ class Outside(Struct, frozen=True, tag="outside"):
 
 
 class Unknown(Struct, frozen=True, tag="unknown"):
-    """Made of an object of ours that does not say of what, or by an older release."""
+    """Made of an object whose sources are not recorded, or by an older release."""
 
 
 class TemporaryFile(Resource, kw_only=True):
@@ -89,7 +89,7 @@ class TemporaryFile(Resource, kw_only=True):
 
     @property
     def sources(self) -> list[int]:
-        """The ids of its source media; of an unknown one 0, which only those may see who see any media."""
+        """The ids of its source media; 0 where they are unknown, which needs the right to see any media."""
         match self.made_of:
             case Entities(media=media):
                 return media

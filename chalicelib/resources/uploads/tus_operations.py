@@ -119,7 +119,7 @@ def create(call: Call[None, NoQuery, bytes]) -> Answer:
 
 @PAGES.declare("HEAD", FILE, "GetTusUpload")
 def progress(call: Call[Upload, NoQuery, None]) -> Answer:
-    """How far a resumable upload is; completes one that lacks only its last step."""
+    """The number of bytes that arrived. An upload that lacks only its last step is completed."""
     tus.check_version(call.headers)
     upload = call.target
     uploads_tus.check_alive(upload)
@@ -133,7 +133,7 @@ def progress(call: Call[Upload, NoQuery, None]) -> Answer:
 
 @PAGES.patch(FILE, "AppendToTusUpload", body_required=False)
 def append(call: Call[Upload, NoQuery, bytes]) -> Answer:
-    """Go on with a resumable upload: at most 4 MiB in one request."""
+    """Append bytes to a resumable upload, at most 4 MiB in one request."""
     headers = call.headers
     tus.check_version(headers)
     tus.check_chunk(headers, call.body)
@@ -143,7 +143,7 @@ def append(call: Call[Upload, NoQuery, bytes]) -> Answer:
 
 @PAGES.delete(FILE, "EndTusUpload")
 def end(call: Call[Upload, NoQuery, None]) -> Answer:
-    """Give a resumable upload up, or remove a finished one."""
+    """Abort a resumable upload, or remove a finished one."""
     tus.check_version(call.headers)
     uploads_tus.end(call.target)
     return Answer(status=204)
@@ -170,7 +170,7 @@ def overridden(call: Call[Upload, NoQuery, bytes]) -> Answer:
 
 @PAGES.get(FILE, "DownloadTusUpload")
 def download(call: Call[Upload, NoQuery, None]) -> Answer:
-    """A finished upload itself: leads to where it may be read for an hour."""
+    """Redirect to the content of a finished upload. The URL is valid for an hour."""
     uploads_tus.check_alive(call.target)
     upload = uploads_tus.finish(call.target)
     if not upload.is_finished:

@@ -85,7 +85,7 @@ def fetch(wanted: Sequence[RowKey]) -> None:
 
 
 def keys_beside(project: int) -> list[RecordKey]:
-    """The keys of records that a reader of a part of this project should read along and pass to `keep`."""
+    """The keys of records that a reader of a part of this project should read along and pass to `remember`."""
     read = _READ.get()
     if read is None:
         return []
@@ -121,7 +121,7 @@ def pop_all(table: type[R], keys: Sequence[Key]) -> tuple[list[R], list[Key]]:
 
 
 def pop(table: type[R], *key: str) -> tuple[bool, R | None]:
-    """Whether a row was read ahead, and the row if it exists. A second `take` does not find it."""
+    """Whether a row was read ahead, and the row if it exists. A second `pop` does not find it."""
     read = _READ.get()
     if read is None or not read.rows:
         return False, None

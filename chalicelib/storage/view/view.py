@@ -338,7 +338,7 @@ class View:
                 vectors.move()
 
     def apply_entities(self, changes: Iterable[Change]) -> None:
-        """Apply changes to a view that is not filled from its log; end with `stand_at`."""
+        """Apply changes to a view that is not filled from its log; end with `set_seq`."""
         self.apply([Commit(project=self.project, seq=self.seq + 1, at="", user=None, changes=list(changes))])
 
     def set_seq(self, seq: int) -> None:

@@ -212,7 +212,7 @@ def _flat(columns: Iterable[Column]) -> Iterator[Column]:
 
 
 def _message(kind: int, header: list[Any], body: bytes, length: int = 0) -> bytes:
-    """A message: its mark, the size of its flatbuffer, the flatbuffer, the body."""
+    """An encapsulated message of Arrow IPC: the continuation marker, the length of the metadata, metadata, body."""
     made = _flatbuffer([("h", 4), ("B", kind), header, ("q", length)])
     made += bytes(-len(made) % 8)
     return struct.pack("<II", 0xFFFFFFFF, len(made)) + made + body
