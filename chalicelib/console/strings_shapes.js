@@ -48,6 +48,21 @@ export const shapes = {
   openHint: (/** @type {string} */ name) =>
     `${name}: click the corners · Enter ends the line · the first corner closes it`,
   ellipseHint: (/** @type {string} */ name) => `${name}: drag the box around an ellipse`,
+  allowed: "Allowed besides",
+  refinements: {
+    mask: "Masks",
+    angle: "Turned boxes",
+    ellipse: "Ellipses",
+    open: "Polylines",
+    holes: "Holes",
+    skeleton: "A skeleton of named points",
+  },
+  points: "Points of the skeleton",
+  pointsHint: "A name on each line, in the order in which they are clicked.",
+  edgesOf: "Edges of the skeleton",
+  edgesHint: "Two names on each line: nose - left eye",
+  badEdge: (/** @type {string} */ line) =>
+    `Edges of the skeleton: "${line}" is not two names of points with " - " between.`,
   steps: {
     paint: "brush",
     erase: "eraser",

@@ -1,5 +1,5 @@
 // The types of a project and their attributes.
-import { del, get, patch, post, request } from "../client.js";
+import { ApiError, del, get, patch, post, request } from "../client.js";
 import { html, useState } from "../lib.js";
 import { link } from "../router.js";
 import { colorOf, may, project, reload } from "../store.js";
@@ -11,6 +11,7 @@ import { number, valueText } from "../ui/format.js";
 import { Icon } from "../ui/icons.js";
 import { Menu } from "../ui/menu.js";
 import { leaves as leafWords } from "../strings_manage.js";
+import { shapes as shapeWords } from "../strings_shapes.js";
 import { RecordDialog } from "../ui/records.js";
 import { suggestionPath } from "../ui/suggestions.js";
 import { Empty, useAsync } from "../ui/states.js";
@@ -38,7 +39,9 @@ export function Types() {
   const [list, word] = creating ?? editing?.kind ?? [];
   const members = membersOf(word, mediaTypes, Boolean(editing));
   const save = (/** @type {any} */ values) => {
-    const { color, ...rest } = values;
+    const { color, points, edges, ...rest } = values;
+    if (points || edges)
+      rest.skeleton = skeletonOf(points ?? editing?.type.skeleton?.points, edges ?? edgeLines(editing?.type.skeleton));
     const body = color ? { ...rest, color_map: { ...(editing?.type.color_map ?? {}), default: color } } : rest;
     return (
       editing
@@ -61,7 +64,7 @@ export function Types() {
     ${empty && html`<${Empty} icon="tag" title=${text.noTypes} action=${isAllowed && html`<${Button} kind="primary" icon="add" busy=${busy} title=${text.usualTypesHint} onClick=${addUsual}>${text.usualTypes}<//>`}>${text.noTypesLead}<//>`}
     ${KINDS.filter(([name]) => open[name].length).map((kind) => html`<div class="column" key=${kind[0]}><h2 class="type-kind"><${Icon} name=${kind[2]} />${text.typeKinds[kind[1]]}</h2>${open[kind[0]].map((/** @type {any} */ type) => html`<${Type} key=${type.id} type=${type} kind=${kind} onEdit=${() => setEditing({ type, kind })} isAllowed=${isAllowed} />`)}</div>`)}
     ${creating && html`<${RecordDialog} title=${`${text.newType}: ${text.typeKinds[/** @type {keyof typeof text.typeKinds} */ (word)]}`} members=${members} values=${{ dtype: word === "MediaType" ? "video" : "box", association: "Localization", interpolation: "latest", media_types: allMedia }} onSave=${save} onClose=${() => setCreating(null)} />`}
-    ${editing && html`<${RecordDialog} title=${editing.type.name} isNew=${false} members=${members} values=${{ ...editing.type, media_types: editing.type.media, color: hex(editing.type) }} onSave=${save} onClose=${() => setEditing(null)} />`}</section>`;
+    ${editing && html`<${RecordDialog} title=${editing.type.name} isNew=${false} members=${members} values=${{ ...editing.type, media_types: editing.type.media, color: hex(editing.type), points: editing.type.skeleton?.points, edges: edgeLines(editing.type.skeleton) }} onSave=${save} onClose=${() => setEditing(null)} />`}</section>`;
 }
 
 /** Types with which one can begin. @param {number} project */
@@ -84,6 +87,28 @@ async function createUsual(project) {
 
 /** @param {any} type */
 const hex = (type) => (/^#[0-9a-fA-F]{6}$/.test(colorOf(type)) ? colorOf(type) : undefined);
+
+/** What types may allow, by dtype. @type {Record<string, (keyof typeof shapeWords.refinements)[]>} */
+const REFINEMENTS = { box: ["mask", "angle", "ellipse"], poly: ["open", "holes", "skeleton"] };
+
+const isSkeleton = (/** @type {any} */ values) =>
+  values.dtype === "poly" && (values.refinements ?? []).includes("skeleton");
+
+/** The edges of a skeleton by the names of their points. @param {any} skeleton */
+const edgeLines = (skeleton) =>
+  (skeleton?.edges ?? []).map((/** @type {[number, number]} */ edge) =>
+    edge.map((at) => skeleton.points[at]).join(" - "),
+  );
+
+/** @param {string[] | undefined} points @param {string[]} edges */
+function skeletonOf(points = [], edges = []) {
+  const pairs = edges.map((line) => {
+    const found = line.split(" - ").map((name) => points.indexOf(name.trim()));
+    if (found.length !== 2 || found.includes(-1)) throw new ApiError(400, shapeWords.badEdge(line));
+    return found;
+  });
+  return { points, edges: pairs };
+}
 
 /** @param {string} word @param {any[]} mediaTypes @param {boolean} isChange @returns {import("../ui/records.js").Member[]} */
 function membersOf(word, mediaTypes, isChange) {
@@ -113,6 +138,18 @@ function membersOf(word, mediaTypes, isChange) {
       { name: "dtype", label: text.shape, kind: "select", options: /** @type {any} */ (shapes), only: "create" },
       { name: "color", label: text.color, kind: "color" },
       { name: "line_width", label: text.lineWidth, kind: "number" },
+      ...Object.entries(REFINEMENTS).map(
+        ([dtype, names]) =>
+          /** @type {import("../ui/records.js").Member} */ ({
+            name: "refinements",
+            label: shapeWords.allowed,
+            kind: "choices",
+            options: names.map((name) => [name, shapeWords.refinements[name]]),
+            when: (values) => values.dtype === dtype,
+          }),
+      ),
+      { name: "points", label: shapeWords.points, hint: shapeWords.pointsHint, kind: "lines", when: isSkeleton },
+      { name: "edges", label: shapeWords.edgesOf, hint: shapeWords.edgesHint, kind: "lines", when: isSkeleton },
     );
   if (word === "StateType")
     common.push(

@@ -339,3 +339,35 @@ def test_refined_shapes_between_keyframes_are_those_of_the_service(screen, kind,
         assert one.keys() == two.keys()
         for name, value in two.items():
             assert one[name] == value or np.ravel(one[name]) == pytest.approx(np.ravel(value)), name
+
+
+def test_a_type_of_skeletons_is_made_and_changed_under_manage(page, made):
+    page.goto(f"/#/projects/{made.project}/manage/types")
+    page.get_by_role("button", name="New type").click()
+    page.get_by_role("menuitem", name="Shapes").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_label("Masks")).to_be_visible()
+    dialog.get_by_label("Name", exact=True).fill("Crab")
+    dialog.get_by_label("Shape").select_option("poly")
+    expect(dialog.get_by_label("Masks")).to_have_count(0)
+    dialog.get_by_label("A skeleton of named points").check()
+    dialog.get_by_label("Points of the skeleton").fill("claw\neye\nleg")
+    dialog.get_by_label("Edges of the skeleton").fill("claw - eye\neye - tail")
+    dialog.get_by_role("button", name="Create").click()
+    expect(dialog.get_by_role("alert")).to_contain_text('"eye - tail" is not two names of points')
+    dialog.get_by_label("Edges of the skeleton").fill("claw - eye\neye - leg")
+    dialog.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+    def crab() -> dict[str, Any]:
+        types = made.api.ask("GET", f"LocalizationTypes/{made.project}")
+        return next(each for each in types if each["name"] == "Crab")
+
+    assert crab()["refinements"] == ["skeleton"]
+    assert crab()["skeleton"] == {"points": ["claw", "eye", "leg"], "edges": [[0, 1], [1, 2]]}
+    page.get_by_role("button", name="Actions of Crab").click()
+    page.get_by_role("menuitem", name="Edit").click()
+    dialog.get_by_label("Edges of the skeleton").fill("claw - leg")
+    dialog.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert crab()["skeleton"]["edges"] == [[0, 2]]
