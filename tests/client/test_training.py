@@ -103,7 +103,6 @@ def test_a_frozen_version_gives_its_samples_and_predictions_go_into_a_layer(clie
     assert samples[0].labels[0]["x"] == 0.25
     client.create_export = None
     assert list(Samples.of(client, project, uid, tmp_path)) == list(samples)
-    pytest.importorskip("pyarrow", reason="pyarrow is not in the lock")
     rows = [{"type": kind, "media_id": film, "frame": 60, **corners}]
     done = write_predictions(client, project, rows, model="fishnet", version="2")
     write_predictions(client, project, rows, model="fishnet", version="2")

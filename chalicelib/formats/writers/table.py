@@ -192,7 +192,7 @@ class Parquet(Csv):
                     writers[table].add(row)
             for table, writer in writers.items():
                 if body := writer.finish():
-                    sink.add(f"{table}/part-{first:015d}.parquet", body)
+                    sink.add(f"{table}/part-{first:015d}.parquet", body, stored=True)
         return 0
 
     def always(self, dataset: Dataset) -> list[str]:
