@@ -49,6 +49,7 @@ export const settings = translated("settings", {
     versions: "Versions",
     algorithms: "Algorithms",
     applets: "Applets",
+    files: "Files",
     history: "History",
     webhooks: "Webhooks",
     shares: "Share links",

@@ -44,6 +44,7 @@ export const settings = {
     versions: "Versionen",
     algorithms: "Algorithmen",
     applets: "Applets",
+    files: "Dateien",
     history: "Verlauf",
     webhooks: "Webhooks",
     shares: "Freigabelinks",

@@ -94,16 +94,28 @@ export class Hand {
 
   /** Set an attribute of the selected rows that may be changed and whose type has it. @param {string} name @param {any} value @returns {number} how many rows */
   setAttribute(name, value, label = words.steps.attribute) {
-    const has = (/** @type {Row} */ row) =>
-      (this.session.typeOf(row)?.attribute_types ?? []).some((/** @type {any} */ each) => each.name === name);
+    return this.setAttributes({ [name]: value }, label);
+  }
+
+  /**
+   * Set attributes of what is selected, each where its type has it.
+   * @param {Record<string, any>} values by name @param {string} [label] of the step of undo
+   * @returns {number} how many annotations changed
+   */
+  setAttributes(values, label = words.steps.attribute) {
+    const own = (/** @type {Row} */ row) => {
+      const names = (this.session.typeOf(row)?.attribute_types ?? []).map((/** @type {any} */ each) => each.name);
+      return Object.fromEntries(Object.entries(values).filter(([name]) => names.includes(name)));
+    };
     const changes = this.session
       .chosen()
-      .filter(([key, row]) => this.session.isEditable(row, key) && has(row))
+      .filter(([key, row]) => this.session.isEditable(row, key) && Object.keys(own(row)).length)
       .map(
         ([key, row]) =>
-          /** @type {[string, Row]} */ ([key, { ...row, attributes: { ...row.attributes, [name]: value } }]),
+          /** @type {[string, Row]} */ ([key, { ...row, attributes: { ...row.attributes, ...own(row) } }]),
       );
-    for (const [, row] of changes) this.session.labels.note(row, name, value);
+    for (const [, row] of changes)
+      for (const [name, value] of Object.entries(own(row))) this.session.labels.note(row, name, value);
     this.#edit(label, changes);
     return changes.length;
   }

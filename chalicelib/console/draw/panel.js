@@ -18,6 +18,7 @@ import { WindowList } from "../ui/window_list.js";
 import { post, get } from "../client.js";
 import { reload } from "../store.js";
 import { About, Telemetry } from "./about.js";
+import { Favorites } from "./favorites.js";
 import { AssistPart } from "./assist_panel.js";
 import { Comments } from "./comments_panel.js";
 import { Find, View } from "./view_panel.js";
@@ -72,6 +73,7 @@ function Details({ session, run }) {
     (base?.by === user.value?.id ? user.value?.username : `#${base?.by}`);
   return html`<section class="part selection" aria-label=${words.details}>
     <header class="row"><${Dot} color=${session.colorOf(key, row)} /><h2 class="grow cut">${rows.length > 1 ? words.selectedCount(rows.length) : type?.name}</h2>
+      ${types.size === 1 && isEditable && html`<${Favorites} project=${project.value?.id} kind=${rows[0].kind} type=${type} values=${shared(rows)} onChoose=${(/** @type {Record<string, any>} */ values) => session.hand.setAttributes(values)} />`}
       ${isEditable && html`<${Button} small kind="quiet" icon="trash" title=${words.remove} onClick=${() => run("remove")} />`}</header>
     ${refusal && html`<p class="note bad small" role="alert">${refusal.message}</p>`}
     ${!isEditable && session.mayEdit && html`<p class="note small">${chosen.every(([, each]) => session.assist.isDraft(each)) ? assist.draftNote : words.layerLocked}</p>`}

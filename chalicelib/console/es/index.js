@@ -4,6 +4,7 @@ export { annotate, review } from "./annotate.js";
 export { assist } from "./assist.js";
 export { text } from "./main.js";
 export { datasets, history, leaves, rules, sources, transfers, webhooks } from "./manage.js";
+export { records } from "./records.js";
 export { settings } from "./settings.js";
 export { comments, quality, team } from "./team.js";
 export { failures, words } from "./words.js";

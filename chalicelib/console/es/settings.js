@@ -44,6 +44,7 @@ export const settings = {
     versions: "Versiones",
     algorithms: "Algoritmos",
     applets: "Applets",
+    files: "Archivos",
     history: "Historial",
     webhooks: "Webhooks",
     shares: "Enlaces compartidos",

@@ -1,5 +1,5 @@
 // Files that a record refers to.
-import { get, post } from "../client.js";
+import { get, post, request } from "../client.js";
 import { failures } from "../strings_words.js";
 
 const PART = 16 * 1024 * 1024;
@@ -11,10 +11,10 @@ export async function saveFile(project, content) {
   return found.url;
 }
 
-/** Upload a file in parts. @param {number} project @param {Blob} content @param {(share: number) => void} report @returns {Promise<string>} the key of the object */
-export async function sendFile(project, content, report) {
+/** Upload a file in parts. @param {number} project @param {Blob} content @param {(share: number) => void} report @param {import("../client.js").Query} [of] what it becomes a file of @returns {Promise<string>} the key of the object */
+export async function sendFile(project, content, report, of = {}) {
   const parts = Math.max(1, Math.ceil(content.size / PART));
-  const info = await get(`UploadInfo/${project}`, { num_parts: parts });
+  const info = await get(`UploadInfo/${project}`, { num_parts: parts, ...of });
   const tags = [];
   for (const [index, url] of info.urls.entries()) {
     const answer = await fetch(url, {
@@ -28,4 +28,13 @@ export async function sendFile(project, content, report) {
   }
   if (parts > 1) await post(`UploadCompletion/${project}`, { key: info.key, upload_id: info.upload_id, parts: tags });
   return info.key;
+}
+
+/** Save a file that the token opens, under its name. @param {{path: string, name: string}} file */
+export async function download({ path, name }) {
+  const below = `/media/${path.split("/media/").pop()}`;
+  const content = await request("GET", below, { as: "blob" });
+  const anchor = Object.assign(document.createElement("a"), { href: URL.createObjectURL(content), download: name });
+  anchor.click();
+  URL.revokeObjectURL(anchor.href);
 }

@@ -5,7 +5,9 @@ import { keptMedia, settled } from "../draw/keep.js";
 import { link, route } from "../router.js";
 import { may, project, signOut, theme, user } from "../store.js";
 import { text } from "../strings.js";
+import { Announcements } from "./announcements.js";
 import { Bell } from "./bell.js";
+import { Bookmarks } from "./bookmarks.js";
 import { Menu } from "./menu.js";
 import { useAsync } from "./states.js";
 import { Icon, Mark } from "./icons.js";
@@ -54,8 +56,9 @@ export function Frame({ children }) {
       <span class="grow" />
       <${Unsaved} media=${Number(params.media)} />
       ${!online.value && html`<span class="offline" role="status">${text.offline}</span>`}
-      <${Bell} /><${UserMenu} />
+      <${Bookmarks} /><${Bell} /><${UserMenu} />
     </header>
+    <${Announcements} />
     <main class="view" id="main" tabindex="-1" ref=${main}>${children}</main></div>`;
 }
 

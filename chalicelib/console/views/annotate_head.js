@@ -4,6 +4,7 @@ import { classes, html } from "../lib.js";
 import { annotate as words } from "../strings_annotate.js";
 import { Button, Checkbox } from "../ui/controls.js";
 import { useAsync } from "../ui/states.js";
+import { FileMenu } from "./annotate_file.js";
 
 /** @typedef {{previous?: number, next?: number}} Neighbours ids of the media before and behind */
 
@@ -62,5 +63,5 @@ export function Head({ session, media, back, neighbours, run, onConflicts }) {
       <${Button} small kind="quiet" icon="redo" title=${words.redo} disabled=${!session.doc.redoSteps.length} onClick=${() => run("redo")} />`
         : html`<span class="chip">${words.readOnly}</span>`
     }
-    <${Button} small kind="quiet" icon="help" title=${words.shortcuts} onClick=${() => run("help")} /></header>`;
+    <${FileMenu} session=${session} media=${media} /><${Button} small kind="quiet" icon="help" title=${words.shortcuts} onClick=${() => run("help")} /></header>`;
 }

@@ -18,6 +18,9 @@ import { Leaves } from "./manage_leaves.js";
 import { Shares } from "./manage_shares.js";
 import { Sources } from "./manage_sources.js";
 import { Types } from "./manage_types.js";
+import { Files } from "./manage_files.js";
+import { Mail } from "./manage_mail.js";
+import { Protections } from "./manage_protections.js";
 import { ProjectWebhooks } from "./manage_webhooks.js";
 
 const PAGES = /** @type {const} */ ([
@@ -28,6 +31,7 @@ const PAGES = /** @type {const} */ ([
   ["versions", "layers"],
   ["algorithms", "jobs"],
   ["applets", "applet"],
+  ["files", "list"],
   ["sources", "bucket"],
   ["webhooks", "link"],
   ["shares", "people"],
@@ -41,6 +45,7 @@ const COMPONENTS = /** @type {Record<string, any>} */ ({
   versions: Versions,
   algorithms: Algorithms,
   applets: Applets,
+  files: Files,
   sources: Sources,
   webhooks: ProjectWebhooks,
   shares: Shares,
@@ -164,6 +169,7 @@ function Members() {
         },
       ]}
       onChange=${may("Full Control") ? setEditing : undefined} onRemove=${may("Full Control") ? (/** @type {any} */ each) => del(`Membership/${each.id}`).then(() => reload("members")) : undefined} isLocked=${(/** @type {any} */ each) => each.user === user.value?.id} />
+    <${Mail} /><${Protections} />
     ${editing && html`<${RecordDialog} title=${editing.id ? editing.username : text.addMember} isNew=${!editing.id} action=${editing.id ? text.save : text.add} values=${editing} members=${members} onSave=${save} onClose=${() => setEditing(null)} />`}`;
 }
 

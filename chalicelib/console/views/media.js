@@ -3,6 +3,7 @@ import { del, get, patch, post } from "../client.js";
 import { html, useCallback, useEffect, useMemo, useState } from "../lib.js";
 import { link, setQuery } from "../router.js";
 import { may, project, reload, typeById } from "../store.js";
+import { records } from "../strings_records.js";
 import { text } from "../strings.js";
 import { annotate as words } from "../strings_annotate.js";
 import { assist } from "../strings_assist.js";
@@ -17,6 +18,7 @@ import { toastDeleted } from "../ui/restore.js";
 import { allOf, facetString, fieldsOf } from "../ui/search.js";
 import { SearchBox } from "../ui/search_box.js";
 import { DRAGGED_MEDIA, Sections } from "../ui/sections.js";
+import { CopyDialog } from "../ui/copy_media.js";
 import { useSelection } from "../ui/selection.js";
 import { ShareDialog } from "../ui/share.js";
 import { access } from "../strings_access.js";
@@ -210,7 +212,8 @@ function Bulk({ selection, onEdit, onDone }) {
     act(post(`Annotate/${open.id}`, { annotator: annotator.id, media_ids: ids }), assist.annotating(ids.length));
   const folders = open.sections.filter((/** @type {any} */ each) => each.dtype === "folder");
   const [sharing, setSharing] = useState(false);
-  return html`<div class="bulk" role="region" aria-label=${text.selection}>${sharing && html`<${ShareDialog} project=${open.id} what=${{ media_ids: ids }} onClose=${() => setSharing(false)} />`}<strong class="number">${text.selected(ids.length)}</strong>
+  const [copying, setCopying] = useState(false);
+  return html`<div class="bulk" role="region" aria-label=${text.selection}>${copying && html`<${CopyDialog} project=${open.id} ids=${ids} onClose=${() => setCopying(false)} />`}${sharing && html`<${ShareDialog} project=${open.id} what=${{ media_ids: ids }} onClose=${() => setSharing(false)} />`}<strong class="number">${text.selected(ids.length)}</strong>
     ${may("Full Control") && html`<${Button} small icon="link" onClick=${() => setSharing(true)}>${access.share}<//>`}
     ${
       may("Can Edit") &&
@@ -218,6 +221,7 @@ function Bulk({ selection, onEdit, onDone }) {
       <${Menu} small icon="folder" label=${text.moveTo} items=${[...folders.map((/** @type {any} */ each) => ({ label: each.name, icon: "folder", run: () => act(patch(`Medias/${open.id}`, { ids, primary_section: each.id }), text.movedTo(each.name)) })), folders.length && "line", { label: text.noFolder, run: () => act(patch(`Medias/${open.id}`, { ids, primary_section: -1 }), text.saved) }]} />`
     }
     ${detectors.length > 0 && html`<${Menu} small icon="jobs" label=${assist.annotateBy} items=${detectors.map((/** @type {any} */ each) => ({ label: each.name, run: () => annotate(each) }))} />`}
+    ${may("Can Transfer") && html`<${Button} small icon="copy" onClick=${() => setCopying(true)}>${records.copyTo}<//>`}
     ${may("Can Transfer") && html`<${Button} small kind="danger" icon="trash" onClick=${remove}>${text.delete}<//>`}
     <span class="grow" /><${Button} small kind="quiet" icon="close" onClick=${selection.clear}>${text.clearSelection}<//></div>`;
 }

@@ -14,6 +14,7 @@ import { Webhooks } from "./manage_webhooks.js";
 import { AuditLog } from "./organization_audit.js";
 import { IdentityProviders } from "./organization_providers.js";
 import { Usage } from "./organization_usage.js";
+import { OrganizationRecords } from "./organization_records.js";
 
 const LEVELS = ["Member", "Admin"];
 const STORES = ["AWS", "MINIO", "VAST", "OCI", "S3BASIC", "GCP"];
@@ -67,6 +68,7 @@ function Content({ organization, isAdmin, affiliations, invitations, buckets, ag
       html`<${RecordTable} title=${text.buckets} lead=${text.bucketsLead} icon="bucket" items=${buckets} nameOf=${(/** @type {any} */ each) => each.name} onCreate=${() => setEditing({ kind: "bucket" })} createLabel=${text.newBucket} empty=${text.noBuckets}
       columns=${[{ name: text.name, render: (/** @type {any} */ each) => html`<strong>${each.name}</strong>` }, { name: text.store, render: (/** @type {any} */ each) => each.store_type }, { name: text.endpoint, render: (/** @type {any} */ each) => each.endpoint_url ?? each.region }]} onChange=${(/** @type {any} */ item) => setEditing({ kind: "bucket", item })} onRemove=${(/** @type {any} */ each) => saved(del(`Bucket/${each.id}`))} />`
     }
+    ${isAdmin && html`<${OrganizationRecords} organization=${organization.id} people=${affiliations} />`}
     ${isAdmin && html`<${Webhooks} path=${`OrganizationWebhooks/${organization.id}`} lead=${webhookWords.organizationLead} nameOf=${(/** @type {number} */ user_) => affiliations.find((each) => each.user === user_)?.username ?? text.userNumber(user_)} />`}
     ${isAdmin && html`<${IdentityProviders} organization=${organization.id} />`}
     ${isAdmin && html`<${Usage} organization=${organization} again=${again} />`}
