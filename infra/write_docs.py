@@ -69,7 +69,7 @@ def main() -> None:
         os.environ.update(deploy(aws.REGION))
         from chalicelib.api.catalogue import OPERATIONS
         from chalicelib.api.reference import reference
-        from infra import write_client
+        from infra import console_ways, write_client
 
         write_client.write(OPERATIONS)
         folder = Path(__file__).parent.parent / "docs" / "reference"
@@ -81,6 +81,7 @@ def main() -> None:
             (folder / name).write_text(text)
         decisions = folder.parent / "decisions"
         (decisions / "README.md").write_text(decisions_index(decisions))
+        (folder.parent / "console-operations.md").write_text(console_ways.page(OPERATIONS))
         print(f"docs/reference: {len(OPERATIONS)} operations on {len(pages)} pages")
 
 

@@ -1,6 +1,9 @@
 // Every sentence of masks and other refined shapes.
 
-export const shapes = {
+import { translated } from "./languages.js";
+import { number } from "./strings_plural.js";
+
+export const shapes = translated("shapes", {
   brush: "Brush",
   eraser: "Eraser",
   fill: "Fill holes",
@@ -26,7 +29,7 @@ export const shapes = {
   noHole: "No hole of the mask is there.",
   noPixel: "No pixel would be left.",
   tooManyRuns: (/** @type {number} */ found, /** @type {number} */ most) =>
-    `The mask would have ${found.toLocaleString("en")} characters, of at most ${most.toLocaleString("en")}. Make its outline simpler, or cut it into several.`,
+    `The mask would have ${number(found)} characters, of at most ${number(most)}. Make its outline simpler, or cut it into several.`,
   convertWhat: "Select polygons or masks of the layer in which you draw.",
   combineWhat: "Select two or more boxes whose types allow masks.",
   edgesWhat: "Select one box whose type allows masks.",
@@ -75,4 +78,4 @@ export const shapes = {
     hole: "hole",
     point: "point of a skeleton",
   },
-};
+});

@@ -260,6 +260,7 @@ export const annotate = {
     draw: "Zeichnen",
     edit: "Ändern",
     tracks: "Spuren",
+    shapes: "Masken und andere Formen",
     assist: "Hilfen",
     view: "Ansicht",
     review: "Prüfung",

@@ -6,5 +6,6 @@ export { text } from "./main.js";
 export { datasets, history, leaves, rules, sources, transfers, webhooks } from "./manage.js";
 export { records } from "./records.js";
 export { settings } from "./settings.js";
+export { shapes } from "./shapes.js";
 export { comments, quality, team } from "./team.js";
 export { failures, words } from "./words.js";

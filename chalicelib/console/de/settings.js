@@ -235,6 +235,7 @@ export const settings = {
   imported: (/** @type {string} */ labels, /** @type {string} */ media, /** @type {string} */ refused) =>
     `${labels} Annotationen und ${media} Medien übernommen, ${refused} abgelehnt`,
   importNotes: (/** @type {string} */ count) => `${count} teilweise übernommen: siehe Bericht`,
+  importDropped: (/** @type {string} */ names) => `nicht importiert: ${names}`,
   cancelWork: "Abbrechen?",
   report: "Bericht",
   download: "Herunterladen",

@@ -261,6 +261,7 @@ export const annotate = {
     draw: "Dibujar",
     edit: "Cambiar",
     tracks: "Trayectorias",
+    shapes: "Máscaras y otras formas",
     assist: "Asistencia",
     view: "Vista",
     review: "Revisión",

@@ -235,6 +235,7 @@ export const settings = {
   imported: (/** @type {string} */ labels, /** @type {string} */ media, /** @type {string} */ refused) =>
     `${labels} anotaciones y ${media} medios aceptados, ${refused} rechazados`,
   importNotes: (/** @type {string} */ count) => `${count} aceptadas en parte: vea el informe`,
+  importDropped: (/** @type {string} */ names) => `sin importar: ${names}`,
   cancelWork: "¿Cancelar?",
   report: "Informe",
   download: "Descargar",

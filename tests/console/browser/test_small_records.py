@@ -120,7 +120,7 @@ def test_an_organization_has_groups_clusters_and_templates(page, field):
 
     page.get_by_role("button", name="Register a template").click()
     dialog.get_by_label("Name", exact=True).fill("Counter")
-    dialog.get_by_label("URL").fill("https://templates.example.org/counter.yaml")
+    dialog.get_by_label("URL").fill(api.upload(field["project"], b"kind: Workflow"))
     dialog.get_by_label("Parameters").fill("depth=3")
     dialog.get_by_role("button", name="Create").click()
     expect(page.get_by_role("cell", name="Counter", exact=True)).to_be_visible()

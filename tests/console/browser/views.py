@@ -42,6 +42,7 @@ PROJECT = (
         "/manage/versions",
         "/manage/algorithms",
         "/manage/applets",
+        "/manage/files",
     ),
     *("/manage/webhooks", "/manage/sources", "/manage/shares", "/manage/history?user=all", "/applets/{applet}"),
 )
