@@ -19,6 +19,29 @@ _LEAST = 6
 """Numbers of an outline of three points."""
 
 
+class ShapeDocument(msgspec.Struct, kw_only=True):
+    """The members of a localization's document that `shape_of` and `refined_of` read, and what the shape is of."""
+
+    id: int
+    type: int
+    media: int
+    frame: int
+    version: int
+    x: float | None = None
+    y: float | None = None
+    width: float | None = None
+    height: float | None = None
+    u: float | None = None
+    v: float | None = None
+    points: list[tuple[float, float]] | None = None
+    mask: dict[str, Any] | None = None
+    angle: float | None = None
+    form: str | None = None
+    closed: bool | None = None
+    holes: list[list[tuple[float, float]]] | None = None
+    visible: list[int] | None = None
+
+
 def refined_of(member: Callable[[str], Any], skeleton: Any = None) -> Refined | None:
     """What refines a localization, whose members `member` gives; None for a plain shape."""
     mask = member("mask")

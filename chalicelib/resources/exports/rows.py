@@ -21,7 +21,7 @@ from chalicelib.core.models.media_files import TAG_ATTRIBUTE
 from chalicelib.formats.interpolation import interpolate
 from chalicelib.formats.manifest import as_text
 from chalicelib.formats.model import Attributes, Group, Label, Media, Split, State, shape_of
-from chalicelib.formats.refined import refined_of
+from chalicelib.formats.refined import ShapeDocument, refined_of
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Everything, Query, Related, Test, both
 from chalicelib.resources.exports.schemas import Classes
@@ -33,29 +33,11 @@ _LONGEST_STEM = 60
 _ASSOCIATIONS = {"Media": "media", "Frame": "frame", "Localization": "track"}
 
 
-class _Localization(Struct):
+class _Localization(ShapeDocument, kw_only=True):
     """The members of a localization's document that an export needs."""
 
-    id: int
-    type: int
-    media: int
-    frame: int
-    version: int
     elemental_id: str
     attributes: Attributes
-    x: float | None = None
-    y: float | None = None
-    width: float | None = None
-    height: float | None = None
-    u: float | None = None
-    v: float | None = None
-    points: list[tuple[float, float]] | None = None
-    mask: dict[str, Any] | None = None
-    angle: float | None = None
-    form: str | None = None
-    closed: bool | None = None
-    holes: list[list[tuple[float, float]]] | None = None
-    visible: list[int] | None = None
 
 
 class _State(Struct):

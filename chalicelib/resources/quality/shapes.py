@@ -14,33 +14,16 @@ from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.definitions import LocalizationType
+from chalicelib.formats.refined import ShapeDocument
 from chalicelib.query.tree import Query, Sort
 from chalicelib.resources.quality.matching import Shape
 
 
-class Row(msgspec.Struct):
+class Row(ShapeDocument, kw_only=True):
     """The members of a localization's document that a comparison reads."""
 
-    id: int
-    type: int
-    media: int
-    frame: int
-    version: int
     created_by: int | None = None
     created_datetime: str = ""
-    x: float | None = None
-    y: float | None = None
-    width: float | None = None
-    height: float | None = None
-    u: float | None = None
-    v: float | None = None
-    points: list[tuple[float, float]] | None = None
-    mask: Any = None
-    angle: float | None = None
-    form: str | None = None
-    closed: bool | None = None
-    holes: Any = None
-    visible: Any = None
     attributes: dict[str, Any] = {}
 
 
