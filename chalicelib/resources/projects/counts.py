@@ -18,6 +18,7 @@ from chalicelib.query.tree import Query, Sort
 from chalicelib.resources.media import statistics as media_statistics
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
 from chalicelib.storage.dynamodb import records
+from chalicelib.storage.log import tickets
 
 
 class Counts(NamedTuple):
@@ -52,9 +53,12 @@ _known: dict[int, tuple[int, Counts]] = {}
 """By project: the number of the last commit, and the counts at that commit."""
 
 
-def refresh(project: Project) -> Project:
-    """The project with current counts; they are stored with it, because lists show the stored ones."""
-    counts = _counts(project.id)
+def refresh(project: Project, last: int | None = None) -> Project:
+    """The project with current counts; they are stored with it, because lists show the stored ones.
+
+    `last` is the number of its last commit, where that was read: counts of that commit are not made again.
+    """
+    counts = _counts(project.id, last)
     now = msgspec.structs.replace(project, **counts._asdict())
     if now != project:
         try:
@@ -69,13 +73,14 @@ def refresh_listed(projects: Sequence[Project]) -> list[Project]:
 
     A request loads the views of at most `MOST_LOADED` projects; the others keep the stored counts.
     """
+    last = tickets.last_taken(project.id for project in projects if project.id in _known)
     loaded = 0
     shown = []
     for project in projects:
         is_loaded = view_queries.loaded(project.id)
         loaded += not is_loaded and not project.num_files
         is_fresh = is_loaded or (not project.num_files and loaded <= MOST_LOADED)
-        shown.append(refresh(project) if is_fresh else project)
+        shown.append(refresh(project, last.get(project.id)) if is_fresh else project)
     return shown
 
 
@@ -89,13 +94,14 @@ def within(project: Project, scope: Scope) -> Project:
     return msgspec.structs.replace(project, **counts._replace(num_files=counts.num_files + len(temporary))._asdict())
 
 
-def _counts(project: int) -> Counts:
-    view = view_queries.current(project)
+def _counts(project: int, last: int | None) -> Counts:
     known = _known.get(project)
-    if known is None or known[0] != view.seq:
-        if len(_known) >= _KNOWN_PROJECTS:
-            _known.clear()
-        known = _known[project] = (view.seq, _count(view, UNRESTRICTED))
+    if known is None or known[0] != last:
+        view = view_queries.current(project)
+        if known is None or known[0] != view.seq:
+            if len(_known) >= _KNOWN_PROJECTS:
+                _known.clear()
+            known = _known[project] = (view.seq, _count(view, UNRESTRICTED))
     temporary = len(records.list_children(TEMPORARY_FILE, project))
     return known[1]._replace(num_files=known[1].num_files + temporary)
 

@@ -12,6 +12,7 @@ another ticket. So no clock has to be right: time only decides who has to try ag
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from botocore.exceptions import ClientError
@@ -80,6 +81,12 @@ def state(project: int) -> Ticket | None:
         return _ticket(CounterRow.get(*_row(project).key(), consistent_read=True))
     except CounterRow.DoesNotExist:
         return None
+
+
+def last_taken(projects: Iterable[int]) -> dict[int, int]:
+    """The last number taken in each of some projects, those that have any; a hundred projects a call."""
+    keys = {_row(project).key(): project for project in projects}
+    return {keys[row.key()]: int(row.n) for row in CounterRow.many([*keys])}
 
 
 def raise_to(project: int, seq: int) -> None:

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from chalicelib.access import view_queries
 from chalicelib.resources.projects import service as projects_service
 from chalicelib.storage.log import log
 from chalicelib.storage.view import views
@@ -186,3 +187,22 @@ def test_a_list_counts_the_files_of_projects_that_nobody_opened(api, project):
         api.made(f"Medias/{project}", {"type": media_type, "name": "a.mp4", "md5": ""})
         listed = next(each for each in api.get("Projects").json if each["id"] == project)["num_files"]
         assert listed == len(api.get(f"Medias/{project}").json)
+
+
+def test_a_list_counts_again_only_where_something_was_committed(api, organization, monkeypatch):
+    ours = [api.made("Projects", {"name": f"counted {n}", "organization": organization}) for n in range(3)]
+    types = [api.made(f"MediaTypes/{each}", {"name": "Video", "dtype": "video"}) for each in ours]
+    for each, kind in zip(ours, types, strict=True):
+        api.made(f"Medias/{each}", {"type": kind, "name": "a.mp4", "md5": ""})
+
+    def listed():
+        return {each["id"]: each["num_files"] for each in api.get("Projects").json if each["id"] in ours}
+
+    assert set(listed().values()) == {1}
+    read, current = [], view_queries.current
+    monkeypatch.setattr(view_queries, "current", lambda project: read.append(project) or current(project))
+    assert set(listed().values()) == {1}
+    assert not read
+    api.made(f"Medias/{ours[1]}", {"type": types[1], "name": "b.mp4", "md5": ""})
+    assert listed() == {ours[0]: 1, ours[1]: 2, ours[2]: 1}
+    assert set(read) == {ours[1]}
