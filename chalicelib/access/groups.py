@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
@@ -31,10 +31,14 @@ class GroupUpdateSpec(Resource, kw_only=True):
 class Group(Resource, kw_only=True):
     """A named set of users."""
 
+    hidden: ClassVar = frozenset({"external_id"})
+
     id: int
     organization: int
     name: Name
     members: Annotated[list[int], Meta(description="Ids of the members.")] = []
+    external_id: str | None = None
+    """What the identity provider that provisions it calls it."""
 
 
 GROUP = RecordKind(name="group", struct=Group, parent=("organization", "organization"))

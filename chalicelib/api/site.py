@@ -22,6 +22,7 @@ from chalicelib.resources.applets import operations as applets_operations
 from chalicelib.resources.health import operations as health_operations
 from chalicelib.resources.identity_providers import operations as identity_operations
 from chalicelib.resources.inbox import pages as inbox_pages
+from chalicelib.resources.scim import operations as scim_operations
 from chalicelib.resources.temporary_files import operations as temporary_files_operations
 from chalicelib.resources.temporary_files.schemas import TemporaryFile
 from chalicelib.resources.temporary_files.service import get_by_name
@@ -100,6 +101,7 @@ PAGES += (
     *mailed_pages.PAGES,
     *inbox_pages.PAGES,
     *identity_operations.PAGES,
+    *scim_operations.PAGES,
     *health_operations.PAGES,
     *PROJECT_FILES,
     *tus_operations.PAGES,

@@ -86,6 +86,7 @@ LIMITS: dict[str, tuple[Most, ...] | Elsewhere] = {
         Most(number=5_000, owner="subject", link="allowed"),
     ),
     "run": (Most(number=50_000, may_grow=True),),
+    "scimuser": Elsewhere("one of a user whom a provider made or took over, with an affiliation each"),
     "section": (Most(number=50_000),),
     "share_link": (Most(number=500, link="project"),),
     "state_type": _TYPES,

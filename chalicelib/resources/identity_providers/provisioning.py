@@ -15,6 +15,7 @@ import msgspec
 from chalicelib.access import users
 from chalicelib.access.groups import GROUP, Group
 from chalicelib.access.identities.providers import IDENTITY, Identity, IdentityProvider
+from chalicelib.access.identities.scim_users import SCIM_USER
 from chalicelib.core.models.accounts import AFFILIATION, MEMBERSHIP, PROJECT, USER, Affiliation, Membership, User
 from chalicelib.core.permissions import LEVEL_OF
 from chalicelib.core.records import padded
@@ -103,7 +104,10 @@ def _create(provider: IdentityProvider, claims: Mapping[str, Any]) -> Identity:
         raise Forbidden("The identity provider tells no address of yours (the claim `email`).")
     email = creation.check_address(email)
     is_theirs = email.rpartition("@")[2].casefold() in provider.domains
-    if users.holders(email):
+    held = users.holders(email)
+    if (known := _find_provisioned(provider, held)) is not None:
+        return records.create(IDENTITY, _identity(provider, claims["sub"], known))
+    if held:
         raise Conflict("An account has this address already. Sign in there, and connect it with the identity provider.")
     invitation = records.get_claimed(INVITATION, "email", f"{provider.organization}|{email.casefold()}")
     if provider.admission == "invited" and (invitation is None or invitation.status != "Pending"):
@@ -143,6 +147,15 @@ def _create(provider: IdentityProvider, claims: Mapping[str, Any]) -> Identity:
         else:
             return identity
     raise Conflict("No user name is free for you; try again.")
+
+
+def _find_provisioned(provider: IdentityProvider, held: list[User]) -> int | None:
+    """The account that the provider's organization made by SCIM, and whose user never set a password; else None."""
+    for user in held:
+        found = records.get_claimed(SCIM_USER, "user", f"{provider.organization}|{user.id}")
+        if found is not None and found.is_own and found.active and not user.password_hash:
+            return user.id
+    return None
 
 
 def _identity(provider: IdentityProvider, subject: str, user: int) -> Identity:

@@ -8,6 +8,7 @@ import msgspec
 
 from chalicelib.access.groups import GROUP
 from chalicelib.access.identities.providers import IDENTITY_PROVIDER
+from chalicelib.access.identities.scim_users import SCIM_USER
 from chalicelib.access.row_protections import ROW_PROTECTION, organization_scope
 from chalicelib.core.models.accounts import AFFILIATION, ORGANIZATION, PROJECT, Organization
 from chalicelib.core.models.integrations import BUCKET, HOSTED_TEMPLATE, JOB_CLUSTER
@@ -25,6 +26,7 @@ ORGANIZATION_KINDS: tuple[RecordKind[Any], ...] = (
     JOB_CLUSTER,
     HOSTED_TEMPLATE,
     IDENTITY_PROVIDER,
+    SCIM_USER,
 )
 """What lies under an organization beside affiliations; a test holds that none is missing."""
 
