@@ -81,3 +81,21 @@ def test_refinements_are_removed(world: World, member: str):
     said = world.api.patch(f"Localization/{number}", {member: None, "in_place": 1})
     assert said.status == 200, said.body
     assert member not in world.one("localization", number)
+
+
+@rule(
+    "Localizations",
+    "`made_of`, at creation, has the ids of up to 100 localizations that one was made of; they may be deleted later.",
+    takes="made_of",
+    of=[LOCALIZATIONS],
+)
+def test_what_one_was_made_of(world: World):
+    box = {"type": world.types["box"], **BOX}
+    first, second = (create(world, **box) for _ in range(2))
+    made = create(world, **box, made_of=[second, first])
+    assert world.one("localization", made)["made_of"] == [second, first]
+    assert world.api.delete(f"Localization/{second}").status == 200
+    assert world.one("localization", made)["made_of"] == [second, first]
+    for wrong in ([1.5], ["x"], [first] * 101, first):
+        said = world.api.post(world.path("localization"), spec(world, **box, made_of=wrong))
+        assert (said.status, "made_of" in said.body.decode()) == (400, True), wrong

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hmac
+import re
 import secrets
 from urllib.parse import quote, urlencode
 
@@ -63,4 +64,4 @@ def new_recovery_code() -> str:
 
 def is_of_app(code: str) -> bool:
     """Whether a code is one of an app, by its form: digits alone."""
-    return len(code) == DIGITS and code.isascii() and code.isdigit()
+    return re.fullmatch(rf"[0-9]{{{DIGITS}}}", code) is not None

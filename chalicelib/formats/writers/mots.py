@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
+from chalicelib.core.text.numbers import natural
 from chalicelib.core.values import rle
 from chalicelib.formats import manifest
 from chalicelib.formats.model import Dataset, Group, Label, Layout, Media, Section, Sink, media_folder, no_files
@@ -33,7 +34,7 @@ def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> 
             mot.begin_sequence(dataset, group.media, sink)
         frames: defaultdict[int, list[Label]] = defaultdict(list)
         for label in group.labels:
-            is_tracked = label.track is not None and label.track.isdecimal()
+            is_tracked = label.track is not None and natural(label.track) is not None
             if is_tracked and label.class_name in numbers and has_inside(label, group.media):
                 frames[label.frame].append(label)
             else:
