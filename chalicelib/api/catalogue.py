@@ -62,6 +62,7 @@ _MODULES = (
     "exports.operations",
     "datasets.operations",
     "statistics.operations",
+    "statistics.counting_operations",
     "rewrites.operations",
     "change_logs.operations",
     "events.operations",

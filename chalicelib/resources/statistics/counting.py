@@ -1,0 +1,250 @@
+"""Counts of sightings by media, accumulation of labels over media, and time at depth."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from chalicelib.access import view_queries
+from chalicelib.access.scope import Scope
+from chalicelib.core.batches import batched
+from chalicelib.core.kinds import Kind
+from chalicelib.core.models.entities import Media
+from chalicelib.core.resource import Resource
+from chalicelib.core.text.names import nearest
+from chalicelib.core.values import sightings, telemetry
+from chalicelib.errors import BadInput, NotFound
+from chalicelib.query.parsers import filters
+from chalicelib.query.parsers.parameters import LocalizationQuery
+from chalicelib.query.tree import Query
+from chalicelib.resources.media.selection import select
+from chalicelib.storage.dynamodb import entities
+from chalicelib.storage.objects import objects, owners
+
+MOST_ROWS = 500_000
+"""Localizations of one request."""
+MOST_MEDIA = 10_000
+LARGEST_FILE = 64 * 1024 * 1024
+AttributeName = Annotated[str, Meta(min_length=1, max_length=256)]
+Samples = Annotated[
+    str | None,
+    Meta(description="Parameters of GetMediaList, as in an address: only these media, also those without a match."),
+]
+
+
+class SightingsQuery(LocalizationQuery, kw_only=True):
+    """The localizations that are counted, and by what."""
+
+    label: Annotated[AttributeName, Meta(description="The attribute with what was seen, such as the species.")]
+    media_query: Samples = None
+    every: Annotated[
+        int, Meta(ge=1, lt=2**31, description="MeanCount is the mean over frames whose number is a multiple of this.")
+    ] = 1
+
+
+class AccumulationQuery(LocalizationQuery, kw_only=True):
+    """The localizations whose labels accumulate."""
+
+    label: Annotated[AttributeName, Meta(description="The attribute with what was seen, such as the species.")]
+    media_query: Samples = None
+    unit: Annotated[
+        AttributeName | None, Meta(description="An attribute of media, such as the dive, whose values are the samples.")
+    ] = None
+
+
+class DepthQuery(Resource, kw_only=True):
+    """Where the depths are."""
+
+    media_query: Annotated[str, Meta(description="Parameters of GetMediaList, as in an address.")] = ""
+    file: Annotated[AttributeName, Meta(description="The name of an attachment of the media: a CSV.")]
+    column: Annotated[AttributeName, Meta(description="Its column of depths.")]
+    time: Annotated[AttributeName, Meta(description="Its column of times: seconds, or instants.")] = "time"
+    width: Annotated[float, Meta(gt=0, lt=1e9, description="The width of the bins.")] = 10.0
+    longest: Annotated[
+        float, Meta(gt=0, lt=1e9, description="Seconds between two rows beyond which nothing is counted.")
+    ] = 60.0
+
+
+class SightingRow(Struct, kw_only=True):
+    """What was seen of one label on one media. Times are seconds from its first frame, null without frames a second."""
+
+    media: int
+    name: str
+    label: str
+    count: Annotated[int, Meta(description="Annotations.")]
+    frames: Annotated[int, Meta(description="Frames that have one.")]
+    maxn: Annotated[int, Meta(description="The most on one frame.")]
+    maxn_frame: Annotated[int, Meta(description="The first such frame.")]
+    maxn_time: float | None
+    mean_count: Annotated[float, Meta(description="The mean over frames 0, `every`, 2 `every` and so on.")]
+    first_frame: int
+    first_time: float | None
+    last_frame: int
+    last_time: float | None
+
+
+class AccumulationRow(Struct, kw_only=True):
+    """How many labels are expected in so many samples."""
+
+    samples: int
+    labels: Annotated[float, Meta(description="Expected number of labels in so many samples; in all, those there are.")]
+    chao2: Annotated[float | None, Meta(description="In the last row: the estimate with those that no sample has.")]
+
+
+class DepthRow(Struct, kw_only=True):
+    """The time at one bin of depth."""
+
+    depth: Annotated[float, Meta(description="The start of the bin.")]
+    seconds: float
+    media: Annotated[int, Meta(description="How many media have time there.")]
+
+
+class _Row(Struct):
+    """What is read of a localization."""
+
+    media: int
+    frame: int
+    attributes: dict[str, Any]
+
+
+_DECODER = msgspec.json.Decoder(_Row)
+
+
+def sightings_of(project: int, query: SightingsQuery, scope: Scope) -> list[SightingRow]:
+    """The counts of each label on each media, by media and label. Raises BadInput."""
+    found, media = _found(project, query, query.label, query.media_query, scope)
+    rows = []
+    for number, labels in sorted(found.items()):
+        one = media[number]
+        rate = one.fps or 0.0
+
+        def seconds(frame: int, rate: float = rate) -> float | None:
+            return round(frame / rate, 6) if rate > 0 else None
+
+        for label, frames in sorted(labels.items()):
+            each = sightings.sighting_of(frames, one.num_frames or 1, query.every)
+            rows.append(
+                SightingRow(
+                    media=number,
+                    name=one.name,
+                    label=label,
+                    count=each.count,
+                    frames=each.frames,
+                    maxn=each.maxn,
+                    maxn_frame=each.maxn_frame,
+                    maxn_time=seconds(each.maxn_frame),
+                    mean_count=each.mean_count,
+                    first_frame=each.first,
+                    first_time=seconds(each.first),
+                    last_frame=each.last,
+                    last_time=seconds(each.last),
+                )
+            )
+    return rows
+
+
+def accumulation_of(project: int, query: AccumulationQuery, scope: Scope) -> list[AccumulationRow]:
+    """The expected number of labels by number of samples. Raises BadInput."""
+    found, media = _found(project, query, query.label, query.media_query, scope)
+    units: defaultdict[Any, set[str]] = defaultdict(set)
+    for number, one in media.items():
+        if query.unit is not None and one.attributes.get(query.unit) is None:
+            continue
+        units[number if query.unit is None else str(one.attributes[query.unit])] |= found.get(number, {}).keys()
+    samples = list(units.values())
+    if not samples and query.unit is not None and media:
+        raise BadInput(f"unit: none of the {len(media)} media has a value of {query.unit!r}.")
+    expected = sightings.accumulation(samples)
+    estimate = sightings.chao2(samples)
+    return [
+        AccumulationRow(samples=number, labels=labels, chao2=estimate if number == len(expected) else None)
+        for number, labels in enumerate(expected, 1)
+    ]
+
+
+def time_at_depth(project: int, query: DepthQuery, scope: Scope) -> list[DepthRow]:
+    """The time at each bin of depth, by the telemetry of media; those without the file are left out.
+
+    Raises:
+        BadInput: no media has the file, or one is malformed.
+    """
+    seconds: defaultdict[float, float] = defaultdict(float)
+    media: defaultdict[float, int] = defaultdict(int)
+    files = 0
+    for one in _chosen(project, query.media_query, scope):
+        body = _telemetry(one, query.file)
+        if body is None:
+            continue
+        files += 1
+        series = telemetry.read(body, query.time, {query.column}).series([query.column])
+        try:
+            depths = [float(value) for (value,) in series.values]
+        except ValueError:
+            raise BadInput(f"column: {query.column!r} of media {one.id} has a value that is no number.") from None
+        for start, span in sightings.time_in_bins(series.times, depths, query.width, query.longest).items():
+            seconds[start] += span
+            media[start] += 1
+    if not files:
+        raise BadInput(f"file: none of the media has an attachment with the name {query.file!r}.")
+    return [
+        DepthRow(depth=start, seconds=round(span, 6), media=media[start]) for start, span in sorted(seconds.items())
+    ]
+
+
+def _telemetry(media: Media, name: str) -> bytes | None:
+    attached = (media.media_files and media.media_files.attachment) or []
+    path = next((each.path for each in attached if each.name == name), "")
+    key = owners.authorize(media, [path]).get(path) if path else None
+    if key is None:
+        return None
+    try:
+        if (size := objects.size(key) or 0) > LARGEST_FILE:
+            raise BadInput(f"file: that of media {media.id} has {size} bytes; at most {LARGEST_FILE} are read.")
+        return objects.read(key)
+    except NotFound:
+        return None
+
+
+def _chosen(project: int, media_query: str, scope: Scope) -> list[Media]:
+    found: list[Media] = []
+    for one in select(scope, project, None, media_query):
+        if len(found) == MOST_MEDIA:
+            raise BadInput(f"media_query: at most {MOST_MEDIA} media are read at once; narrow it.")
+        found.append(one)
+    return found
+
+
+def _found(
+    project: int, query: LocalizationQuery, label: str, media_query: str | None, scope: Scope
+) -> tuple[dict[int, dict[str, list[int]]], dict[int, Media]]:
+    """The frames of each label on each media, one entry for each annotation; and the media."""
+    view = view_queries.current(project)
+    parsed: Query = filters.parse(Kind.LOCALIZATION, query, None)
+    if (count := view_queries.count(view, parsed, scope)) > MOST_ROWS:
+        raise BadInput(f"{count} localizations match; at most {MOST_ROWS} are counted. Narrow the query.")
+    attributes = view.definitions.types(Kind.LOCALIZATION).values()
+    names = {attribute.name for type_ in attributes for attribute in type_.attribute_types}
+    if label not in names:
+        raise BadInput(f"label: no localization type has the attribute {label!r}.{nearest(label, names)}")
+    found: defaultdict[int, defaultdict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for document in view_queries.documents(view, parsed, scope):
+        row = _DECODER.decode(document)
+        if (value := row.attributes.get(label)) not in (None, ""):
+            found[row.media][str(value)].append(row.frame)
+    if media_query is None:
+        chosen = {one.id: one for one in _by_ids(project, list(found), scope)}
+    else:
+        chosen = {one.id: one for one in _chosen(project, media_query, scope)}
+    return {number: dict(labels) for number, labels in found.items() if number in chosen}, chosen
+
+
+def _by_ids(project: int, numbers: list[int], scope: Scope) -> list[Media]:
+    """Those of the media that the caller may see."""
+    found: list[Media] = []
+    for part in batched(numbers, entities.ROWS_A_READ):
+        rows = [row.entity for row in entities.many(Kind.MEDIA, part).values()]
+        found += scope.visible(Kind.MEDIA.value, [row for row in rows if row.project == project])
+    return found
