@@ -222,6 +222,19 @@ export const settings = translated("settings", {
   overTime: "Created per day",
   withoutValue: "no value",
   otherGroups: (/** @type {string} */ count) => `and ${count} in smaller groups`,
+  sightings: {
+    title: "Counts by media",
+    media: "Media",
+    maxn: "MaxN",
+    mean: "MeanCount",
+    first: "First seen",
+    last: "Last seen",
+    count: "Annotations",
+    accumulation: "Accumulation",
+    accumulated: (/** @type {string} */ samples, /** @type {string} */ labels, /** @type {string} */ estimate) =>
+      `${labels} different in ${samples} media; estimated in all (Chao2): ${estimate}`,
+    more: (/** @type {string} */ count) => `${count} more rows in the CSV`,
+  },
   downloadCsv: "Download CSV",
   daysOf: (/** @type {number} */ count) => plural(count, "day"),
   // transfers

@@ -39,6 +39,10 @@ class AccessTokenUpdate(TypedDict, total=False):
     operations: list[str] | None
     networks: list[str] | None
     expires_datetime: str | None
+class AccumulationRow(TypedDict):
+    samples: int
+    labels: float
+    chao2: float | None
 class Added(TypedDict, total=False):
     type: Required[Literal["Added"]]
     name: Required[str]
@@ -618,6 +622,10 @@ class Delivery(TypedDict, total=False):
     milliseconds: int
     excerpt: str
     next_attempt: str | None
+class DepthRow(TypedDict):
+    depth: float
+    seconds: float
+    media: int
 class Difference(TypedDict):
     added: int
     changed: int
@@ -2080,6 +2088,20 @@ class Sides(TypedDict):
     y: float
     width: float
     height: float
+class SightingRow(TypedDict):
+    media: int
+    name: str
+    label: str
+    count: int
+    frames: int
+    maxn: int
+    maxn_frame: int
+    maxn_time: float | None
+    mean_count: float
+    first_frame: int
+    first_time: float | None
+    last_frame: int
+    last_time: float | None
 class SignIn(TypedDict, total=False):
     username: Required[str]
     password: Required[str]
@@ -2616,6 +2638,33 @@ class _Filters(TypedDict, total=False):
     start: int
     stop: int
     type: int
+class AccumulationQuery(_Filters, total=False):
+    related_attribute: list[str]
+    related_attribute_lt: list[str]
+    related_attribute_lte: list[str]
+    related_attribute_gt: list[str]
+    related_attribute_gte: list[str]
+    related_attribute_contains: list[str]
+    related_attribute_distance: list[str]
+    related_attribute_null: list[str]
+    encoded_related_search: str
+    section: int
+    multi_section: list[int]
+    media_id: list[int]
+    elemental_id: str
+    fields: str
+    related_id: list[int]
+    version: list[int]
+    after: int
+    merge: int
+    show_deleted: int
+    show_all_marks: int
+    exclude_parents: int
+    media_search: str
+    media_query: str
+    frame: int
+    label: Required[str]
+    unit: str
 class AnnotationTypeQuery(TypedDict, total=False):
     elemental_id: str
     media_id: list[int]
@@ -2754,6 +2803,13 @@ class DeliveryQuery(TypedDict, total=False):
     stop: int
     before: str
     failed: int
+class DepthQuery(TypedDict, total=False):
+    media_query: str
+    file: Required[str]
+    column: Required[str]
+    time: str
+    width: float
+    longest: float
 class DownloadInfoQuery(TypedDict, total=False):
     expiration: int
 class EventQuery(TypedDict, total=False):
@@ -3050,6 +3106,33 @@ class SectionQuery(TypedDict, total=False):
     match: str
     ancestors: str
     descendants: str
+class SightingsQuery(_Filters, total=False):
+    related_attribute: list[str]
+    related_attribute_lt: list[str]
+    related_attribute_lte: list[str]
+    related_attribute_gt: list[str]
+    related_attribute_gte: list[str]
+    related_attribute_contains: list[str]
+    related_attribute_distance: list[str]
+    related_attribute_null: list[str]
+    encoded_related_search: str
+    section: int
+    multi_section: list[int]
+    media_id: list[int]
+    elemental_id: str
+    fields: str
+    related_id: list[int]
+    version: list[int]
+    after: int
+    merge: int
+    show_deleted: int
+    show_all_marks: int
+    exclude_parents: int
+    media_search: str
+    media_query: str
+    frame: int
+    label: Required[str]
+    every: int
 class SignInQuery(TypedDict, total=False):
     email: str
 class StateGraphicQuery(TypedDict, total=False):

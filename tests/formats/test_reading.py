@@ -27,6 +27,7 @@ from tests.formats import worlds
 
 READERS = {
     "coco": read_coco.read,
+    "kwcoco": read_coco.read,
     "yolo": read_yolo.read,
     "voc": read_voc.read,
     "mot": read_mot.read,

@@ -33,7 +33,11 @@ export async function sendFile(project, content, report, of = {}) {
 /** Save a file that the token opens, under its name. @param {{path: string, name: string}} file */
 export async function download({ path, name }) {
   const below = `/media/${path.split("/media/").pop()}`;
-  const content = await request("GET", below, { as: "blob" });
+  saveBlob(await request("GET", below, { as: "blob" }), name);
+}
+
+/** Offer a file for download. @param {Blob} content @param {string} name */
+export function saveBlob(content, name) {
   const anchor = Object.assign(document.createElement("a"), { href: URL.createObjectURL(content), download: name });
   anchor.click();
   URL.revokeObjectURL(anchor.href);

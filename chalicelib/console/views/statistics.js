@@ -6,11 +6,13 @@ import { setQuery } from "../router.js";
 import { colorOf, isDark, project, typeById } from "../store.js";
 import { text } from "../strings.js";
 import { Button, Select } from "../ui/controls.js";
+import { saveBlob } from "../ui/files.js";
 import { number, valueText } from "../ui/format.js";
 import { allOf, fieldsOf } from "../ui/search.js";
 import { SearchBox } from "../ui/search_box.js";
 import { Await, Empty, useAsync } from "../ui/states.js";
 import { explain, toastError } from "../ui/toast.js";
+import { Sightings } from "./statistics_sightings.js";
 
 const MOST_BARS = 16;
 
@@ -60,12 +62,7 @@ export default function Statistics({ query }) {
         query: { ...filter, group_by: [by], format: "csv" },
         as: "blob",
       });
-      const anchor = Object.assign(document.createElement("a"), {
-        href: URL.createObjectURL(content),
-        download: "statistics.csv",
-      });
-      anchor.click();
-      URL.revokeObjectURL(anchor.href);
+      saveBlob(content, "statistics.csv");
     } catch (failure) {
       toastError(failure);
     }
@@ -83,7 +80,8 @@ export default function Statistics({ query }) {
       <p class="statistics-total"><strong class="number">${number(value.labels.matched)}</strong> <span class="muted">${kind === "media" ? text.tabs.media : text.annotations}</span></p>
       <div class="plots"><${Bars} title=${by === "$type" ? text.byType : text.sortBy(by)} total=${value.labels.matched} rows=${value.labels.rows.map((/** @type {any} */ row) => ({ name: labelOf(row[by]), count: row.count, color: barColor(by, row[by], type, list) }))} />
         <${Bars} title=${text.byPerson} total=${value.people.matched} rows=${value.people.rows.map((/** @type {any} */ row) => ({ name: nameOf(row.$created_by), count: row.count }))} />
-        <${Line} title=${text.overTime} rows=${value.days.rows.map((/** @type {any} */ row) => [Date.parse(row["$created_datetime::day"]) / 1000, row.count])} /></div>`}<//></div>`;
+        <${Line} title=${text.overTime} rows=${value.days.rows.map((/** @type {any} */ row) => [Date.parse(row["$created_datetime::day"]) / 1000, row.count])} /></div>
+      ${kind === "localization" && by !== "$type" && html`<${Sightings} project=${open.id} label=${by} filter=${filter} />`}`}<//></div>`;
 }
 
 /** @param {string} by @param {any} value @param {any} type @param {"mediaTypes" | "localizationTypes"} list */

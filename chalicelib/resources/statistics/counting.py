@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.core.batches import batched
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.entities import Media
-from chalicelib.core.resource import Resource
 from chalicelib.core.text.names import nearest
 from chalicelib.core.values import sightings, telemetry
 from chalicelib.errors import BadInput, NotFound
@@ -21,6 +20,14 @@ from chalicelib.query.parsers import filters
 from chalicelib.query.parsers.parameters import LocalizationQuery
 from chalicelib.query.tree import Query
 from chalicelib.resources.media.selection import select
+from chalicelib.resources.statistics.schemas import (
+    AccumulationQuery,
+    AccumulationRow,
+    DepthQuery,
+    DepthRow,
+    SightingRow,
+    SightingsQuery,
+)
 from chalicelib.storage.dynamodb import entities
 from chalicelib.storage.objects import objects, owners
 
@@ -28,78 +35,6 @@ MOST_ROWS = 500_000
 """Localizations of one request."""
 MOST_MEDIA = 10_000
 LARGEST_FILE = 64 * 1024 * 1024
-AttributeName = Annotated[str, Meta(min_length=1, max_length=256)]
-Samples = Annotated[
-    str | None,
-    Meta(description="Parameters of GetMediaList, as in an address: only these media, also those without a match."),
-]
-
-
-class SightingsQuery(LocalizationQuery, kw_only=True):
-    """The localizations that are counted, and by what."""
-
-    label: Annotated[AttributeName, Meta(description="The attribute with what was seen, such as the species.")]
-    media_query: Samples = None
-    every: Annotated[
-        int, Meta(ge=1, lt=2**31, description="MeanCount is the mean over frames whose number is a multiple of this.")
-    ] = 1
-
-
-class AccumulationQuery(LocalizationQuery, kw_only=True):
-    """The localizations whose labels accumulate."""
-
-    label: Annotated[AttributeName, Meta(description="The attribute with what was seen, such as the species.")]
-    media_query: Samples = None
-    unit: Annotated[
-        AttributeName | None, Meta(description="An attribute of media, such as the dive, whose values are the samples.")
-    ] = None
-
-
-class DepthQuery(Resource, kw_only=True):
-    """Where the depths are."""
-
-    media_query: Annotated[str, Meta(description="Parameters of GetMediaList, as in an address.")] = ""
-    file: Annotated[AttributeName, Meta(description="The name of an attachment of the media: a CSV.")]
-    column: Annotated[AttributeName, Meta(description="Its column of depths.")]
-    time: Annotated[AttributeName, Meta(description="Its column of times: seconds, or instants.")] = "time"
-    width: Annotated[float, Meta(gt=0, lt=1e9, description="The width of the bins.")] = 10.0
-    longest: Annotated[
-        float, Meta(gt=0, lt=1e9, description="Seconds between two rows beyond which nothing is counted.")
-    ] = 60.0
-
-
-class SightingRow(Struct, kw_only=True):
-    """What was seen of one label on one media. Times are seconds from its first frame, null without frames a second."""
-
-    media: int
-    name: str
-    label: str
-    count: Annotated[int, Meta(description="Annotations.")]
-    frames: Annotated[int, Meta(description="Frames that have one.")]
-    maxn: Annotated[int, Meta(description="The most on one frame.")]
-    maxn_frame: Annotated[int, Meta(description="The first such frame.")]
-    maxn_time: float | None
-    mean_count: Annotated[float, Meta(description="The mean over frames 0, `every`, 2 `every` and so on.")]
-    first_frame: int
-    first_time: float | None
-    last_frame: int
-    last_time: float | None
-
-
-class AccumulationRow(Struct, kw_only=True):
-    """How many labels are expected in so many samples."""
-
-    samples: int
-    labels: Annotated[float, Meta(description="Expected number of labels in so many samples; in all, those there are.")]
-    chao2: Annotated[float | None, Meta(description="In the last row: the estimate with those that no sample has.")]
-
-
-class DepthRow(Struct, kw_only=True):
-    """The time at one bin of depth."""
-
-    depth: Annotated[float, Meta(description="The start of the bin.")]
-    seconds: float
-    media: Annotated[int, Meta(description="How many media have time there.")]
 
 
 class _Row(Struct):
@@ -115,7 +50,7 @@ _DECODER = msgspec.json.Decoder(_Row)
 
 def sightings_of(project: int, query: SightingsQuery, scope: Scope) -> list[SightingRow]:
     """The counts of each label on each media, by media and label. Raises BadInput."""
-    found, media = _found(project, query, query.label, query.media_query, scope)
+    found, media = _frames_by_label(project, query, query.label, query.media_query, scope)
     rows = []
     for number, labels in sorted(found.items()):
         one = media[number]
@@ -148,7 +83,7 @@ def sightings_of(project: int, query: SightingsQuery, scope: Scope) -> list[Sigh
 
 def accumulation_of(project: int, query: AccumulationQuery, scope: Scope) -> list[AccumulationRow]:
     """The expected number of labels by number of samples. Raises BadInput."""
-    found, media = _found(project, query, query.label, query.media_query, scope)
+    found, media = _frames_by_label(project, query, query.label, query.media_query, scope)
     units: defaultdict[Any, set[str]] = defaultdict(set)
     for number, one in media.items():
         if query.unit is not None and one.attributes.get(query.unit) is None:
@@ -174,7 +109,7 @@ def time_at_depth(project: int, query: DepthQuery, scope: Scope) -> list[DepthRo
     seconds: defaultdict[float, float] = defaultdict(float)
     media: defaultdict[float, int] = defaultdict(int)
     files = 0
-    for one in _chosen(project, query.media_query, scope):
+    for one in _select_media(project, query.media_query, scope):
         body = _telemetry(one, query.file)
         if body is None:
             continue
@@ -208,7 +143,7 @@ def _telemetry(media: Media, name: str) -> bytes | None:
         return None
 
 
-def _chosen(project: int, media_query: str, scope: Scope) -> list[Media]:
+def _select_media(project: int, media_query: str, scope: Scope) -> list[Media]:
     found: list[Media] = []
     for one in select(scope, project, None, media_query):
         if len(found) == MOST_MEDIA:
@@ -217,7 +152,7 @@ def _chosen(project: int, media_query: str, scope: Scope) -> list[Media]:
     return found
 
 
-def _found(
+def _frames_by_label(
     project: int, query: LocalizationQuery, label: str, media_query: str | None, scope: Scope
 ) -> tuple[dict[int, dict[str, list[int]]], dict[int, Media]]:
     """The frames of each label on each media, one entry for each annotation; and the media."""
@@ -237,7 +172,7 @@ def _found(
     if media_query is None:
         chosen = {one.id: one for one in _by_ids(project, list(found), scope)}
     else:
-        chosen = {one.id: one for one in _chosen(project, media_query, scope)}
+        chosen = {one.id: one for one in _select_media(project, media_query, scope)}
     return {number: dict(labels) for number, labels in found.items() if number in chosen}, chosen
 
 

@@ -7,7 +7,7 @@ from chalicelib.core.permissions import Permission
 from chalicelib.http.addresses import WITHIN_PROJECT
 from chalicelib.http.operation import Call, Operations
 from chalicelib.resources.statistics import counting
-from chalicelib.resources.statistics.counting import (
+from chalicelib.resources.statistics.schemas import (
     AccumulationQuery,
     AccumulationRow,
     DepthQuery,

@@ -6,10 +6,17 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
+from chalicelib.core.resource import Resource
 from chalicelib.query.parsers.entities import EntityQuery
+from chalicelib.query.parsers.parameters import LocalizationQuery
 from chalicelib.query.statistics.aggregates import MOST_ROWS
 
 Plot = Literal["bars", "lines", "heat"]
+AttributeName = Annotated[str, Meta(min_length=1, max_length=256)]
+Samples = Annotated[
+    str | None,
+    Meta(description="Parameters of GetMediaList, as in an address: only these media, also those without a match."),
+]
 
 
 class StatisticsQuery(EntityQuery, kw_only=True):
@@ -77,3 +84,70 @@ class StatisticsAnswer(Struct, kw_only=True, omit_defaults=True):
         Meta(description="Of each group, its values and measures under the texts of the request."),
     ] = None
     facets: Annotated[list[Facet] | None, Meta(description="The facets, in the order of the request.")] = None
+
+
+class SightingsQuery(LocalizationQuery, kw_only=True):
+    """The localizations that are counted, and by what."""
+
+    label: Annotated[AttributeName, Meta(description="The attribute with what was seen, such as the species.")]
+    media_query: Samples = None
+    every: Annotated[
+        int, Meta(ge=1, lt=2**31, description="MeanCount is the mean over frames whose number is a multiple of this.")
+    ] = 1
+
+
+class AccumulationQuery(LocalizationQuery, kw_only=True):
+    """The localizations whose labels accumulate."""
+
+    label: Annotated[AttributeName, Meta(description="The attribute with what was seen, such as the species.")]
+    media_query: Samples = None
+    unit: Annotated[
+        AttributeName | None, Meta(description="An attribute of media, such as the dive, whose values are the samples.")
+    ] = None
+
+
+class DepthQuery(Resource, kw_only=True):
+    """Where the depths are."""
+
+    media_query: Annotated[str, Meta(description="Parameters of GetMediaList, as in an address.")] = ""
+    file: Annotated[AttributeName, Meta(description="The name of an attachment of the media: a CSV.")]
+    column: Annotated[AttributeName, Meta(description="Its column of depths.")]
+    time: Annotated[AttributeName, Meta(description="Its column of times: seconds, or instants.")] = "time"
+    width: Annotated[float, Meta(gt=0, lt=1e9, description="The width of the bins.")] = 10.0
+    longest: Annotated[
+        float, Meta(gt=0, lt=1e9, description="Seconds between two rows beyond which nothing is counted.")
+    ] = 60.0
+
+
+class SightingRow(Struct, kw_only=True):
+    """What was seen of one label on one media. Times are seconds from its first frame, null without frames a second."""
+
+    media: int
+    name: str
+    label: str
+    count: Annotated[int, Meta(description="Annotations.")]
+    frames: Annotated[int, Meta(description="Frames that have one.")]
+    maxn: Annotated[int, Meta(description="The most on one frame.")]
+    maxn_frame: Annotated[int, Meta(description="The first such frame.")]
+    maxn_time: float | None
+    mean_count: Annotated[float, Meta(description="The mean over frames 0, `every`, 2 `every` and so on.")]
+    first_frame: int
+    first_time: float | None
+    last_frame: int
+    last_time: float | None
+
+
+class AccumulationRow(Struct, kw_only=True):
+    """How many labels are expected in so many samples."""
+
+    samples: int
+    labels: Annotated[float, Meta(description="Expected number of labels in so many samples; in all, those there are.")]
+    chao2: Annotated[float | None, Meta(description="In the last row: the estimate with those that no sample has.")]
+
+
+class DepthRow(Struct, kw_only=True):
+    """The time at one bin of depth."""
+
+    depth: Annotated[float, Meta(description="The start of the bin.")]
+    seconds: float
+    media: Annotated[int, Meta(description="How many media have time there.")]

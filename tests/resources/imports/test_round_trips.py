@@ -34,6 +34,7 @@ MEMBERS = {"box": ("x", "y", "width", "height"), "line": ("x", "y", "u", "v"), "
 MEDIA = (("reef.mp4", "video", 1), ("dive one.mp4", "video", 40))
 FORMATS = {
     "coco": {},
+    "kwcoco": {},
     "dive": {},
     "yolo": {},
     "yolo segment": {"conventions": {"task": "segment"}},
