@@ -9,11 +9,13 @@ from collections import defaultdict
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 from PIL import Image
+from pycocotools import mask as coco
 
 from chalicelib.formats.interpolation import interpolate
-from chalicelib.formats.model import Group, Label, Media, State, box_of, in_pixels, picture_name
+from chalicelib.formats.model import Group, Label, Media, Refined, State, box_of, in_pixels, picture_name
 from chalicelib.formats.registry import WRITERS
 from tests.formats.worlds import dataset, write
 
@@ -144,6 +146,31 @@ def test_the_tools_of_science_find_no_fault(python, tmp_path):
     assert found["kwcoco"] == {"train.kwcoco.json": [], "val.kwcoco.json": []}
     animals = {group.media.key: {each.track or f"label {each.id}" for each in group.labels} for group in made}
     assert found["dwca"] == {key: len(each) for key, each in animals.items()}
+
+
+@pytest.mark.nightly
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # of pycocotools
+def test_datumaro_finds_the_pixels_of_masks_and_the_points_of_polylines(python, tmp_path):
+    """Its reader of CVAT takes masks of pictures only, and it has no skeletons."""
+    pixels = np.random.default_rng(5).random((20, 30)) < 0.7
+    counts = coco.encode(np.asfortranarray(pixels, dtype=np.uint8))["counts"].decode()
+    media = Media(key="a", name="a", width=100, height=80, id=1, split="train")
+    members = {"media": "a", "class_name": "cod"}
+    mask = Label(kind="box", shape=(0.2, 0.25, 0.3, 0.25), id=5, refined=Refined(mask=(20, 30, counts)), **members)
+    line = Label(kind="poly", shape=(0.1, 0.1, 0.2, 0.1, 0.2, 0.3), id=6, refined=Refined(is_open=True), **members)
+    for form, label in (("coco", mask), ("masks", mask), ("cvat", line)):
+        unpack(form, [Group(media=media, labels=[label])], tmp_path / form)
+    program = Path(__file__).with_name("refined_program.py")
+    ran = subprocess.run([python, program, tmp_path], capture_output=True, text=True, timeout=300, check=False)
+    assert ran.returncode == 0, ran.stderr[-4000:]
+    whole = np.zeros((80, 100), dtype=bool)
+    whole[20:40, 20:50] = pixels
+    places = np.flatnonzero(whole).tolist()
+    assert json.loads(ran.stdout.rpartition("\n")[2]) == {
+        "coco": [["mask", "cod", places]],
+        "masks": [["mask", "cod", places]],
+        "cvat": [["polyline", "cod", [10.0, 8.0, 20.0, 8.0, 20.0, 24.0]]],
+    }
 
 
 def assert_same(found, expected, within, name):

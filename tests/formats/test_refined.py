@@ -18,6 +18,7 @@ from chalicelib.formats import refined
 from chalicelib.formats.model import Dataset, Group, Label, Media, Refined, Refusal
 from chalicelib.formats.readers.unzip import ZipArchive
 from chalicelib.formats.refined import pixel_label
+from chalicelib.formats.registry import is_simplified
 from tests.formats.test_reading import READERS
 from tests.formats.worlds import write
 from tests.resources.imports.archives import zipped
@@ -190,3 +191,23 @@ def test_corners_of_dota_that_are_no_rectangle_are_a_polygon():
     assert [each.reason for each in found if isinstance(each, Refusal)] == [
         "5 fields are fewer than 9: four corners and a class"
     ]
+
+
+def test_yolo_has_the_outline_of_the_largest_part_of_a_mask():
+    y, x = np.mgrid[0:48, 0:64]
+    found = (np.hypot(x - 30, (y - 20) * 1.4) < 18) | ((x > 55) & (y > 40))
+    counts = coco.encode(np.asfortranarray(found, dtype=np.uint8))["counts"].decode()
+    mask = Refined(mask=(48, 64, counts))
+    label = Label(media="clip", kind="box", shape=(0.0, 0.0, 1.0, 1.0), class_name="cod", refined=mask)
+    header = msgspec.structs.replace(DATASET, task="segment")
+    archive, left_out = write("yolo", header, [[Group(media=MEDIA, labels=[label])]])
+    (line,) = archive.read("labels/train/clip.txt").decode().splitlines()
+    number, *corners = map(float, line.split())
+    assert (number, left_out, len(corners) % 2) == (0, 0, 0)
+    assert all(0 <= each <= 1 for each in corners)
+    outline = geometry.Polygon([(a * 64, b * 48) for a, b in zip(corners[::2], corners[1::2], strict=True)])
+    inside = found & (x < 50)
+    assert outline.area == pytest.approx(inside.sum(), rel=0.05)
+    seen = np.array([[outline.contains(geometry.Point(a + 0.5, b + 0.5)) for a in range(64)] for b in range(48)])
+    assert (seen & inside).sum() / (seen | inside).sum() > 0.93
+    assert is_simplified("yolo", header, label), "its other part is not held"

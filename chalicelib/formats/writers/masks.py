@@ -1,9 +1,9 @@
 """Segmentation as Pascal VOC: `SegmentationClass/<picture>.png`, `SegmentationObject/<picture>.png`, `labelmap.txt`.
 
 A pixel has the index of its class, from 1 in the order of classes, or of its object, from 1 on each picture; 0 is none.
-The palette has VOC's colours. Where labels overlap, the later one is on top. Boxes, ellipses, polygons and masks are
-drawn; all others, labels of media of unknown size, of classes from the 255th on, and beyond 254 of a picture are left
-out.
+`ImageSets/Segmentation/<split>.txt` names the pictures. The palette has VOC's colours. Where labels overlap, the later
+one is on top. Boxes, ellipses, polygons and masks are drawn; all others, labels of media of unknown size, of classes
+from the 255th on, and beyond 254 of a picture are left out.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from chalicelib.formats.model import (
     Layout,
     Media,
     Refined,
+    Section,
     Sink,
     has_pixel_bounds,
     picture_name,
@@ -31,6 +32,7 @@ from chalicelib.formats.refined import runs
 
 BY_FRAMES = True
 CLASSES = "labelmap.txt"
+LISTS = "ImageSets/Segmentation/"
 MOST = 254
 """Classes, and objects of a picture: 255 is VOC's index of what is not labelled."""
 MOST_PIXELS = 100_000_000
@@ -53,11 +55,15 @@ def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> 
         for frame in sorted(wanted):
             if 0 < group.media.width * group.media.height <= MOST_PIXELS:
                 _pictures(group.media, frame, frames.get(frame, []), numbers, sink)
+                stem = splitext(picture_name(group.media, frame, "png"))[0]
+                sink.append(f"{LISTS}{group.media.split or 'all'}.txt", "rows", f"{stem}\n".encode())
     return left_out
 
 
 def layout(dataset: Dataset, path: str) -> Layout:
-    """The classes with their colours."""
+    """The classes with their colours; the names of pictures."""
+    if path.startswith(LISTS):
+        return (Section("rows"),)
     if path != CLASSES:
         raise KeyError(path)
     names = ("background", *(name.replace(":", " ") for name in dataset.classes[:MOST]))

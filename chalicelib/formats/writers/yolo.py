@@ -2,10 +2,10 @@
 
 A line of a label file is the class, from 0 in the order of classes, and fractions of the picture's size: of a detection
 the centre, width and height of the box; of a segmentation the corners of the polygon. Shapes are clipped to the
-picture, as Ultralytics refuses others. A detection has the bounds of polygons, a segmentation the corners of boxes, an
-oriented box (`obb`) four corners. A pose has the box around a skeleton, then x, y and visibility of each point. Lines,
-open polygons and dots are left out, and so are shapes without extent; poses have skeletons only. Tracks, attributes and
-ids are not held.
+picture, as Ultralytics refuses others. A detection has the bounds of polygons, a segmentation the corners of boxes and
+the outline of the largest part of a mask, an oriented box (`obb`) four corners. A pose has the box around a skeleton,
+then x, y and visibility of each point. Lines, open polygons and dots are left out, and so are shapes without extent;
+poses have skeletons only. Tracks, attributes and ids are not held.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from posixpath import splitext
 
 import msgspec
 
+from chalicelib.core.values import outlines, rle
 from chalicelib.formats import manifest
 from chalicelib.formats.model import (
     Dataset,
@@ -27,10 +28,11 @@ from chalicelib.formats.model import (
     Sink,
     box_of,
     corners_of,
+    has_pixel_bounds,
     picture_name,
     scaled,
 )
-from chalicelib.formats.refined import outline, pixel_label
+from chalicelib.formats.refined import outline, pixel_label, runs
 
 BY_FRAMES = True
 DATA = "data.yaml"
@@ -89,7 +91,8 @@ def _extent(dataset: Dataset, label: Label, media: Media) -> str:
     is_skeleton = bool(refined.points) or refined.visible is not None
     if refined.is_open or is_skeleton != (dataset.task == "pose"):
         return ""
-    placed = _in_fractions(label, media)
+    is_outlined = dataset.task == "segment" and refined.mask is not None and has_pixel_bounds(label, media)
+    placed = _in_fractions(_outlined(label, media) if is_outlined else label, media)
     if placed is None:
         return ""
     if dataset.task in ("segment", "obb"):
@@ -100,6 +103,16 @@ def _extent(dataset: Dataset, label: Label, media: Media) -> str:
         return ""
     more = "".join(_keypoints(dataset, placed, refined)) if is_skeleton else ""
     return f"{(left + right) / 2:.12g} {(top + bottom) / 2:.12g} {right - left:.12g} {bottom - top:.12g}{more}"
+
+
+def _outlined(label: Label, media: Media) -> Label:
+    """The polygon around the largest part of a mask, without its holes; a mask without a pixel has its box."""
+    found = runs(label, media)
+    if not rle.area(found):
+        return label
+    ring, _ = outlines.of_mask(found, media.height)
+    points = tuple(number for point in ring for number in point)
+    return Label(media=label.media, kind="poly", shape=points, unit="pixel")
 
 
 def _in_fractions(label: Label, media: Media) -> Label | None:
