@@ -10,6 +10,7 @@ Installed with `pip install '.[client]'`; `.[cli]` adds the command `limn` (`cli
 
 from .client import AsyncClient, Client, connect, connect_async
 from .configuration import Profile
+from .display import show
 from .failures import Failure
 from .projects import AsyncProject, AsyncSelection, Project, Selection
 
@@ -24,4 +25,5 @@ __all__ = [
     "Selection",
     "connect",
     "connect_async",
+    "show",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Generator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
-from . import tables
+from . import display, tables
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -121,6 +121,10 @@ class Selection(_Asked[T]):
         name, query = self._count
         return int(getattr(self.client, name)(self.project, **query))
 
+    def _repr_html_(self) -> str:
+        first = getattr(self.client, self._list)(self.project, **{**self.query, "stop": 10})
+        return display.table(first, self.count())
+
 
 class AsyncSelection(_Asked[T]):
     """As `Selection`, for programs with an event loop."""
@@ -178,6 +182,10 @@ class Project:
     def files(self, **query: Unpack[FileQuery]) -> Selection[File]:
         """Files that are no media."""
         return Selection(self.client, "file", self.id, dict(query))
+
+    def frame(self, media: int, frame: int = 0, *, label: str | None = None, **query: Any) -> display.Frame:
+        """A frame of a media with its localizations, as notebooks show it; `label` is the attribute beside shapes."""
+        return display.Frame.read(self.client, self.id, media, frame, label=label, **query)
 
     def write(
         self,
