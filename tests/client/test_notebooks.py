@@ -83,6 +83,7 @@ def test_the_notebooks_run_in_order(pictures, api, project, tmp_path, monkeypatc
     for path in NOTEBOOKS:
         known = {"__name__": "__main__"}
         shown[path.stem] = [run(code, known, path.name) for code in cells(path)]
+        assert all(each._repr_html_().startswith("<") for each in shown[path.stem] if hasattr(each, "_repr_html_"))
         known["client"].close()
     assert len(shown) == 5
     assert shown["1_explore"][1].counts == {"Cod": 3, "Hare": 3}
@@ -91,8 +92,6 @@ def test_the_notebooks_run_in_order(pictures, api, project, tmp_path, monkeypatc
     assert sorted(json.loads((tmp_path / "model.json").read_text())) == ["Cod", "Hare"]
     assert shown["4_evaluate"][0]["matched"] == 6
     assert shown["5_publish"][0] == 6
-    for value in (each for some in shown.values() for each in some if hasattr(each, "_repr_html_")):
-        assert value._repr_html_().startswith("<")
 
 
 @pytest.mark.slow
