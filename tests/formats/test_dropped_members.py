@@ -54,6 +54,7 @@ MADE = {
         {"a/gt/gt.txt": "1,-1,1,1,2,2,0.7,1,0.25\n2,-1,1,1,2,2,1,1,0.5\n", "a/gt/labels.txt": "cod\n"},
         {"line.confidence": 1, "line.visibility": 2},
     ),
+    "mots": ({"instances_txt/a.txt": "0 2001 2 9 9 :2U2\n", "media.csv": TABLE}, {"media.weather": 1}),
     "dota": ({"labelTxt/a.txt": "gsd:0.2\n1 1 3 1 3 3 1 3 cod 1\n"}, {"head.gsd": 1, "line.difficult": 1}),
     "masks": (None, {"media.weather": 1}),
     "cvat": ({"annotations.xml": CVAT}, {"image.subset": 1, "box.occluded": 1, "box.source": 1, "box.group_id": 1}),
