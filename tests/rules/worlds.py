@@ -64,7 +64,6 @@ VALUES: dict[str, dict[str, Any]] = {
     "D": {},
     "E": {"n": 5, "extra": "x"},
 }
-LETTERS = tuple(VALUES)
 _names = itertools.count(1)
 
 

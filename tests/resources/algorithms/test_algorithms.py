@@ -10,6 +10,7 @@ import pytest
 from chalicelib.core.models.accounts import ProjectSpec
 from chalicelib.resources.projects import service as projects_service
 from chalicelib.resources.uploads import fetching
+from chalicelib.settings import override
 from chalicelib.storage.objects import owners
 from tests import objects
 from tests.resources.jobs.media import media_of
@@ -56,18 +57,11 @@ def hosted_template(api, organization, monkeypatch):
 
     def make(text: str, **more) -> int:
         monkeypatch.setattr(fetching, "fetch_url", lambda *_: text.encode())
-        monkeypatch.setenv("LIMN_ALLOWED_ORIGINS", "https://templates.example.org")
-        from chalicelib.settings import settings
-
-        settings.cache_clear()
         url = "https://templates.example.org/a.yaml"
         return api.made(f"HostedTemplates/{organization}", {"name": "t", "url": url, **more})
 
-    yield make
-    monkeypatch.undo()
-    from chalicelib.settings import settings
-
-    settings.cache_clear()
+    with override(allowed_origins=["https://templates.example.org"]):
+        yield make
 
 
 class TestSaving:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import msgspec
 import pytest
 import yaml
@@ -11,7 +14,7 @@ from chalicelib.resources.jobs.engines.base import EngineUnavailable
 from chalicelib.resources.jobs.runs import RUN
 from chalicelib.resources.projects import purging
 from chalicelib.resources.projects.messages import PurgeProject
-from chalicelib.settings import settings
+from chalicelib.settings import override, settings
 from chalicelib.storage.dynamodb import records
 from functions import jobs as function
 from tests import objects
@@ -23,35 +26,30 @@ from tests.workflows.test_workflows import FORK, template
 MEDIA = list(range(1, 11))
 
 
-def configure(monkeypatch, queue: str) -> None:
-    monkeypatch.setenv("LIMN_JOB_QUEUE", queue)
-    monkeypatch.setenv("LIMN_JOB_EXECUTION_ROLE", "arn:aws:iam::123456789012:role/execution")
-    monkeypatch.setenv("LIMN_JOB_FILES_ROLE", "arn:aws:iam::123456789012:role/files")
-    settings.cache_clear()
-    batch_calls.client.cache_clear()
+@contextmanager
+def configured(queue: str) -> Iterator[None]:
+    role = "arn:aws:iam::123456789012:role/"
     batch_calls._definitions.clear()
+    with override(job_queue=queue, job_execution_role=f"{role}execution", job_files_role=f"{role}files"):
+        batch_calls.client.cache_clear()
+        yield
+    batch_calls.client.cache_clear()
 
 
 @pytest.fixture
 def queue(monkeypatch):
     """Batch as moto has it."""
-    with batches.queue(monkeypatch) as arn:
-        configure(monkeypatch, arn)
+    with batches.queue(monkeypatch) as arn, configured(arn):
         yield arn
-    monkeypatch.undo()
-    settings.cache_clear()
-    batch_calls.client.cache_clear()
 
 
 @pytest.fixture
 def told(monkeypatch):
     """A Batch that keeps what it is told."""
-    configure(monkeypatch, "arn:aws:batch:us-east-1:123456789012:job-queue/q")
     recorder = batches.Recorder()
-    monkeypatch.setattr(batch_calls, "client", lambda **_: recorder)
-    yield recorder
-    monkeypatch.undo()
-    settings.cache_clear()
+    with configured("arn:aws:batch:us-east-1:123456789012:job-queue/q"), monkeypatch.context() as patch:
+        patch.setattr(batch_calls, "client", lambda **_: recorder)
+        yield recorder
 
 
 def launched(api, project, text, media=MEDIA, **more):
