@@ -82,7 +82,13 @@ PAGES: dict[str, Callable[[Stack, Path], None]] = {
     "guides/recipes.md": follow_recipes,
     **{
         page: follow_script(page)
-        for page in ("first-hour.md", "guides/queries.md", "guides/statistics.md", "guides/algorithms.md")
+        for page in (
+            "first-hour.md",
+            "guides/queries.md",
+            "guides/statistics.md",
+            "guides/survey.md",
+            "guides/algorithms.md",
+        )
     },
 }
 

@@ -38,6 +38,8 @@ MOST_SHAPES = 100_000
 _EPIPOLAR = tuple(0.05 * 1.2**step for step in range(70))
 """Distances along a ray, in lengths of the rig, of the points of an epipolar line: up to 17,000."""
 _SIDES = (0, 1)
+_CLEARLY = 2.0
+"""Pixels by which the ends of a line in the other order must fit better to count."""
 
 
 class _Stereo:
@@ -56,25 +58,19 @@ class _Stereo:
         )
 
     def measure(self, left: Sequence[Pixel], right: Sequence[Pixel]) -> StereoMeasure:
-        """The measure of places that both see, as fractions; the ends of a line may be in either order.
+        """The measure of places that both see, as fractions; the ends of a line in the other order if that fits better.
 
         Raises:
             ValueError: the places cannot be of the same thing.
         """
         here, there = self._pixels(0, left), self._pixels(1, right)
-        found: list[tuple[float, list[Vector]]] = []
-        reason: ValueError | None = None
-        for order in [there, there[::-1]] if len(there) > 1 else [there]:
-            try:
-                located = [self.rig.locate(*pair) for pair in zip(here, order, strict=True)]
-            except ValueError as failure:
-                reason = reason or failure
-                continue
-            error = math.sqrt(sum(each * each for _, each in located) / len(located))
-            found.append((error, [point for point, _ in located]))
-        if not found:
+        straight, reason = self._locate_all(here, there)
+        crossed, _ = self._locate_all(here, there[::-1]) if len(there) > 1 else (None, None)
+        # ends at one height fit either way, so that the other order must fit better by what a hand does not miss
+        best = crossed if crossed and (straight is None or crossed[0] < straight[0] - _CLEARLY) else straight
+        if best is None:
             raise reason or ValueError("there are no places")
-        error, points = min(found, key=lambda each: each[0])
+        error, points = best
         place = points[0] if len(points) == 1 else middle_of(*points)
         return StereoMeasure(
             length=length(minus(points[0], points[1])) * self.scale if len(points) > 1 else None,
@@ -84,6 +80,17 @@ class _Stereo:
             z=place[2] * self.scale,
             error=error,
         )
+
+    def _locate_all(
+        self, here: Sequence[Pixel], there: Sequence[Pixel]
+    ) -> tuple[tuple[float, list[Vector]] | None, ValueError | None]:
+        """The error and the places that are seen at pixels of both cameras; or why there are none."""
+        try:
+            located = [self.rig.locate(*pair) for pair in zip(here, there, strict=True)]
+        except ValueError as failure:
+            return None, failure
+        error = math.sqrt(sum(each * each for _, each in located) / len(located))
+        return (error, [point for point, _ in located]), None
 
     def epipolar(self, left: Sequence[Pixel]) -> list[list[list[float]]]:
         """For each place of the left picture, the line in the right one, as far as it is in the picture."""

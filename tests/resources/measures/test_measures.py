@@ -1,5 +1,7 @@
 """Dots and lines that two cameras see, measured through HTTP."""
 
+import json
+
 import pytest
 
 from tests import objects
@@ -95,6 +97,19 @@ def test_joined_lines_get_their_length_in_both_views(place):
         assert left["Length"] == pytest.approx(long, rel=0.005)
         assert left["Range"] == pytest.approx((left["X"] ** 2 + left["Y"] ** 2 + left["Z"] ** 2) ** 0.5)
         assert left["Error"] < 0.01
+
+
+def test_ends_at_one_height_are_measured_as_they_are_drawn(place):
+    """On a level rig a level line fits with its ends in either order; one of them is many times as long."""
+    level = {"R": [1, 0, 0, 0, 1, 0, 0, 0, 1], "T": [-0.5, 0, 0], "image_width": SIZE[0], "image_height": SIZE[1]}
+    for side in ("left", "right"):
+        level |= {f"{name}_{side}": value for name, value in (("fx", 1400), ("fy", 1400), ("cx", 960), ("cy", 540))}
+    place.attach(json.dumps(level).encode())
+    for middle in (-0.4, 0.5, 0.1):
+        ends = [(960 + 1400 * (middle + half) / 3, 586.7) for half in (-0.21, 0.21)]
+        left, _ = place.pair([((x, y), (x - 1400 * 0.5 / 3, y)) for x, y in ends])
+        assert place.measure().status == 200
+        assert place.values(left)["Length"] == pytest.approx(0.42, rel=1e-3)
 
 
 def test_a_dot_gets_its_place_and_what_is_not_joined_stays_as_it_is(place):
