@@ -36,7 +36,7 @@ export const access = translated("access", {
   noTokens: "No access tokens yet.",
   newToken: "New access token",
   scope: "Operations",
-  scopes: { all: "All", read: "Reading only" },
+  scopes: { all: "All", read: "Reading only", scim: "Provisioning (SCIM)" },
   networks: "Networks, one a line",
   networksHint: "Such as 192.0.2.0/24. Any where empty.",
   projects: "Projects, one id a line",

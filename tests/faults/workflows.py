@@ -54,7 +54,7 @@ READ_ENDINGS = ("ListById", "CountById")
 OF_BROWSERS = frozenset({"CreateSession", "DeleteSession"})
 """They need the headers of a browser, and put or delete one credential in one call: tests/resources/accounts."""
 OF_PROVIDERS = frozenset({"BeginSignIn", "RenewSession", "BackChannelLogout"})
-"""They need an identity provider that answers: tests/resources/identity_providers."""
+"""They need an identity provider that answers: tests/faults/test_sign_in_crashes.py kills them at every call."""
 LAUNCHED_ALIKE = frozenset({"Embed"})
 """Operations whose jobs are launched as those of Annotate are, which test_job_sweep.py sweeps."""
 ELSEWHERE = frozenset({"CreateJobList", "AlgorithmLaunch", "Annotate", "DeleteJobList", "UpdateJob"})

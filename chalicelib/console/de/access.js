@@ -34,7 +34,7 @@ export const access = {
   noTokens: "Noch keine Zugriffstoken.",
   newToken: "Neues Zugriffstoken",
   scope: "Operationen",
-  scopes: { all: "Alle", read: "Nur lesen" },
+  scopes: { all: "Alle", read: "Nur lesen", scim: "Bereitstellung (SCIM)" },
   networks: "Netze, eines je Zeile",
   networksHint: "Etwa 192.0.2.0/24. Leer: überall.",
   projects: "Projekte, eine Id je Zeile",

@@ -34,7 +34,7 @@ export const access = {
   noTokens: "Aún no hay tokens de acceso.",
   newToken: "Token de acceso nuevo",
   scope: "Operaciones",
-  scopes: { all: "Todas", read: "Solo lectura" },
+  scopes: { all: "Todas", read: "Solo lectura", scim: "Aprovisionamiento (SCIM)" },
   networks: "Redes, una por línea",
   networksHint: "Como 192.0.2.0/24. Vacío: cualquiera.",
   projects: "Proyectos, un id por línea",
