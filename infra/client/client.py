@@ -53,8 +53,9 @@ class _Base:
             commit = int(answer.headers.get(COMMIT, 0))
             if not isinstance(project, int) or not commit:
                 return answer
-            if not entry.is_read:
+            if not entry.is_read:  # another thread's later write may have a higher number
                 self.commits[project] = max(commit, self.commits.get(project, 0))
+                return answer
             if commit >= self.commits.get(project, 0):
                 return answer
             yield BEHIND_PAUSE

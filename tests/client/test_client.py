@@ -170,6 +170,17 @@ def test_a_service_that_is_away_is_named_without_what_is_secret(monkeypatch):
     assert "secret" not in str(away.value)
 
 
+def test_a_write_that_another_thread_overtook_is_sent_once(client, boxes, project):
+    """Its commit has a lower number than the last one of this client; only lists are asked for again."""
+    client.commits[project] = 10**9
+    box = client.get_localization(boxes[0])
+    spec = {"media_id": box["media"], "type": box["type"], "frame": 0, "x": 0.25}
+    made = client.create_localization_list(project, [spec])
+    assert len(made["id"]) == 1
+    assert client.commits.pop(project) == 10**9
+    assert client.project().localizations().count() == len(boxes) + 1
+
+
 def test_a_list_that_does_not_show_the_own_write_is_asked_again(client, project, monkeypatch):
     monkeypatch.setattr("infra.client.client.BEHIND_PAUSE", 0.0)
     client.get_localization_count(project)
