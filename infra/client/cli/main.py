@@ -17,7 +17,7 @@ from ..annotator import command as annotator_command
 from ..client import Client
 from ..configuration import Profile
 from ..failures import Failure
-from . import agent_commands, audit_commands, dataset_commands, migrate_command, mirror_command, queries
+from . import agent_commands, audit_commands, dataset_commands, man_command, migrate_command, mirror_command, queries
 from .output import Output
 from .sessions import ProjectOption, Session, wait
 
@@ -40,6 +40,7 @@ app.command("mcp")(agent_commands.serve)
 app.command("audit")(audit_commands.audit)
 app.command("migrate")(migrate_command.migrate)
 app.command("mirror")(mirror_command.mirror)
+app.command("man")(man_command.man)
 
 OPEN = ("Pending", "Running")
 _USAGE_ERROR: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
