@@ -51,6 +51,8 @@ export const shapes = translated("shapes", {
   openHint: (/** @type {string} */ name) =>
     `${name}: click the corners · Enter ends the line · the first corner closes it`,
   ellipseHint: (/** @type {string} */ name) => `${name}: drag the box around an ellipse`,
+  maskText: (/** @type {number[]} */ [height, width], /** @type {number[]} */ runs) =>
+    `of ${runs.filter((_, at) => at % 2).reduce((sum, run) => sum + run, 0)} pixels in ${width} × ${height}`,
   allowed: "Allowed besides",
   refinements: {
     mask: "Masks",

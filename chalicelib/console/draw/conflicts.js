@@ -1,6 +1,8 @@
 // Conflicts in the open: what one changed here beside what somebody else saved, member by member.
 import { html, useEffect, useRef } from "../lib.js";
+import { runsOf } from "../masks/runs.js";
 import { annotate as words } from "../strings_annotate.js";
+import { shapes as shapeWords } from "../strings_shapes.js";
 import { Button } from "../ui/controls.js";
 import { Dialog } from "../ui/dialog.js";
 import { decimal, valueText } from "../ui/format.js";
@@ -53,7 +55,12 @@ function Picture({ session, conflict }) {
     session.player
       ?.picture(frame)
       .then((picture) => {
-        const versions = shapes.map(({ row, ...rest }) => ({ ...rest, kind: session.kindOf(row), shape: row.shape }));
+        const versions = shapes.map(({ row, ...rest }) => ({
+          ...rest,
+          kind: session.kindOf(row),
+          shape: row.shape,
+          skeleton: session.refining.of(row).skeleton,
+        }));
         if (canvas.current) drawPair(canvas.current, picture, versions);
       })
       .catch(() => undefined);
@@ -86,5 +93,13 @@ const shapeText = (row) =>
   row.kind === "state"
     ? words.trackOf(row.members?.length ?? 0)
     : Object.entries(row.shape ?? {})
-        .map(([name, value]) => `${name} ${percent(value)}`)
+        .map(([name, value]) => `${name} ${memberText(name, value)}`)
         .join(", ");
+
+/** A member of a shape. @param {string} name @param {any} value */
+function memberText(name, value) {
+  if (name === "mask") return shapeWords.maskText(value.size, runsOf(value.counts));
+  if (name === "angle") return `${decimal(value, 1)}°`;
+  if (name === "holes") return value.map(percent).join("; ");
+  return ["form", "closed", "visible"].includes(name) ? String(value) : percent(value);
+}

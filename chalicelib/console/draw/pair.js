@@ -8,7 +8,7 @@ export const THEIRS = "#ffc21a";
 const LEAST = 0.1;
 const AROUND = 1.6;
 
-/** @typedef {{kind: import("./geometry.js").Kind, shape: import("./geometry.js").Shape, color: string, label: string, isComputed: boolean}} Version `isComputed` is dashed */
+/** @typedef {{kind: import("./geometry.js").Kind, shape: import("./geometry.js").Shape, color: string, label: string, isComputed: boolean, skeleton?: import("./scene.js").Skeleton | null}} Version `isComputed` is dashed */
 
 /** @param {HTMLCanvasElement} canvas @param {CanvasImageSource & {width: number, height: number}} picture @param {Version[]} versions one or more with a place */
 export function drawPair(canvas, picture, versions) {

@@ -4,7 +4,7 @@ import { classes, html, useEffect, useRef, useState } from "../lib.js";
 import { link, setQuery } from "../router.js";
 import { project } from "../store.js";
 import { quality as words } from "../strings_team.js";
-import { hasPlace, MEMBERS } from "../draw/geometry.js";
+import { hasPlace, MEMBERS, refinedBy } from "../draw/geometry.js";
 import { drawPair, MINE, THEIRS } from "../draw/pair.js";
 import { Button } from "../ui/controls.js";
 import { Icon } from "../ui/icons.js";
@@ -95,7 +95,15 @@ function Both({ result, conflict }) {
         /** @type {string} */ color,
         /** @type {number} */ layer,
         /** @type {boolean} */ isComputed,
-      ) => row && { kind: kindOf(row), shape: shapeOf(row), color, label: layerName(layer), isComputed };
+      ) =>
+        row && {
+          kind: kindOf(row),
+          shape: shapeOf(row),
+          skeleton: typeOf(row)?.skeleton,
+          color,
+          label: layerName(layer),
+          isComputed,
+        };
       const versions = [
         version(reference, THEIRS, result.reference, true),
         version(other, MINE, result.version, false),
@@ -114,11 +122,15 @@ function Both({ result, conflict }) {
 }
 
 /** @param {any} row @returns {import("../draw/geometry.js").Kind} */
-const kindOf = (row) =>
-  project.value?.localizationTypes.find((/** @type {any} */ type) => type.id === row.type)?.dtype ?? "box";
+const kindOf = (row) => typeOf(row)?.dtype ?? "box";
+
+const typeOf = (/** @type {any} */ row) =>
+  project.value?.localizationTypes.find((/** @type {any} */ type) => type.id === row.type);
 
 /** @param {any} row @returns {any} */
-const shapeOf = (row) =>
-  Object.fromEntries(
+const shapeOf = (row) => ({
+  ...Object.fromEntries(
     MEMBERS[kindOf(row)].map((name) => [name, row[name] ?? undefined]).filter(([, value]) => value !== undefined),
-  );
+  ),
+  ...refinedBy(row),
+});

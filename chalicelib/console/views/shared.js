@@ -123,6 +123,7 @@ function itemOf(row, types) {
     shape: row,
     color: colorOf(type, row.attributes),
     label: type?.name ?? text.unnamed,
+    skeleton: type?.skeleton,
     look: "plain",
   };
 }

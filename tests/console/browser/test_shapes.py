@@ -371,3 +371,26 @@ def test_a_type_of_skeletons_is_made_and_changed_under_manage(page, made):
     dialog.get_by_role("button", name="Save").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
     assert crab()["skeleton"]["edges"] == [[0, 2]]
+
+
+def test_a_conflict_tells_what_refines_each_shape(screen):
+    rows = [
+        ({"x": 0.1, "mask": {"size": [2, 3], "counts": "132"}}, {"x": 0.1, "angle": 30}),
+        ({"points": [[0.1, 0.2]], "visible": [2]}, {"points": [[0.1, 0.2]], "visible": [1]}),
+        ({"points": [[0.1, 0.2]], "holes": [[[0.3, 0.4]]]}, {"points": [[0.1, 0.2]], "closed": False}),
+    ]
+    found = screen.page.evaluate(
+        "async (rows) => {"
+        + ROOT
+        + """
+          const { differences } = await import(root + 'draw/conflicts.js');
+          const row = (shape) => ({ kind: 'localization', attributes: {}, shape });
+          return rows.map(([one, two]) => differences({ mine: row(one), theirs: { row: row(two) } })[0].slice(1));
+        }""",
+        rows,
+    )
+    assert found == [
+        ["x 10.0 %, mask of 3 pixels in 3 × 2", "x 10.0 %, angle 30.0°"],
+        ["points 10.0 %/20.0 %, visible 2", "points 10.0 %/20.0 %, visible 1"],
+        ["points 10.0 %/20.0 %, holes 30.0 %/40.0 %", "points 10.0 %/20.0 %, closed false"],
+    ]
