@@ -3,7 +3,7 @@
 import http.server
 import socket
 import threading
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pytest
 from urllib3 import HTTPResponse
@@ -12,7 +12,7 @@ from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.core.web import origins
 from chalicelib.errors import BadInput, Forbidden, TooLarge
 from chalicelib.resources.uploads import fetching
-from chalicelib.settings import settings
+from chalicelib.settings import override, settings
 from chalicelib.storage import outbound
 from chalicelib.storage.objects import owners
 from tests import objects
@@ -22,18 +22,11 @@ CONTENT = bytes(range(256)) * 40
 
 @pytest.fixture(autouse=True)
 def setting(monkeypatch):
-    """Sets a setting for one test."""
-
-    def change(name, value):
-        monkeypatch.setenv(f"LIMN_{name}", value)
-        settings.cache_clear()
-
-    change("S3_ENDPOINT", "http://127.0.0.1:8001")
-    change("ALLOWED_ORIGINS", "https://files.example.org,http://files.example.org:8080")
+    """Changes settings for one test."""
     monkeypatch.setattr(owners, "_organizations", {8: 7, 9: 7, 1: 1})
-    yield change
-    monkeypatch.undo()
-    settings.cache_clear()
+    allowed = ["https://files.example.org", "http://files.example.org:8080"]
+    with override(s3_endpoint="http://127.0.0.1:8001", allowed_origins=allowed), ExitStack() as stack:
+        yield lambda **changes: stack.enter_context(override(**changes))
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -241,7 +234,7 @@ def test_the_connection_goes_to_the_address_that_was_judged(monkeypatch, setting
         return real("127.0.0.1" if host == "store.example.org" else host, *rest, **more)
 
     with server() as origin:
-        setting("S3_ENDPOINT", origin.replace("127.0.0.1", "store.example.org"))
+        setting(s3_endpoint=origin.replace("127.0.0.1", "store.example.org"))
         monkeypatch.setattr(socket, "getaddrinfo", resolve)
         url = f"{settings().s3_endpoint}/{settings().media_bucket}/1/999/1/a?X-Amz-Signature=x"
         assert fetching.fetch(url, 1, 1_000_000, UNRESTRICTED) == CONTENT
@@ -252,7 +245,7 @@ class TestOverHttp:
     @pytest.fixture
     def store(self, setting):
         with server() as origin:
-            setting("S3_ENDPOINT", origin)
+            setting(s3_endpoint=origin)
             yield f"{origin}/{settings().media_bucket}"
 
     def test_an_object_of_another_project_is_asked_for_with_its_signature(self, store):
@@ -274,8 +267,8 @@ class TestOverHttp:
     )
     def test_redirects_are_judged_like_the_first_url(self, setting, target):
         with server() as origin:
-            setting("S3_ENDPOINT", origin)
-            setting("MEDIA_BUCKET", "to")
+            setting(s3_endpoint=origin)
+            setting(media_bucket="to")
             with pytest.raises(Forbidden, match="not from an allowed origin"):
                 fetching.fetch(f"{origin}/to/{target}?X-Amz-Signature=x", 1, 100, UNRESTRICTED)
 
@@ -309,7 +302,7 @@ def test_a_name_that_answers_with_the_inside_when_it_is_asked_again_gains_nothin
 
 
 def test_secret_headers_stay_with_the_first_origin(setting, monkeypatch):
-    setting("ALLOWED_ORIGINS", "https://one.example.org,https://two.example.org")
+    setting(allowed_origins=["https://one.example.org", "https://two.example.org"])
     sent = []
 
     def answering(address, _most, headers):
