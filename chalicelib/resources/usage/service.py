@@ -15,6 +15,7 @@ from chalicelib.core.models.accounts import AFFILIATION, ORGANIZATION, PROJECT, 
 from chalicelib.core.models.datasets import DATASET, EXPORT
 from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.core.records import RecordKind
+from chalicelib.core.time.deadline import time_limit
 from chalicelib.core.usage_limits import LimitName, UsageLimits, is_in_force, present_month
 from chalicelib.errors import LimnError, NotFound
 from chalicelib.query.tree import Query
@@ -29,6 +30,8 @@ WARNING = 0.8
 """The part of a limit from which administrators are warned."""
 MOST_LOADED = 20
 """Views that one report loads, at most; of other projects it has what was measured last."""
+SETTLE_SECONDS = 5.0
+"""How long the request that settles may follow the logs of projects for it."""
 log = logging.getLogger("limn.usage")
 _measured: dict[int, tuple[str, dict[str, int]]] = {}
 """By project: the month, and the bytes that were stored last."""
@@ -39,9 +42,12 @@ def settle_due() -> None:
     if not usage.is_due():
         return
     try:
-        settle(usage.flush())
+        with time_limit(SETTLE_SECONDS):
+            settle(usage.flush())
     except LimnError as failure:
         log.warning("usage was not settled: %s", type(failure).__name__)
+    except Exception:  # the answer to the request is there, and goes out all the same
+        log.exception("usage was not settled")
 
 
 def settle(projects: Iterable[int]) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+
 import pytest
 
 from chalicelib.core import usage_limits as usage_model
 from chalicelib.core.models.accounts import PROJECT
+from chalicelib.errors import Unavailable
 from chalicelib.resources.usage import service as usage_service
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.dynamodb.progress import usage
+from chalicelib.storage.dynamodb.tables import CounterRow
 from chalicelib.storage.dynamodb.transactions import Transaction
 from infra.emulator import aws
 from infra.local.http import outbox
@@ -140,8 +144,6 @@ def test_a_limit_warns_at_80_percent_once_and_refuses_at_100(api, organization, 
 
 
 def b64(number):
-    import base64
-
     return base64.b64encode(str(number).encode()).decode()
 
 
@@ -172,9 +174,6 @@ def test_limits_of_an_organization_count_all_its_projects(api, organization, pro
 
 
 def test_what_cannot_be_added_waits_on(project, monkeypatch):
-    from chalicelib.errors import Unavailable
-    from chalicelib.storage.dynamodb.tables import CounterRow
-
     def refuse(*_):
         raise Unavailable("no")
 
@@ -190,3 +189,21 @@ def test_only_a_project_that_changes_what_is_used_up_is_written(project):
     before = records.get(PROJECT, project)
     usage_service.settle([project])
     assert records.get(PROJECT, project) == before
+
+
+@pytest.mark.parametrize("failure", [RuntimeError("a bug"), Unavailable("no database")], ids=["bug", "outage"])
+def test_a_request_is_answered_though_its_usage_cannot_be_settled(api, project, monkeypatch, failure):
+    def fail(_):
+        raise failure
+
+    monkeypatch.setattr(usage, "FLUSH_SECONDS", -1.0)
+    monkeypatch.setattr(usage_service, "settle", fail)
+    assert api.get(f"Project/{project}").status == 200
+
+
+def test_the_first_request_after_a_minute_settles(api, project, monkeypatch):
+    api.patch(f"Project/{project}", {"usage_limits": {"mails": 1}})
+    usage.note(project, "mails", 2)
+    monkeypatch.setattr(usage, "FLUSH_SECONDS", -1.0)
+    assert api.get(f"Project/{project}").status == 200
+    assert "project mails" in records.get(PROJECT, project).exhausted
