@@ -197,3 +197,19 @@ export const quality = translated("quality", {
   by: (/** @type {string} */ name) => `by ${name}`,
   bothDrawn: "Both versions on their frame",
 });
+
+export const consensus = translated("consensus", {
+  title: "Consensus",
+  make: "Make a consensus",
+  name: "Name of the new layer",
+  nameOf: (/** @type {string} */ set) => `${set}, agreed`,
+  of: "Of the copies of",
+  classes: "Classes",
+  agreement: "Share that decides",
+  agreementHint: "0.5 or more, below 1: what more of the copies have is kept.",
+  counts: (/** @type {string} */ kept, /** @type {string} */ dropped, /** @type {string} */ undecided) =>
+    `${kept} kept, ${dropped} dropped, ${undecided} undecided`,
+  look: "See the layer",
+  tasks: (/** @type {number} */ count) => plural(count, "review task"),
+  forget: (/** @type {string} */ name) => `Remove ${name} from this list`,
+});

@@ -7,5 +7,5 @@ export { datasets, history, leaves, rules, sources, transfers, webhooks } from "
 export { records } from "./records.js";
 export { settings } from "./settings.js";
 export { shapes } from "./shapes.js";
-export { comments, quality, team } from "./team.js";
+export { comments, consensus, quality, team } from "./team.js";
 export { failures, words } from "./words.js";

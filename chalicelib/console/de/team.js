@@ -186,3 +186,19 @@ export const quality = {
   by: (/** @type {string} */ name) => `von ${name}`,
   bothDrawn: "Beide Fassungen auf ihrem Frame",
 };
+
+export const consensus = {
+  title: "Konsens",
+  make: "Konsens bilden",
+  name: "Name der neuen Ebene",
+  nameOf: (/** @type {string} */ set) => `${set}, vereinbart`,
+  of: "Aus den Kopien von",
+  classes: "Klassen",
+  agreement: "Anteil, der entscheidet",
+  agreementHint: "0,5 oder mehr, unter 1: Was mehr der Kopien haben, bleibt.",
+  counts: (/** @type {string} */ kept, /** @type {string} */ dropped, /** @type {string} */ undecided) =>
+    `${kept} behalten, ${dropped} verworfen, ${undecided} unentschieden`,
+  look: "Ebene ansehen",
+  tasks: (/** @type {number} */ count) => plural(count, "Prüfaufgabe", "Prüfaufgaben"),
+  forget: (/** @type {string} */ name) => `${name} aus dieser Liste entfernen`,
+};

@@ -186,3 +186,19 @@ export const quality = {
   by: (/** @type {string} */ name) => `de ${name}`,
   bothDrawn: "Ambas versiones en su fotograma",
 };
+
+export const consensus = {
+  title: "Consenso",
+  make: "Formar un consenso",
+  name: "Nombre de la nueva capa",
+  nameOf: (/** @type {string} */ set) => `${set}, acordado`,
+  of: "De las copias de",
+  classes: "Clases",
+  agreement: "Parte que decide",
+  agreementHint: "0,5 o más, menos de 1: se queda lo que tienen más copias.",
+  counts: (/** @type {string} */ kept, /** @type {string} */ dropped, /** @type {string} */ undecided) =>
+    `${kept} mantenidos, ${dropped} descartados, ${undecided} sin decidir`,
+  look: "Ver la capa",
+  tasks: (/** @type {number} */ count) => plural(count, "tarea de revisión", "tareas de revisión"),
+  forget: (/** @type {string} */ name) => `Quitar ${name} de esta lista`,
+};

@@ -11,6 +11,7 @@ import { number } from "../ui/format.js";
 import { Menu } from "../ui/menu.js";
 import { Await, Empty, useAsync } from "../ui/states.js";
 import { toast, toastError } from "../ui/toast.js";
+import { Consensus } from "./consensus.js";
 import { NewTasks } from "./tasks_new.js";
 import {
   changeState,
@@ -58,6 +59,7 @@ export default function Tasks({ query }) {
       return html`<${Empty} icon="check" title=${words.noTasks} action=${create}>${words.noTasksLead}<//>`;
     return html`<div class="row wrap task-filters"><${Segmented} name=${words.way} value=${way} options=${Object.entries(words.ways)} onChange=${(/** @type {string} */ value) => setQuery({ way: value })} />
         <${Filters} ...${props} way=${way} query=${query} /></div>
+      ${may("Full Control") && html`<${Consensus} sets=${setsOf(counts)} set=${query.set} onDone=${head.again} />`}
       ${way === "board" ? html`<${Board} ...${props} />` : way === "list" ? html`<${List} ...${props} />` : html`<${People} ...${props} />`}`;
   };
   return html`<div class="page wide tasks"><${TeamHead} at="tasks">${head.value?.counts.length ? create : null}<//>
@@ -65,9 +67,12 @@ export default function Tasks({ query }) {
     ${adding && html`<${NewTasks} onMade=${head.again} onClose=${() => setAdding(false)} />`}</div>`;
 }
 
+/** The names of the sets of tasks. @param {any[]} counts */
+const setsOf = (counts) => [...new Set(counts.map(({ name }) => name))];
+
 /** @param {Props & {way: string, query: Record<string, string>}} props */
 function Filters({ workflow, counts, way, query }) {
-  const sets = [...new Set(counts.map(({ name }) => name))];
+  const sets = setsOf(counts);
   const people = [...new Set(counts.map(({ assignee }) => assignee).filter(Boolean))];
   const states = workflow.states.map(({ name }) => name);
   return html`<${Select} name=${words.set} value=${query.set ?? ""} options=${[["", words.allSets], ...sets.map((name) => [name, name])]} onChange=${(/** @type {string} */ set) => setQuery({ set })} />

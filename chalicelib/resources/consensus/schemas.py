@@ -85,7 +85,7 @@ class ConsensusLayer(Resource, kw_only=True):
     created_datetime: Timestamp
     spec: ConsensusLayerSpec
     versions: Annotated[list[int], Meta(description="The layers that it is made of.")]
-    version: Annotated[int | None, Meta(description="The new version; null until the work begins.")] = None
+    version: Annotated[int, Meta(description="The new version; it is there as soon as the status is `running`.")]
     round: int = 0
     after: Annotated[int, Meta(description="The last media that is done.")] = 0
     kept: Annotated[int, Meta(description="Objects that the new version has.")] = 0

@@ -47,7 +47,7 @@ from chalicelib.resources.tasks import service as tasks_service
 from chalicelib.resources.tasks.schemas import TASK, Task
 from chalicelib.resources.versions import service as versions_service
 from chalicelib.settings import settings
-from chalicelib.storage.dynamodb import limits, records
+from chalicelib.storage.dynamodb import ids, limits, records
 
 SHAPES_A_ROUND = 20_000
 """Shapes after which a round ends with its media."""
@@ -83,6 +83,7 @@ def order(scope: Scope, project: int, spec: ConsensusLayerSpec) -> ConsensusLaye
         created_datetime=now(),
         spec=spec,
         versions=list(dict.fromkeys(versions)),
+        version=ids.reserve(VERSION.name)[0],
     )
     limits.check(CONSENSUS_LAYER, made)
     # sent first, so that no crash leaves a layer that never begins; the function waits for the record
@@ -135,8 +136,7 @@ def run_round(uid: str, number: int) -> None:
         return
     if layer.round == number:
         writer = _writer(layer)
-        layer = _with_version(layer)
-        assert layer.version is not None  # noqa: S101 of types
+        layer = _begin(layer)
         blindness.hide_derived(layer.project, layer.version, layer.versions)
         found, last = _decide(layer, writer.scope)
         for part in batched(found.specs, _PER_COMMIT):
@@ -157,12 +157,11 @@ def _writer(layer: ConsensusLayer) -> Writer:
     return Writer(project=layer.project, user=layer.user, level=level, scope=scope)
 
 
-def _with_version(layer: ConsensusLayer) -> ConsensusLayer:
-    """The layer with its version, made where a round before has not made it."""
-    if layer.version is not None:
+def _begin(layer: ConsensusLayer) -> ConsensusLayer:
+    """Make the version of a layer, unless a round before has. Where it was deleted since, rows are refused."""
+    if layer.status == "running":
         return layer
-    there = [each for each in records.list_children(VERSION, layer.project) if each.elemental_id == layer.uid]
-    made = there or [
+    if records.maybe(VERSION, layer.version) is None:
         versions_service.make(
             layer.project,
             layer.spec.name,
@@ -170,13 +169,9 @@ def _with_version(layer: ConsensusLayer) -> ConsensusLayer:
             description=f"Consensus of versions {', '.join(map(str, layer.versions))}.",
             made_of=layer.versions,
             elemental_id=layer.uid,
+            reserved=layer.version,
         )
-    ]
-    return records.edit(
-        CONSENSUS_LAYER,
-        layer.uid,
-        lambda found: msgspec.structs.replace(found, version=made[0].id, status="running"),
-    )
+    return records.edit(CONSENSUS_LAYER, layer.uid, lambda found: msgspec.structs.replace(found, status="running"))
 
 
 def _decide(layer: ConsensusLayer, scope: Scope) -> tuple[_Round, int | None]:
@@ -209,17 +204,17 @@ def _decide(layer: ConsensusLayer, scope: Scope) -> tuple[_Round, int | None]:
 
 def _judge(layer: ConsensusLayer, found: _Round, one: Object, weights: Mapping[int, float], span: Span) -> None:
     outcome, label = decide(one, weights, layer.spec.agreement)
-    ids = sorted(drawn.row.id for drawn in one.values())
+    sources = sorted(drawn.row.id for drawn in one.values())
     row = next(iter(one.values())).row
     if outcome == "dropped":
         found.dropped += 1
     elif outcome == "undecided":
-        found.undecided.append(Undecided(media=row.media, frame=row.frame, ids=ids))
+        found.undecided.append(Undecided(media=row.media, frame=row.frame, ids=sources))
         found.units[row.media, span].append(row.frame)
     else:
         found.kept += 1
         middle, members = merge(one, label, weights, layer.spec.distance)
-        name = uuid.uuid5(uuid.UUID(layer.uid), ",".join(map(str, ids)))
+        name = uuid.uuid5(uuid.UUID(layer.uid), ",".join(map(str, sources)))
         found.specs.append(
             LocalizationSpec(
                 media_id=row.media,
@@ -227,7 +222,7 @@ def _judge(layer: ConsensusLayer, found: _Round, one: Object, weights: Mapping[i
                 frame=row.frame,
                 version=layer.version,
                 elemental_id=str(name),
-                made_of=ids,
+                made_of=sources,
                 **members,
             )
         )
@@ -299,7 +294,7 @@ def reopen(uid: str) -> None:
     """Let a layer that failed go on where it stopped; another one stays as it is."""
 
     def how(layer: ConsensusLayer) -> ConsensusLayer | None:
-        return msgspec.structs.replace(layer, status="running", message="") if layer.status == "failed" else None
+        return msgspec.structs.replace(layer, status="pending", message="") if layer.status == "failed" else None
 
     with contextlib.suppress(NotFound):
         records.edit(CONSENSUS_LAYER, uid, how)

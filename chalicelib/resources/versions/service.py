@@ -39,8 +39,9 @@ def make(
     bases: Sequence[int] | None = None,
     made_of: Sequence[int] = (),
     elemental_id: str | None = None,
+    reserved: int | None = None,
 ) -> Version:
-    """A new version with the next number, above the bases it names.
+    """A new version with the next number, above the bases it names; its id may be reserved before.
 
     Raises:
         NotFound: the project has no such base.
@@ -49,7 +50,7 @@ def make(
     known = {version.id: version for version in records.list_children(VERSION, project)}
     check_bases(known, bases)
     version = Version(
-        id=ids.reserve(VERSION.name)[0],
+        id=reserved or ids.reserve(VERSION.name)[0],
         project=project,
         name=name,
         description=description,
