@@ -1,7 +1,8 @@
 """Matching shapes of one frame of two layers: pure functions without numpy, which functions lack.
 
-Boxes are compared by intersection over union (IoU), polygons by the IoU of their areas on a grid, dots and lines by
-distance. The assignment maximizes the sum of similarities over pairs at or above the threshold (Kuhn-Munkres).
+Boxes are compared by intersection over union (IoU), polygons and masks by the IoU of their areas on a grid, dots,
+lines, polylines and skeletons by distance. The assignment maximizes the sum of similarities over pairs at or above the
+threshold (Kuhn-Munkres).
 """
 
 from __future__ import annotations
@@ -10,9 +11,22 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from chalicelib.core.values import rle
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 GRID = 256
 """Cells on the longer side of the box around two polygons, on which their areas are compared."""
+LARGEST_GRID = 1024
+"""The same for masks, which are compared pixel by pixel where the box around them is smaller."""
+STEPS = 16
+"""Points at equal distances along polylines, whose mean distance is theirs."""
+_SLACK = 1e-6
+"""Part of a cell that rounding may add."""
 Point = tuple[float, float]
 
 
@@ -22,10 +36,12 @@ class Shape:
 
     Attributes:
         id: its id.
-        kind: `box`, `line`, `dot` or `poly`.
+        kind: `box`, `line`, `dot`, `poly`, `path` (an open polyline) or `skeleton`.
         label: its class; empty for none.
         box: left, top, right, bottom of its bounds.
-        points: corners of a polygon, or ends of a line.
+        points: corners of a polygon, ends of a line, points of a path or skeleton.
+        mask: of a box, its pixels: height, width and run lengths.
+        holes: of a polygon.
         user: its author.
         week: the week in which it was made, such as `2026-W07`.
         track: the state of its track.
@@ -39,6 +55,8 @@ class Shape:
     user: int | None = None
     week: str = ""
     track: int | None = None
+    mask: tuple[int, int, str] | None = None
+    holes: tuple[tuple[Point, ...], ...] = ()
 
 
 @dataclass(slots=True)
@@ -56,7 +74,8 @@ def similarity(one: Shape, two: Shape, reach: float) -> float:
     Args:
         one: a shape.
         two: another.
-        reach: the distance of dots, and the mean distance of the ends of lines, at which the similarity becomes 0.
+        reach: the distance of dots, and the mean distance of the ends of lines and of the points of paths and
+            skeletons, at which the similarity becomes 0.
     """
     if one.kind != two.kind:
         return 0.0
@@ -64,8 +83,10 @@ def similarity(one: Shape, two: Shape, reach: float) -> float:
         return max(0.0, 1 - math.dist(one.box[:2], two.box[:2]) / reach)
     if one.kind == "line":
         return max(0.0, 1 - _distance_of_lines(one.points, two.points) / reach)
-    if one.kind == "poly":
-        return _overlap_of_polygons(one, two)
+    if one.kind in ("path", "skeleton"):
+        return max(0.0, 1 - _distance_of_paths(one, two) / reach)
+    if one.kind == "poly" or one.mask or two.mask:
+        return _overlap_of_areas(one, two)
     return overlap_of_boxes(one.box, two.box)
 
 
@@ -86,25 +107,84 @@ def _distance_of_lines(one: Sequence[Point], two: Sequence[Point]) -> float:
     return min(straight, crossed) / 2
 
 
-def _overlap_of_polygons(one: Shape, two: Shape) -> float:
+def _distance_of_paths(one: Shape, two: Shape) -> float:
+    """The mean distance of the points of two skeletons, or of points along two polylines, in their better direction."""
+    if one.kind == "skeleton":
+        if len(one.points) != len(two.points):
+            return math.inf
+        return sum(map(math.dist, one.points, two.points)) / len(one.points)
+    ours, theirs = _along(one.points), _along(two.points)
+    ways = (theirs, theirs[::-1])
+    return min(sum(map(math.dist, ours, way)) for way in ways) / STEPS
+
+
+def _along(points: Sequence[Point]) -> list[Point]:
+    """Points at equal distances along a polyline, its ends included."""
+    lengths = [math.dist(*ends) for ends in pairwise(points)]
+    whole, found, passed, place = sum(lengths), [], 0.0, 0
+    for step in range(STEPS):
+        wanted = whole * step / (STEPS - 1)
+        while place < len(lengths) - 1 and passed + lengths[place] < wanted:
+            passed += lengths[place]
+            place += 1
+        part = (wanted - passed) / lengths[place] if lengths[place] else 0.0
+        (ax, ay), (bx, by) = points[place], points[place + 1]
+        found.append((ax + part * (bx - ax), ay + part * (by - ay)))
+    return found
+
+
+def _overlap_of_areas(one: Shape, two: Shape) -> float:
     if overlap_of_boxes(one.box, two.box) == 0:
         return 0.0
     left, top = min(one.box[0], two.box[0]), min(one.box[1], two.box[1])
     side = max(one.box[2], two.box[2]) - left, max(one.box[3], two.box[3]) - top
-    scale = GRID / max(*side, 1e-9)
-    size = (max(1, math.ceil(side[0] * scale)), max(1, math.ceil(side[1] * scale)))
-    first, second = (_cells(shape, left, top, scale, size) for shape in (one, two))
+    scale = _scale(one, two, side)
+    size = (max(1, math.ceil(side[0] * scale[0] - _SLACK)), max(1, math.ceil(side[1] * scale[1] - _SLACK)))
+    first, second = (_cells(shape, (left, top), scale, size) for shape in (one, two))
     shared, union = (first & second).bit_count(), (first | second).bit_count()
     return shared / union if union else 0.0
 
 
-def _cells(shape: Shape, left: float, top: float, scale: float, size: tuple[int, int]) -> int:
-    from PIL import Image, ImageDraw  # noqa: PLC0415 only polygons need it
+def _scale(one: Shape, two: Shape, side: tuple[float, float]) -> tuple[float, float]:
+    """Cells in the width and height of the media: pixels of the first mask, or what makes `GRID` cells."""
+    for shape in (one, two):
+        if shape.mask:
+            height, width, _ = shape.mask
+            scale = width / (shape.box[2] - shape.box[0]), height / (shape.box[3] - shape.box[1])
+            part = min(1.0, LARGEST_GRID / max(side[0] * scale[0], side[1] * scale[1]))
+            return scale[0] * part, scale[1] * part
+    cells = GRID / max(*side, 1e-9)
+    return cells, cells
+
+
+def _cells(shape: Shape, corner: Point, scale: tuple[float, float], size: tuple[int, int]) -> int:
+    from PIL import Image, ImageDraw  # noqa: PLC0415 only areas need it
 
     picture = Image.new("1", size)
-    corners = [((x - left) * scale, (y - top) * scale) for x, y in shape.points]
-    ImageDraw.Draw(picture).polygon(corners, fill=1)
+
+    def place(x: float, y: float) -> Point:
+        return (x - corner[0]) * scale[0], (y - corner[1]) * scale[1]
+
+    if shape.kind == "poly":
+        draw = ImageDraw.Draw(picture)
+        draw.polygon([place(*point) for point in shape.points], fill=1)
+        for hole in shape.holes:
+            draw.polygon([place(*point) for point in hole], fill=0)
+    else:
+        left, top, right, bottom = map(round, (*place(*shape.box[:2]), *place(*shape.box[2:])))
+        wide, high = max(1, right - left), max(1, bottom - top)
+        picture.paste(_pixels(shape, wide, high) if shape.mask else 1, (left, top, left + wide, top + high))
     return int.from_bytes(picture.tobytes(), "big")
+
+
+def _pixels(shape: Shape, wide: int, high: int) -> Image.Image:
+    """The picture of a mask in a size."""
+    from PIL import Image  # noqa: PLC0415 only areas need it
+
+    height, width, counts = shape.mask or (1, 1, "")
+    columns = Image.frombytes("L", (height, width), rle.pixels(rle.decode(counts)))
+    found = columns.transpose(Image.Transpose.TRANSPOSE).convert("1", dither=Image.Dither.NONE)
+    return found if found.size == (wide, high) else found.resize((wide, high), Image.Resampling.NEAREST)
 
 
 def match(reference: Sequence[Shape], others: Sequence[Shape], threshold: float, reach: float) -> list[Pair]:

@@ -27,6 +27,8 @@ class Row(ShapeDocument, kw_only=True):
     attributes: dict[str, Any] = {}
 
 
+_FEWEST = {"poly": 3, "path": 2, "skeleton": 1}
+"""Points of a shape that has a place."""
 _decode = msgspec.json.Decoder(Row).decode
 
 
@@ -60,9 +62,11 @@ def _shape_of(row: Row, kind: str, attribute: str | None, name: str) -> Shape | 
     """The shape of a row; None where a coordinate is missing."""
     label = label_of(row.attributes, attribute, name)
     points: tuple[tuple[float, float], ...] = ()
+    mask = None
     if kind == "poly":
         points = tuple(row.points or ())
-        if len(points) < 3:  # noqa: PLR2004 an area
+        kind = "skeleton" if row.visible is not None else "path" if row.closed is False else kind
+        if len(points) < _FEWEST[kind]:
             return None
         xs, ys = [x for x, _ in points], [y for _, y in points]
         box = (min(xs), min(ys), max(xs), max(ys))
@@ -73,7 +77,10 @@ def _shape_of(row: Row, kind: str, attribute: str | None, name: str) -> Shape | 
         box = (min(row.x, points[1][0]), min(row.y, points[1][1]), max(row.x, points[1][0]), max(row.y, points[1][1]))
     else:
         box = (row.x, row.y, row.x + (row.width or 0), row.y + (row.height or 0))
-    return Shape(row.id, kind, label, box, points, row.created_by, _week_of(row.created_datetime[:10]))
+        mask = row.mask and (*row.mask["size"], row.mask["counts"])
+    holes = tuple(tuple(map(tuple, hole)) for hole in row.holes or ())
+    week = _week_of(row.created_datetime[:10])
+    return Shape(row.id, kind, label, box, points, row.created_by, week, mask=mask, holes=holes)
 
 
 @lru_cache(maxsize=4096)
