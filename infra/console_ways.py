@@ -54,6 +54,7 @@ PLACES = {
     "views/shared.js": "The page of a share link",
     "views/sign_in.js": "The sign-in",
     "views/statistics.js": "Statistics",
+    "views/consensus": "Team › Tasks",
     "views/tasks": "Team › Tasks",
     "views/team_head.js": "Team",
     "views/transfers": "Import and export",
@@ -134,7 +135,7 @@ REASONS = {
     _ANEW: ("UpdateFavorite", "UpdateShareLink"),
     _BY_JOBS: ("UpdateJob", "DeleteJob", "Transcode", "DeleteTranscodeList", "DeleteTranscode"),
     _LATER: (
-        *("UpdateTaskWorkflow", "CreateConsensusLayer", "GetConsensusLayerList", "DeleteConsensusLayer"),
+        "UpdateTaskWorkflow",
         *("UpdateStereoMeasurements", "MeasureStereo", "GetOrganizationUploadInfo"),
     ),
 }
