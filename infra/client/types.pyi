@@ -537,7 +537,7 @@ class ConsensusLayer(TypedDict, total=False):
     created_datetime: Required[str]
     spec: Required[ConsensusLayerSpec]
     versions: Required[list[int]]
-    version: int | None
+    version: Required[int]
     kept: int
     dropped: int
     undecided: int
