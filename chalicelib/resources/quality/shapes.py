@@ -62,7 +62,7 @@ def _shape_of(row: Row, kind: str, attribute: str | None, name: str) -> Shape | 
     """The shape of a row; None where a coordinate is missing."""
     label = label_of(row.attributes, attribute, name)
     points: tuple[tuple[float, float], ...] = ()
-    mask = None
+    mask: tuple[int, int, str] | None = None
     if kind == "poly":
         points = tuple(row.points or ())
         kind = "skeleton" if row.visible is not None else "path" if row.closed is False else kind
@@ -77,8 +77,10 @@ def _shape_of(row: Row, kind: str, attribute: str | None, name: str) -> Shape | 
         box = (min(row.x, points[1][0]), min(row.y, points[1][1]), max(row.x, points[1][0]), max(row.y, points[1][1]))
     else:
         box = (row.x, row.y, row.x + (row.width or 0), row.y + (row.height or 0))
-        mask = row.mask and (*row.mask["size"], row.mask["counts"])
-    holes = tuple(tuple(map(tuple, hole)) for hole in row.holes or ())
+        if row.mask:
+            height, width = row.mask["size"]
+            mask = height, width, row.mask["counts"]
+    holes = tuple(tuple((x, y) for x, y in hole) for hole in row.holes or ())
     week = _week_of(row.created_datetime[:10])
     return Shape(row.id, kind, label, box, points, row.created_by, week, mask=mask, holes=holes)
 
