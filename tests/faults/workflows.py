@@ -59,6 +59,10 @@ LAUNCHED_ALIKE = frozenset({"Embed"})
 """Operations whose jobs are launched as those of Annotate are, which test_job_sweep.py sweeps."""
 ELSEWHERE = frozenset({"CreateJobList", "AlgorithmLaunch", "Annotate", "DeleteJobList", "UpdateJob"})
 """Writing operations that test_job_sweep.py sweeps, for it looks at their engine as well."""
+OF_RIGS = frozenset({"UpdateStereoMeasurements", "MeasureStereo"})
+"""Operations that need a rig of cameras (tests/resources/measures). One stores nothing, the other by the change that
+UpdateAttributeValues makes, which is swept.
+"""
 MORE = ["CreateLocalizationList of one", "CreateMediaList by URL", "CreateMediaList of many"]
 """Other ways through an operation than the shortest. Uploads of tus are swept in test_tus_crashes.py."""
 _CASCADE = "what depends on it goes first, a commit for each hundred; asked again it goes on"
@@ -271,6 +275,9 @@ def reads(world):
         "GetStateGraphic": {"variables": {"id": things["drawn_track"]}},
         "GetPermalink": {"variables": {"id": things["shown"]}, "query": {"element": "image"}},
         "GetChangeLogList": {"query": {"entity_type": "media"}},
+        "GetSightings": {"query": {"label": "Kind"}},
+        "GetSpeciesAccumulation": {"query": {"label": "Kind"}},
+        "GetTimeAtDepth": {"query": {"file": "ctd.csv", "column": "depth"}},
     }
     writes = {operation.id for operation in writing()}
     return [
@@ -280,7 +287,7 @@ def reads(world):
 
 def workflows(world):
     """A request for every writing operation that is swept here, and for further ways through some."""
-    made = [_workflow(operation, world) for operation in writing() if operation.id not in ELSEWHERE]
+    made = [_workflow(operation, world) for operation in writing() if operation.id not in ELSEWHERE | OF_RIGS]
     return made + _more_calls(world)
 
 
