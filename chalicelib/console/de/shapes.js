@@ -49,6 +49,21 @@ export const shapes = {
   openHint: (/** @type {string} */ name) =>
     `${name}: die Ecken klicken · Eingabe beendet die Linie · die erste Ecke schließt sie`,
   ellipseHint: (/** @type {string} */ name) => `${name}: die Box um eine Ellipse aufziehen`,
+  allowed: "Außerdem erlaubt",
+  refinements: {
+    mask: "Masken",
+    angle: "Gedrehte Boxen",
+    ellipse: "Ellipsen",
+    open: "Linienzüge",
+    holes: "Löcher",
+    skeleton: "Ein Skelett aus benannten Punkten",
+  },
+  points: "Punkte des Skeletts",
+  pointsHint: "Ein Name je Zeile, in der Reihenfolge, in der sie geklickt werden.",
+  edgesOf: "Kanten des Skeletts",
+  edgesHint: "Zwei Namen je Zeile: Nase - linkes Auge",
+  badEdge: (/** @type {string} */ line) =>
+    `Kanten des Skeletts: „${line}“ sind nicht die Namen zweier Punkte mit „ - “ dazwischen.`,
   steps: {
     paint: "Pinsel",
     erase: "Radierer",

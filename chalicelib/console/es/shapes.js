@@ -50,6 +50,21 @@ export const shapes = {
   openHint: (/** @type {string} */ name) =>
     `${name}: clic en los vértices · Intro termina la línea · el primer vértice la cierra`,
   ellipseHint: (/** @type {string} */ name) => `${name}: arrastre la caja alrededor de una elipse`,
+  allowed: "Además se admiten",
+  refinements: {
+    mask: "Máscaras",
+    angle: "Cajas giradas",
+    ellipse: "Elipses",
+    open: "Polilíneas",
+    holes: "Huecos",
+    skeleton: "Un esqueleto de puntos con nombre",
+  },
+  points: "Puntos del esqueleto",
+  pointsHint: "Un nombre por línea, en el orden en que se hace clic en ellos.",
+  edgesOf: "Aristas del esqueleto",
+  edgesHint: "Dos nombres por línea: nariz - ojo izquierdo",
+  badEdge: (/** @type {string} */ line) =>
+    `Aristas del esqueleto: «${line}» no son los nombres de dos puntos con « - » en medio.`,
   steps: {
     paint: "pincel",
     erase: "borrador",

@@ -43,6 +43,6 @@ export function Usage({ organization, again }) {
   return html`<section class="column"><div class="row wrap"><div class="grow"><${TextField} label=${words.since} type="month" value=${since} onInput=${setSince} /></div><${Button} icon="edit" onClick=${() => setEditing(true)}>${words.editLimits}<//></div>
     ${told.length > 0 && html`<p>${words.limits}: ${told.map((name) => `${NAMES[name]} ${name === "bytes" ? bytes(limits[name]) : decimal(limits[name], 0)}`).join(", ")}</p>`}
     <${Await} of=${found}>${(/** @type {any[]} */ rows) =>
-      html`<${RecordTable} title=${words.usage} lead=${words.usageLead} icon="chart" items=${rows.map((row) => ({ ...row, id: `${row.month} ${row.project}` }))} empty=${words.noUsage} nameOf=${(/** @type {any} */ row) => row.name} columns=${columns} />`}<//>
+      html`<${RecordTable} title=${words.usage} lead=${words.usageLead} icon="plot" items=${rows.map((row) => ({ ...row, id: `${row.month} ${row.project}` }))} empty=${words.noUsage} nameOf=${(/** @type {any} */ row) => row.name} columns=${columns} />`}<//>
     ${isEditing && html`<${RecordDialog} title=${words.editLimits} isNew=${false} values=${limits} onClose=${() => setEditing(false)} onSave=${save} members=${LIMITS.map((name) => ({ name, label: NAMES[name], kind: "number", hint: words.limitHint }))} />`}</section>`;
 }
