@@ -49,7 +49,8 @@ SENTENCES = r"""() => {
 
 
 CLIPPED = r"""() => {
-  const parts = 'section, header, nav, aside, main, dialog, .card', away = '.visually-hidden, .cut, .scroll-x, .scroll, .table-card';
+  const parts = 'section, header, nav, aside, main, dialog, .card';
+  const away = '.visually-hidden, .cut, .scroll-x, .scroll, .table-card';
   const isClipped = (each) => {
     const box = each.getBoundingClientRect(), part = each.parentElement.closest(parts)?.getBoundingClientRect();
     const isCut = getComputedStyle(each).overflowX !== 'visible' && each.scrollWidth > each.clientWidth + 1;
