@@ -53,7 +53,7 @@ PLACES = {
     "views/review": "Review",
     "views/shared.js": "The page of a share link",
     "views/sign_in.js": "The sign-in",
-    "views/statistics.js": "Statistics",
+    "views/statistics": "Statistics",
     "views/consensus": "Team › Tasks",
     "views/tasks": "Team › Tasks",
     "views/team_head.js": "Team",
@@ -112,7 +112,14 @@ REASONS = {
         *("UpdateStateList", "DeleteStateList", "GetStateCount", "GetStateCountById", "GetLeafListById"),
         *("GetLeafCount", "GetLeafCountById", "UpdateLeafList", "DeleteLeafList", "GetStatisticsById"),
         *("DestroyRowProtectionListApi", "UpdateAnnotationFrames", "UpdateAttributeValues", "UpdateFileUrls"),
-        *("UpdateTelemetryValues", "CreatePointSamples", "GetClonedMedia", "DeleteMedia", "CreateTemporaryFile"),
+        *(
+            "UpdateTelemetryValues",
+            "CreatePointSamples",
+            "GetTimeAtDepth",
+            "GetClonedMedia",
+            "DeleteMedia",
+            "CreateTemporaryFile",
+        ),
     ),
     _FILES_OF_MEDIA: tuple(
         name

@@ -49,6 +49,8 @@ export const shapes = {
   openHint: (/** @type {string} */ name) =>
     `${name}: die Ecken klicken · Eingabe beendet die Linie · die erste Ecke schließt sie`,
   ellipseHint: (/** @type {string} */ name) => `${name}: die Box um eine Ellipse aufziehen`,
+  maskText: (/** @type {number[]} */ [height, width], /** @type {number[]} */ runs) =>
+    `aus ${number(runs.filter((_, at) => at % 2).reduce((sum, run) => sum + run, 0))} Pixeln in ${width} × ${height}`,
   allowed: "Außerdem erlaubt",
   refinements: {
     mask: "Masken",

@@ -50,6 +50,8 @@ export const shapes = {
   openHint: (/** @type {string} */ name) =>
     `${name}: clic en los vértices · Intro termina la línea · el primer vértice la cierra`,
   ellipseHint: (/** @type {string} */ name) => `${name}: arrastre la caja alrededor de una elipse`,
+  maskText: (/** @type {number[]} */ [height, width], /** @type {number[]} */ runs) =>
+    `de ${number(runs.filter((_, at) => at % 2).reduce((sum, run) => sum + run, 0))} píxeles en ${width} × ${height}`,
   allowed: "Además se admiten",
   refinements: {
     mask: "Máscaras",
