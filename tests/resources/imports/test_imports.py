@@ -262,6 +262,17 @@ def test_an_unreadable_archive_fails_with_its_reason(world):
     assert (found["status"], "is not a JSON object" in found["message"]) == ("failed", True)
 
 
+def test_a_failed_import_is_told_to_its_user_alone_and_one_that_succeeds_is_not(world, member):
+    writer, other = member("Can Transfer"), member("Full Control")
+    imported(writer, world.project, zipped({"a.json": COCO}), "coco")
+    assert writer.get("Notifications").json == []
+    imported(writer, world.project, b"[]", "coco")
+    (notice,) = writer.get("Notifications").json
+    assert (notice["topic"], notice["text"].startswith("An import failed: ")) == ("imports", True)
+    assert "is not a JSON object" in notice["text"]
+    assert other.get("Notifications").json == []
+
+
 def test_a_user_who_lost_the_permission_imports_nothing(world, member):
     writer = member("Can Transfer")
     key = uploaded(writer, world.project, zipped({"a.json": COCO}))
