@@ -151,7 +151,7 @@ function Members() {
       options: [["", "–"], ...open.versions.map((/** @type {any} */ each) => [each.id, each.name])],
     },
   ];
-  return html`<${RecordTable} isPage title=${text.manage.members} lead=${text.membersLead} icon="people" items=${open.members} nameOf=${(/** @type {any} */ each) => each.username} onCreate=${may("Full Control") ? () => setEditing({ permission: "View Only" }) : undefined} createLabel=${text.addMember}
+  return html`<div class="column sections"><${RecordTable} isPage title=${text.manage.members} lead=${text.membersLead} icon="people" items=${open.members} nameOf=${(/** @type {any} */ each) => each.username} onCreate=${may("Full Control") ? () => setEditing({ permission: "View Only" }) : undefined} createLabel=${text.addMember}
       columns=${[
         {
           name: text.name,
@@ -169,7 +169,7 @@ function Members() {
         },
       ]}
       onChange=${may("Full Control") ? setEditing : undefined} onRemove=${may("Full Control") ? (/** @type {any} */ each) => del(`Membership/${each.id}`).then(() => reload("members")) : undefined} isLocked=${(/** @type {any} */ each) => each.user === user.value?.id} />
-    <${Mail} /><${Protections} />
+    <${Mail} /><${Protections} /></div>
     ${editing && html`<${RecordDialog} title=${editing.id ? editing.username : text.addMember} isNew=${!editing.id} action=${editing.id ? text.save : text.add} values=${editing} members=${members} onSave=${save} onClose=${() => setEditing(null)} />`}`;
 }
 

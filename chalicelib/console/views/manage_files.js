@@ -16,7 +16,7 @@ import { toast, toastError } from "../ui/toast.js";
 const NAME = { name: text.name, render: (/** @type {any} */ each) => html`<strong>${each.name}</strong>` };
 
 export function Files() {
-  return html`<h1 class="title">${text.manage.files}</h1><${ProjectFiles} /><${Temporary} />`;
+  return html`<div class="column sections"><h1 class="title">${text.manage.files}</h1><${ProjectFiles} /><${Temporary} /></div>`;
 }
 
 function ProjectFiles() {

@@ -12,6 +12,7 @@ from chalicelib.api.console import FOLDER, build
 from tests.console.browser import views
 from tests.console.browser.conftest import window
 from tests.console.browser.markup import NASTY
+from tests.console.browser.projects import new_project
 from tests.console.browser.views import show
 
 CATALOGUES = sorted(path.name for path in FOLDER.glob("strings*.js"))
@@ -117,6 +118,16 @@ def test_a_browser_in_german_gets_german_sentences_dates_and_numbers(browser, st
         assert page.evaluate(read) == ["12.345", "1,5 kB", "01.03.2026, 12:00"]
     finally:
         context.close()
+
+
+@pytest.mark.parametrize("language", ["en", "de", "es"])
+def test_all_tabs_of_a_project_are_seen_on_a_small_screen(page, stack, language):
+    project = new_project(stack.api, "Reef")
+    page.add_init_script(f"localStorage['limn.language'] = '{language}'")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    show(page, f"/#/projects/{project}")
+    hidden = "(tabs) => tabs.scrollWidth - tabs.clientWidth"
+    assert page.locator(".bar nav").evaluate(hidden) <= 1
 
 
 def test_the_profile_chooses_the_language(page):
