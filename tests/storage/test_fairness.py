@@ -162,6 +162,18 @@ def test_documents_of_one_project_leave_the_others_theirs():
     assert not packs.get(1, [1])
 
 
+def test_a_file_that_nobody_reads_keeps_no_documents():
+    packs = PackCache(100_000)
+    pack = (Document(b"x" * 900, 1, 0),)
+    for owner in (1, 2):
+        for key in range(10):
+            packs.put((owner, key), pack)
+    half = packs.memory // 2
+    packs.forget(1)
+    assert (packs.get(1, range(10)), len(packs.get(2, range(10)))) == ({}, 10)
+    assert packs.memory == half
+
+
 @pytest.mark.slow
 def test_a_long_read_leaves_requests_to_the_others(stopped):
     disk = Cache(1000 * CHUNK)

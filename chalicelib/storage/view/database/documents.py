@@ -90,6 +90,12 @@ class PackCache:
             while self.memory > budget and self._packs:
                 self._count(*self._drop(None))
 
+    def forget(self, owner: int) -> None:
+        """Drop the packs of a file that nobody reads any more."""
+        with self._lock:
+            while self._packs.number_of(owner):
+                self._count(*self._subtract(self._packs.drop(owner)))
+
     def shrink(self) -> None:
         """Drop all packs."""
         with self._lock:
@@ -100,8 +106,12 @@ class PackCache:
     def _drop(self, owner: int | None) -> tuple[int, int]:
         """Drop a pack; returns its file and the bytes that were freed, as a negative number."""
         is_over = owner is not None and self._memory[owner] > SHARE * self._budget and self._packs.number_of(owner) > 1
-        dropped, pack = self._packs.drop(owner if is_over else None)
-        return dropped, -_memory(pack)
+        return self._subtract(self._packs.drop(owner if is_over else None))
+
+    @staticmethod
+    def _subtract(dropped: tuple[int, Pack]) -> tuple[int, int]:
+        """The file of a dropped pack, and its bytes as a negative number."""
+        return dropped[0], -_memory(dropped[1])
 
     def _count(self, owner: int, size: int) -> None:
         self.memory += size
@@ -217,6 +227,11 @@ class Documents:
                 self._open[slot] = document
                 return
         self._cache.replace((self._number, start), slot, document)
+
+    def close(self) -> None:
+        """Release the file and what is in memory of it; there must be no readers."""
+        self._cache.forget(self._number)
+        self.device.close()
 
     def seal(self) -> None:
         """Write the pack that is waiting in memory to become full."""

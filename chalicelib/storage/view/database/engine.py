@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from chalicelib.settings import settings
 from chalicelib.storage.view.database.devices import Cache, Device, Fetch
-from chalicelib.storage.view.database.documents import PackCache
+from chalicelib.storage.view.database.documents import Documents, PackCache
 from chalicelib.storage.view.database.shares import MOST_STATEMENTS, Turns
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Engine:
         self.turns = Turns(MOST_STATEMENTS)
         self._folder = tempfile.mkdtemp(prefix="limn-spill-")
         self._devices: dict[str, Device] = {}
-        self._abandoned: deque[tuple[str, tuple[Device, ...]]] = deque()
+        self._abandoned: deque[tuple[str, Documents]] = deque()
         self._names = itertools.count(1)
         self._held: dict[str, int] = {}
         self._is_fitted = True
@@ -138,23 +138,23 @@ class Engine:
             self._parsed[text] = found
         return found
 
-    def abandon(self, name: str, *others: Device) -> None:
-        """Mark a database and other files as unused. Safe in finalizers: `collect` releases them."""
-        self._abandoned.append((name, others))
+    def abandon(self, name: str, documents: Documents) -> None:
+        """Mark a database and its documents as unused. Safe in finalizers: `collect` releases them."""
+        self._abandoned.append((name, documents))
 
     def collect(self) -> None:
         """Detach the databases marked by `abandon`."""
         while self._abandoned:
             try:
-                name, others = self._abandoned.popleft()
+                name, documents = self._abandoned.popleft()
             except IndexError:
                 return
             with self._lock:
                 self._root.execute(f"DETACH {name}")
             if self._held.pop(name, 0):
                 self._fit()
-            for device in (self._devices.pop(name), *others):
-                device.close()
+            self._devices.pop(name).close()
+            documents.close()
 
     def hold(self, name: str, size: int) -> None:
         """Say how many bytes of vectors a database's view holds: DuckDB and documents may take less then."""

@@ -60,7 +60,7 @@ class Store:
         self._turns = Turns(MOST_OF_PROJECT)
         self._cursors: queue.SimpleQueue[duckdb.DuckDBPyConnection] = queue.SimpleQueue()
         self._blocks = {table: dict(columns) for table, columns in (blocks or {}).items()}
-        self._finalizer = weakref.finalize(self, self.engine.abandon, self.name, self.documents.device)
+        self._finalizer = weakref.finalize(self, self.engine.abandon, self.name, self.documents)
         self._finalizer.atexit = False
         self.writer = self.engine.cursor(self.name)
         """The connection that changes the tables; used by one thread at a time."""
@@ -142,7 +142,7 @@ class Store:
             self._cursors.get().close()
         self.writer.close()
         if self._finalizer.detach():
-            self.engine.abandon(self.name, self.documents.device)
+            self.engine.abandon(self.name, self.documents)
         self.engine.collect()
 
     @contextmanager
