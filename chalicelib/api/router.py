@@ -9,7 +9,7 @@ from chalicelib.errors import NotFound
 
 GREEDY = "{proxy+}"
 """API Gateway's variable for all remaining parts of a path; the function gets them as the path parameter `proxy`."""
-GREEDY_PREFIXES = ("/rest/", "/console/")
+GREEDY_PREFIXES = ("/rest/", "/console/", "/scim/")
 """An API has at most 300 resources, and `/rest/Media/{p1}` would need two of them."""
 
 

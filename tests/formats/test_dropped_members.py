@@ -63,6 +63,7 @@ MADE = {
     # other columns are attributes, which the type or `unknown_attributes` decides on
     "coralnet": ({"a.csv": "Name,Row,Column,Label,Depth\na.png,1,1,cod,5\n"}, {}),
 }  # fmt: skip
+MADE["kwcoco"] = MADE["coco"]
 REFUSING = {"csv", "jsonl", "parquet"}
 """Their columns are those of the writer or attributes: a row with others is refused by name."""
 

@@ -32,6 +32,8 @@ BY_FRAMES = True
 CLASSES = "labelmap.txt"
 TRACK = "track_id"
 """The attribute with the key of a label's track."""
+ROUNDING = 1e-6
+"""Pixels by which the sum of a fraction and a length may miss an edge of the picture."""
 
 
 def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> int:  # noqa: ARG001 no numbers in VOC
@@ -80,7 +82,8 @@ def _object(dataset: Dataset, label: Label, media: Media) -> str:
     x, y, width, height = box_of(in_pixels(label, media))
     left, right = edges(x, width, media.width, dataset.first_pixel)
     top, bottom = edges(y, height, media.height, dataset.first_pixel)
-    truncated = int(x < 0 or y < 0 or x + width > media.width or y + height > media.height)
+    beyond = max(-x, -y, x + width - media.width, y + height - media.height)
+    truncated = int(beyond > ROUNDING)
     attributes = {**label.attributes, **({TRACK: label.track} if label.track is not None else {})}
     more = "".join(
         f"<attribute><name>{text(name)}</name><value>{text(value)}</value></attribute>"

@@ -78,7 +78,7 @@ class StereoMeasureSpec(Calibrated, kw_only=True):
 class StereoMeasure(Resource, kw_only=True, omit_defaults=False):
     """A measure from two cameras, in the unit of the calibration times `scale`; of a dot without a length."""
 
-    length: float | None = None
+    length: Annotated[float | None, Meta(description="Of a line, between its ends.")] = None
     range: Annotated[float | None, Meta(description="From the left camera to the dot or the middle of the line.")] = (
         None
     )

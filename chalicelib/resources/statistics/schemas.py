@@ -124,23 +124,23 @@ class SightingRow(Struct, kw_only=True):
 
     media: int
     name: str
-    label: str
+    label: Annotated[str, Meta(description="The value of the attribute.")]
     count: Annotated[int, Meta(description="Annotations.")]
     frames: Annotated[int, Meta(description="Frames that have one.")]
     maxn: Annotated[int, Meta(description="The most on one frame.")]
     maxn_frame: Annotated[int, Meta(description="The first such frame.")]
-    maxn_time: float | None
+    maxn_time: Annotated[float | None, Meta(description="When it begins, in seconds.")]
     mean_count: Annotated[float, Meta(description="The mean over frames 0, `every`, 2 `every` and so on.")]
-    first_frame: int
-    first_time: float | None
-    last_frame: int
-    last_time: float | None
+    first_frame: Annotated[int, Meta(description="The first frame that has one.")]
+    first_time: Annotated[float | None, Meta(description="When it begins, in seconds.")]
+    last_frame: Annotated[int, Meta(description="The last frame that has one.")]
+    last_time: Annotated[float | None, Meta(description="When it begins, in seconds.")]
 
 
 class AccumulationRow(Struct, kw_only=True):
     """How many labels are expected in so many samples."""
 
-    samples: int
+    samples: Annotated[int, Meta(description="Number of samples, from 1.")]
     labels: Annotated[float, Meta(description="Expected number of labels in so many samples; in all, those there are.")]
     chao2: Annotated[float | None, Meta(description="In the last row: the estimate with those that no sample has.")]
 
@@ -149,5 +149,5 @@ class DepthRow(Struct, kw_only=True):
     """The time at one bin of depth."""
 
     depth: Annotated[float, Meta(description="The start of the bin.")]
-    seconds: float
+    seconds: Annotated[float, Meta(description="Time at these depths.")]
     media: Annotated[int, Meta(description="How many media have time there.")]

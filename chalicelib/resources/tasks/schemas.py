@@ -210,10 +210,10 @@ class TaskCount(Resource, kw_only=True):
     """How many tasks of one person are in one state, and the time spent on them."""
 
     name: str
-    state: str
-    assignee: int | None = None
-    count: int
-    seconds: int
+    state: Annotated[str, Meta(description="A state of the workflow.")]
+    assignee: Annotated[int | None, Meta(description="Id of who works on them; null for nobody yet.")] = None
+    count: Annotated[int, Meta(description="Number of tasks.")]
+    seconds: Annotated[int, Meta(description="Time spent, without idle time.")]
 
 
 HOLDER = "taskholder"

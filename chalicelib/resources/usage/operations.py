@@ -34,7 +34,7 @@ class UsageQuery(Resource, kw_only=True):
 class UsageRow(Resource, kw_only=True):
     """What one project used in one month (UTC)."""
 
-    month: Month
+    month: Annotated[Month, Meta(description="The month, such as `2026-11`.")]
     project: int
     name: Annotated[str, Meta(description="The name of the project.")]
     originals: Annotated[int, Meta(description="Bytes of the file of each media that a download gives, at the end.")]
