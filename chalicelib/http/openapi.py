@@ -177,7 +177,8 @@ def _piece(schema: Schema, *, is_item: bool = False) -> Schema:
         case "integer" if "enum" not in schema:
             return {"minimum": -MOST_WHOLE, "maximum": MOST_WHOLE, **schema}
         case "string" if not schema.keys() & {"enum", "pattern", "format"}:
-            return {"minLength": 1, **schema, **({"pattern": "^[^,]+$"} if is_item else {})}
+            least = {} if schema.get("default") == "" else {"minLength": 1}
+            return {**least, **schema, **({"pattern": "^[^,]+$"} if is_item else {})}
     return schema
 
 

@@ -107,6 +107,8 @@ class Scenario(MediaScenes, JobScenes):
             made += api.made(f"Localizations/{project}", [{**spec, "attributes": {"text": text}} for text in words])
         views.drop(project)
         assert api.get(f"LocalizationCount/{project}").json == len(made)
+        for _ in range(2):  # the second asks for the last commits of what the first has counted
+            assert api.get("Projects").status == 200
         assert api.patch(f"Localization/{made[0]}", {"x": 0.5}).status == 200
         assert api.patch(f"Localizations/{project}", {"attributes": {"text": "b"}}, stop=120).status == 200
         assert api.get(f"LocalizationGraphic/{made[0]}").status == 400  # its media has nothing to show

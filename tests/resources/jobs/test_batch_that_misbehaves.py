@@ -29,7 +29,7 @@ FAULTS = {
 
 
 @pytest.fixture(params=FAULTS)
-def misbehave(request, monkeypatch):
+def misbehave(request):
     """Makes Batch misbehave in one way, and behave again."""
     answer = FAULTS[request.param]
 
@@ -49,7 +49,8 @@ def misbehave(request, monkeypatch):
     endpoint = f"http://127.0.0.1:{server.server_address[1]}"
     impatient = batch_calls.CONFIG.merge(Config(read_timeout=batch_calls.CONFIG.read_timeout / 5))
     bad, good = boto3.client("batch", endpoint_url=endpoint, config=impatient), batch_calls.client()
-    yield lambda *, wrong: monkeypatch.setattr(batch_calls, "client", lambda **_: bad if wrong else good)
+    with pytest.MonkeyPatch.context() as patch:
+        yield lambda *, wrong: patch.setattr(batch_calls, "client", lambda **_: bad if wrong else good)
     server.shutdown()
     server.server_close()
 
