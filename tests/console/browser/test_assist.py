@@ -225,7 +225,7 @@ def test_runs_of_masks_are_read_as_the_service_writes_them(screen):
     seen = screen.page.evaluate(
         """async (all) => {
           const root = document.querySelector('script[src*="app.js"]').src.replace('app.js', '');
-          const { runsOf } = await import(root + 'draw/masks.js');
+          const { runsOf } = await import(root + 'masks/runs.js');
           return all.map(runsOf);
         }""",
         [rle.encode(each) for each in runs],
