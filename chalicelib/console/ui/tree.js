@@ -29,10 +29,11 @@ export function Tree({ name, tree, matches, opened, active, onActive, onOpen, ke
   const current = shown.find(({ leaf }) => leaf.id === active) ?? shown[0];
   const before = useRef(active);
   useLayoutEffect(() => {
-    // a row that became the active one by a change gets the focus, if the tree or a closed dialog had it
-    if (before.current !== active && active !== null && !document.querySelector("dialog[open]")) focus(active);
+    // a row that became the active one by a change gets the focus, once no dialog is open: a dialog gives it back as it closes
+    if (before.current === active || document.querySelector("dialog[open]")) return;
     before.current = active;
-  }, [active]);
+    if (active !== null) focus(active);
+  });
   const focus = (/** @type {number} */ id) =>
     /** @type {HTMLElement | null} */ (list.current?.querySelector(`[data-leaf="${id}"]`))?.focus();
   const go = (/** @type {Leaf | undefined} */ leaf) => {
