@@ -32,6 +32,13 @@ export function useTask(id, session) {
   const [state, setState] = useState(/** @type {any} */ ({ task: null, workflow: null, failure: null }));
   const isActive = useRef(true);
   const set = (/** @type {any} */ change) => setState((/** @type {any} */ before) => ({ ...before, ...change }));
+  /** The task as it is shown, with steps whose ticks are on their way. */
+  const shown = useRef(/** @type {any} */ (null));
+  const ticking = useRef(/** @type {Promise<unknown>} */ (Promise.resolve()));
+  const show = (/** @type {any} */ found) => {
+    shown.current = found;
+    set({ task: found });
+  };
   const { task, workflow } = state;
   const isMine = task?.leased_by === user.value?.id && Date.parse(task?.leased_until ?? 0) > Date.now();
   useEffect(() => {
@@ -40,7 +47,11 @@ export function useTask(id, session) {
     get(`Task/${id}`)
       .then(async (found) => [found, await get(`TaskWorkflow/${found.project}`)])
       .then(
-        ([found, graph]) => current && set({ task: found, workflow: graph }),
+        ([found, graph]) => {
+          if (!current) return;
+          set({ workflow: graph });
+          show(found);
+        },
         (failure) => current && set({ failure }),
       );
     return () => {
@@ -58,7 +69,7 @@ export function useTask(id, session) {
       if (!isActive.current) return;
       isActive.current = false;
       patch(`Task/${id}`, { lease_seconds: 1800 }).then(
-        (renewed) => set({ task: renewed }),
+        (renewed) => show({ ...renewed, checklist: shown.current.checklist }),
         (failure) => [403, 404].includes(failure.status) && set({ failure: new Error(words.gone) }),
       );
     }, BEAT_MS);
@@ -81,7 +92,8 @@ export function useTask(id, session) {
     try {
       await session.sync.save();
       if (session.doc.unsaved.size) return toast(words.notSaved, { kind: "bad" });
-      const left = task.checklist.filter((/** @type {any} */ each) => !each.done).length;
+      await ticking.current;
+      const left = shown.current.checklist.filter((/** @type {any} */ each) => !each.done).length;
       const isEnd = ["review", "closed"].includes(stageOf(workflow, step.target));
       if (
         left &&
@@ -95,6 +107,7 @@ export function useTask(id, session) {
         return;
       const changed = await changeState(task, step);
       if (!changed) return;
+      show(changed);
       toast(words.sent(word(changed.state)), { kind: "good" });
       const stage = stageOf(workflow, task.state) === "review" ? "review" : "open";
       if (!(await openNext(task.project, stage))) navigate(`/projects/${task.project}/work`);
@@ -103,6 +116,21 @@ export function useTask(id, session) {
     } finally {
       isSending.current = false;
     }
+  };
+  const tick = (/** @type {boolean[]} */ checklist) => {
+    show({
+      ...task,
+      checklist: task.checklist.map((/** @type {any} */ each, /** @type {number} */ at) => ({
+        ...each,
+        done: checklist[at],
+      })),
+    });
+    ticking.current = ticking.current.then(() =>
+      patch(`Task/${id}`, { checklist }).catch((failure) => {
+        toastError(failure);
+        return get(`Task/${id}`).then(show, toastError);
+      }),
+    );
   };
   if (!id) return null;
   const steps = task && workflow ? stepsOf(workflow, task) : [];
@@ -113,7 +141,7 @@ export function useTask(id, session) {
     isMine,
     submit: () => move(to(["review", "closed"])),
     reject: () => move(steps.find((each) => each.needs_reason)),
-    tick: (checklist) => patch(`Task/${id}`, { checklist }).then((changed) => set({ task: changed }), toastError),
+    tick,
   };
 }
 

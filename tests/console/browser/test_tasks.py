@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.console.browser.photos import photos
 from tests.console.browser.views import show
@@ -59,6 +59,34 @@ def test_tasks_are_made_done_rejected_and_done_again_by_keys(page, new_page, sho
     dialog.get_by_role("button", name="Change to rejected").click()
     page.wait_for_url("**/work")
     assert states(shore) == ["in progress", "rejected"]
+
+
+@pytest.mark.slow
+def test_a_task_is_handed_in_with_a_step_whose_tick_is_on_its_way(new_page, stack):
+    ticks = photos(stack, "Ticks", 2)
+    ticks.api.ask("POST", f"Tasks/{ticks.project}", {"name": "T", "media_ids": ticks.media, "checklist": ["boxed"]})
+    ada = new_page(ticks.member("Can Edit")[2])
+    show(ada, ticks.path("/work"))
+    ada.keyboard.press("n")
+    step = ada.get_by_role("region", name="Task").get_by_label("boxed")
+    step.wait_for()
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if held or route.request.method != "PATCH":
+            route.continue_()
+        else:
+            held.append(route)
+
+    ada.route("**/rest/Task/*", hold)
+    step.check()
+    first = ada.url
+    ada.keyboard.press("Control+Enter")
+    expect(ada.get_by_role("dialog")).to_have_count(0)
+    held[0].continue_()
+    ada.wait_for_url(lambda url: "task=" in url and url != first)
+    (task,) = ticks.api.ask("GET", f"Tasks/{ticks.project}", state="to review")
+    assert task["checklist"] == [{"text": "boxed", "done": True}]
 
 
 def test_the_board_moves_tasks_by_keys_and_the_list_narrows_them(page, shore):
