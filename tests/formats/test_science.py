@@ -169,6 +169,23 @@ def test_a_darwin_core_archive_has_an_event_for_each_media_and_an_occurrence_for
     assert json.loads(other["dynamicProperties"]) == {"Note": "far"}
 
 
+def test_an_animal_that_two_cameras_see_is_an_occurrence_of_each_and_one_organism():
+    track = "c" * 8
+    made = []
+    for key in ("left", "right"):
+        media = Media(key=key, name=f"{key}.mp4", is_video=True, frames=9, elemental_id=f"{key}-id")
+        label = Label(media=key, kind="dot", shape=(0, 0), track="7", class_name="cod")
+        state = State(media=key, key="7", id=7, class_name="cod", elemental_id=track)
+        made.append(Group(media=media, labels=[label], states=[state]))
+    archive, _ = write("dwca", dataset(splits=(), classes=("cod",)), [made[:1], made[1:]])
+    rows = table(archive, "occurrence.txt")
+    assert [row["eventID"] for row in rows] == ["urn:uuid:left-id", "urn:uuid:right-id"]
+    assert len({row["occurrenceID"] for row in rows}) == 2
+    assert {row["organismID"] for row in rows} == {f"urn:uuid:{track}"}
+    again, _ = write("dwca", dataset(splits=(), classes=("cod",)), [made])
+    assert table(again, "occurrence.txt") == rows
+
+
 @settings(max_examples=8)
 @given(groups())
 def test_every_row_of_a_darwin_core_archive_has_all_columns_that_its_description_names(found_groups):

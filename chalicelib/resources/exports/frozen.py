@@ -15,6 +15,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from msgspec import Struct
 
 from chalicelib.core.models.datasets import DATASET, StoredExport, StoredVersion
 from chalicelib.formats.model import Dataset, Group, Label, Media, State
+from chalicelib.formats.registry import WRITERS
 from chalicelib.formats.writers import table
 from chalicelib.resources.exports import places, planning, rows
 from chalicelib.resources.exports.rows import PartPlan
@@ -91,15 +93,32 @@ def plan(spec: ExportSpec, export: StoredExport) -> tuple[Dataset, list[PartPlan
     media = [[(int(row["id"]), str(row["id"])) for row in _rows(version, index, "media")] for index in range(len(done))]
     splits = planning.split(spec.split, list(dict.fromkeys(each for of in media for each in of))) if spec.split else {}
     most = planning.limits_of(spec).pictures if spec.frames != "none" else None
+    is_cut = WRITERS[spec.format].BY_FRAMES
     found = []
-    for index, each in enumerate(done):
+    for index, joined in _read_joined(version, known, is_cut=is_cut):
         numbers = [number for number, _ in media[index]]
         of = [splits[number] for number in numbers] if splits else None
-        step = most or max(each.samples, 1)
-        for start in range(0, max(each.samples, 1), step):
-            stop = start + step if start + step < each.samples else None
-            found.append(PartPlan(media=numbers, splits=of, start=start, stop=stop, frozen=index))
+        samples = max(sum(each.samples for each in done[index : index + joined]), 1)
+        step = most if most and is_cut else samples
+        for start in range(0, samples, step):
+            stop = start + step if start + step < samples else None
+            found.append(PartPlan(media=numbers, splits=of, start=start, stop=stop, frozen=index, joined=joined))
     return _header(spec, export, version, known.header, len(done)), found
+
+
+def _read_joined(version: StoredVersion, known: Prepared, *, is_cut: bool) -> Iterator[tuple[int, int]]:
+    """The parts of a version that are read together: the first, and how many.
+
+    A format that takes media whole has those parts together that hold the frames of one.
+    """
+    body = objects.read(places.parts_key(version))
+    begins = [
+        index
+        for index, (start, stop) in enumerate(pairwise(known.offsets))
+        if is_cut or not part_plan(body[start:stop]).start
+    ]
+    for index, following in pairwise([*begins, len(known.offsets) - 1]):
+        yield index, following - index
 
 
 def groups(spec: ExportSpec, export: StoredExport, part: PartPlan) -> Iterator[tuple[Group, int]]:
@@ -107,7 +126,7 @@ def groups(spec: ExportSpec, export: StoredExport, part: PartPlan) -> Iterator[t
     version: StoredVersion = records.get(DATASET, export.dataset or "")
     index = part.frozen or 0
     classes = spec.classes or Classes()
-    media = [_row("media", row, Media) for row in _rows(version, index, "media")]
+    media = [_row("media", row, Media) for row in _rows(version, index, "media")]  # the same in all parts of one media
     states: defaultdict[str, list[State]] = defaultdict(list)
     for row in _rows(version, index, "states"):
         state = _row("states", row, State)
@@ -115,7 +134,8 @@ def groups(spec: ExportSpec, export: StoredExport, part: PartPlan) -> Iterator[t
     of_track = {state.key: state for found in states.values() for state in found if state.association == "track"}
     labels: defaultdict[str, list[Label]] = defaultdict(list)
     lost: defaultdict[str, int] = defaultdict(int)
-    for row in _rows(version, index, "localizations"):
+    joined = chain.from_iterable(_rows(version, index + at, "localizations") for at in range(part.joined))
+    for row in joined:
         label = _row("localizations", row, Label)
         if not label.keyed and not spec.interpolate:
             continue

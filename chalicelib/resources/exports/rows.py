@@ -68,6 +68,8 @@ class PartPlan(Struct, frozen=True, kw_only=True):
     stop: int | None = None
     frozen: int | None = None
     """The part of a version of a dataset that has the rows; `start` and `stop` count its samples then."""
+    joined: int = 1
+    """How many parts of the version are read as one: more where a format takes whole a media that is cut there."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -101,3 +101,19 @@ def test_a_version_is_seen_by_members_only(api, project, dataset):
     assert member.post(f"Datasets/{project}", {"name": "x"}).status == 403
     assert stranger.get(f"Dataset/{version['uid']}").status == 404
     assert records.get(DATASET, version["uid"]).name == "v1"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["dive", "dwca"])
+def test_a_media_that_a_version_holds_in_parts_is_whole_where_a_format_has_one_file_or_row_for_it(
+    dataset, monkeypatch, form
+):
+    dataset.annotate()
+    spec = {"format": form, "classes": {"attribute": "Species"}}
+    whole, _ = dataset.export(**spec)
+    monkeypatch.setattr(planning, "LABELS_A_PART", 2)
+    freeze(dataset, "v1")
+    archive, _ = dataset.export(dataset="v1", **spec)
+    assert len(archive.namelist()) == len(set(archive.namelist()))
+    for name in {*whole.namelist()} - {"eml.xml"}:
+        assert archive.read(name) == whole.read(name), name

@@ -1,13 +1,15 @@
 """Darwin Core Archive, as OBIS and GBIF take it: `event.txt` is the core, `occurrence.txt` extends it.
 
-An event is a media, an occurrence a track or a label without one. An attribute whose name is a term of `TERMS`,
-whatever its case, fills that column, of a label before its track; a geopos attribute gives the decimal coordinates,
-the first datetime of a media its `eventDate`. `AphiaID` becomes the `scientificNameID` of WoRMS. All other attributes
-are `dynamicProperties`, as JSON. Labels without a class are left out. Files are tab-separated, UTF-8, with a header.
+An event is a media, an occurrence a track on one media, or a label without a track; `organismID` is the track, which
+several cameras may see. An attribute whose name is a term of `TERMS`, whatever its case, fills that column, of a label
+before its track; a geopos attribute gives the decimal coordinates, the first datetime of a media its `eventDate`.
+`AphiaID` becomes the `scientificNameID` of WoRMS. All other attributes are `dynamicProperties`, as JSON. Labels without
+a class are left out. Files are tab-separated, UTF-8, with a header.
 """
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterable, Mapping
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
@@ -15,7 +17,7 @@ from xml.sax.saxutils import escape, quoteattr
 import msgspec
 
 from chalicelib.formats import manifest
-from chalicelib.formats.model import Attributes, Dataset, Group, Layout, Media, Section, Sink
+from chalicelib.formats.model import Attributes, Dataset, Group, Label, Layout, Media, Section, Sink, State
 from chalicelib.formats.model import split_picture_path as picture_path
 from chalicelib.formats.writers.geojson import position
 
@@ -31,9 +33,9 @@ TERMS = {
         "sampleSizeUnit", "dynamicProperties",
     ),
     "occurrence.txt": (
-        "eventID", "occurrenceID", "basisOfRecord", "occurrenceStatus", "scientificName", "scientificNameID",
-        "taxonRank", "kingdom", "phylum", "class", "order", "family", "genus", "vernacularName", "individualCount",
-        "organismQuantity", "organismQuantityType", "sex", "lifeStage", "behavior", "identifiedBy",
+        "eventID", "occurrenceID", "organismID", "basisOfRecord", "occurrenceStatus", "scientificName",
+        "scientificNameID", "taxonRank", "kingdom", "phylum", "class", "order", "family", "genus", "vernacularName",
+        "individualCount", "organismQuantity", "organismQuantityType", "sex", "lifeStage", "behavior", "identifiedBy",
         "identificationQualifier", "identificationRemarks", "occurrenceRemarks", *_PLACE, "associatedMedia",
         "dynamicProperties",
     ),
@@ -63,11 +65,12 @@ def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> 
                 seen.add(label.track)
             state = tracks.get(label.track) if label.track is not None else None
             more = {**(state.attributes if state else {}), **label.attributes}
-            identity = state.elemental_id if state else label.elemental_id
-            number = state.id if state else label.id
+            event = _event_id(media)
+            number = (state.id if state else label.id) or label.track or label.frame
             given = {
-                "eventID": _event_id(media),
-                "occurrenceID": _urn(identity, f"{_event_id(media)}:{number or label.track or label.frame}"),
+                "eventID": event,
+                "occurrenceID": _urn(_occurrence(label, state, event), f"{event}:{number}"),
+                "organismID": _urn(state.elemental_id, state.key) if state else "",
                 "basisOfRecord": "MachineObservation",
                 "occurrenceStatus": "present",
                 "scientificName": label.class_name,
@@ -108,6 +111,13 @@ def _event(dataset: Dataset, media: Media) -> dict[str, Any]:
 
 def _event_id(media: Media) -> str:
     return _urn(media.elemental_id, media.key)
+
+
+def _occurrence(label: Label, state: State | None, event: str) -> str:
+    """The UUID of an occurrence; empty for none. A track on several media is an occurrence of each."""
+    if state is None:
+        return label.elemental_id
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{state.elemental_id} {event}")) if state.elemental_id else ""
 
 
 def _urn(elemental_id: str, otherwise: str) -> str:
