@@ -7,8 +7,9 @@ Rows come from the service as Arrow streams (`format=arrow`), a page at a time. 
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -82,16 +83,20 @@ def write(client: Client, kind: str, project: int, table: Any, *, is_dry: bool, 
     """Create, change and delete what a table says; see `Project.write`."""
     done = Written()
     rows = enumerate(rows_of(table))
-    while some := list(islice(rows, AT_ONCE)):
-        known = _known(client, kind, project, [row for _, row in some])
-        plan = _Plan(known)
-        for number, row in some:
-            plan.add(number, row, done)
-        if is_dry:
-            done.created += [0] * len(plan.new)
-            done.updated, done.deleted = done.updated + len(plan.changes), done.deleted + len(plan.gone)
-        else:
-            plan.carry_out(client, kind, project, done, parallel)
+    with ThreadPoolExecutor(parallel) as pool:
+        creations = _Creations(partial(getattr(client, f"create_{kind}_list"), project), pool, parallel, done)
+        while some := list(islice(rows, AT_ONCE)):
+            creations.wait_for({row.get("elemental_id") for _, row in some})
+            plan = _Plan(_known(client, kind, project, [row for _, row in some]))
+            for number, row in some:
+                plan.add(number, row, done)
+            if is_dry:
+                done.created += [0] * len(plan.new)
+                done.updated, done.deleted = done.updated + len(plan.changes), done.deleted + len(plan.gone)
+            else:
+                creations.begin(plan.new)
+                plan.carry_out(client, kind, done, pool)
+        creations.end()
     return done
 
 
@@ -140,6 +145,37 @@ def _former(before: Row, body: Row) -> Row:
     return former
 
 
+class _Creations:
+    """Creations of up to `AT_ONCE` objects each, several at once; what they made is told in the order of the rows."""
+
+    def __init__(self, create: Callable[[list[Row]], Any], pool: Executor, most: int, done: Written) -> None:
+        self._create, self._pool, self._most, self._done = create, pool, most, done
+        self._running: deque[tuple[list[tuple[int, Row]], Future[Any]]] = deque()
+
+    def begin(self, new: list[tuple[int, Row]]) -> None:
+        """Send the specs of some rows, given with their numbers."""
+        if new:
+            self.end(self._most - 1)
+            self._running.append((new, self._pool.submit(self._create, [spec for _, spec in new])))
+
+    def wait_for(self, elements: set[Any]) -> None:
+        """Wait until the creations that name one of these elemental ids have ended."""
+        elements.discard(None)
+        while elements and any(spec.get("elemental_id") in elements for new, _ in self._running for _, spec in new):
+            self.end(len(self._running) - 1)
+
+    def end(self, left: int = 0) -> None:
+        """Wait until no more than `left` creations are running, and record what the others made."""
+        while len(self._running) > left:
+            new, answer = self._running.popleft()
+            try:
+                made = answer.result()["id"]
+            except Failure as failure:
+                self._done.refused += [(number, failure.message) for number, _ in new]
+            else:
+                self._done.created += made if isinstance(made, list) else [made]
+
+
 class _Plan:
     """What some rows are to do."""
 
@@ -166,7 +202,9 @@ class _Plan:
         else:
             done.unchanged += 1
 
-    def carry_out(self, client: Client, kind: str, project: int, done: Written, parallel: int) -> None:
+    def carry_out(self, client: Client, kind: str, done: Written, pool: Executor) -> None:
+        """Change and delete."""
+
         def update(each: tuple[int, Row, Row]) -> None:
             number, before, body = each
             try:
@@ -186,21 +224,10 @@ class _Plan:
                 done.deleted += 1
                 done.commits += [made["change"]] if made.get("change") else []
 
-        if self.new:
-            try:
-                done.created += self._create(client, kind, project, [spec for _, spec in self.new])
-            except Failure as failure:
-                done.refused += [(number, failure.message) for number, _ in self.new]
         change, remove = getattr(client, f"update_{kind}"), getattr(client, f"delete_{kind}")
-        with ThreadPoolExecutor(parallel) as pool:
-            list(pool.map(update, self.changes))
-            list(pool.map(delete, self.gone))
+        list(pool.map(update, self.changes))
+        list(pool.map(delete, self.gone))
         done.updated = len(done.before)
-
-    @staticmethod
-    def _create(client: Client, kind: str, project: int, specs: list[Row]) -> list[int]:
-        made = getattr(client, f"create_{kind}_list")(project, specs)["id"]
-        return made if isinstance(made, list) else [made]
 
 
 def rows_of(table: Any) -> Iterator[Row]:

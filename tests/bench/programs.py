@@ -30,6 +30,8 @@ from tests.bench.side_by_side import Service
 from tests.journeys.stack import Stack, connect
 
 AT_ONCE, PAGE = 500, 5_000
+TURNS = 10
+"""Parts of the rows in which ways are compared: others' work on the machine falls on all alike."""
 
 
 def measure(name: str, rows: int, work: Callable[[], Any]) -> None:
@@ -40,6 +42,23 @@ def measure(name: str, rows: int, work: Callable[[], Any]) -> None:
     assert done == rows, (name, done, rows)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     print(f"{name:44}{seconds:8.1f} s{used:8.1f} s{rows / seconds:10.0f} rows/s{peak:8} MiB at most", flush=True)
+
+
+def measure_by_turns(rows: int, ways: dict[str, Callable[[int, int], int]]) -> None:
+    """Do the same with rows in several ways, a tenth at a time in each, and print their paces.
+
+    A service that starts, and other work on the machine, slow all ways alike; `ways` get the first row and the end.
+    """
+    spent = {name: [0.0, 0.0] for name in ways}
+    for first in range(0, rows, rows // TURNS):
+        end = min(first + rows // TURNS, rows)
+        for name, work in ways.items():
+            began, used = time.perf_counter(), time.process_time()
+            assert work(first, end) == end - first, name
+            spent[name][0] += time.perf_counter() - began
+            spent[name][1] += time.process_time() - used
+    for name, (seconds, used) in spent.items():
+        print(f"{name:44}{seconds:8.1f} s{used:8.1f} s{rows / seconds:10.0f} rows/s", flush=True)
 
 
 @contextmanager
@@ -85,16 +104,17 @@ def compare(client: Client, api: Any, services: dict[str, Service], rows: int) -
         }
         for spec in specs
     ]
-    measure("limn: write", rows, lambda: len(client.project(own.project).write(flat).created))
     created = tator.util.chunked_create
-    measure(
-        "tator: chunked_create",
-        rows,
-        lambda: sum(
+    ways: dict[str, Callable[[int, int], int]] = {
+        "limn: write": lambda first, end: len(client.project(own.project).write(flat[first:end]).created),
+        "tator: chunked_create": lambda first, end: sum(
             len(answer.id)
-            for answer in created(api.create_localization_list, other.project, chunk_size=AT_ONCE, body=foreign)
+            for answer in created(
+                api.create_localization_list, other.project, chunk_size=AT_ONCE, body=foreign[first:end]
+            )
         ),
-    )
+    }
+    measure_by_turns(rows, ways)
     selection = client.project(own.project).localizations
     measure("limn: rows", rows, lambda: sum(1 for _ in selection()))
     if find_spec("pyarrow"):

@@ -144,6 +144,23 @@ def test_a_second_run_brings_what_is_new_and_nothing_twice(world, mover, api, pr
     assert migration.is_complete(report)
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("world")
+def test_counts_of_the_target_are_those_before_and_the_copies(mover, api, project, there):
+    """What is there more or less than that is told: a copy that was deleted, or an object that no run made."""
+    kind = api.made(f"FileTypes/{there}", {"name": "Minutes"})
+    body = {"name": "own", "description": "", "type": kind}
+    api.made(f"Files/{there}", body)
+    report = mover()
+    assert migration.is_complete(report), report["counts"]
+    counted = report["counts"]["file"]
+    assert (counted["before"], counted["copied"], counted["target"]) == (1, 1, 2)
+    api.made(f"Files/{there}", body)
+    report = mover()
+    assert (report["counts"]["file"]["agrees"], report["counts"]["media"]["agrees"]) == (False, True)
+    assert "3 here, 1 before, 1 compared; THEY DIFFER" in migration.summary(report)
+
+
 class Died(Exception):
     """The process ends here."""
 
@@ -253,7 +270,7 @@ def test_the_command_reports_and_keeps_its_state(
     assert not list(config.parent.glob("migrations/*"))
     ran = limn(*words, "--report", tmp_path / "report.json")
     assert ran.status == 0, ran.err + ran.out
-    assert "localization:  31 there, 31 copied, 0 refused; 31 here" in ran.out
+    assert "localization:  31 there, 31 copied, 0 refused; 31 here, 0 before" in ran.out
     assert json.loads((tmp_path / "report.json").read_text())["counts"]["media"]["agrees"]
     same = limn("migrate", "--from", service, "--from-project", there)
     assert same.status == failures.USAGE

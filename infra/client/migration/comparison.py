@@ -46,13 +46,28 @@ class Compared:
     copied: int
     refused: int
     target: int
+    before: int
+    """How many the target had before the first run."""
     sampled: int = 0
     differences: list[str] | None = None
 
     @property
     def agrees(self) -> bool:
-        """Whether all came, as they are."""
-        return self.source == self.copied and self.target >= self.copied and not self.differences
+        """Whether all came, once, as they are."""
+        return self.source == self.copied and self.target == self.before + self.copied and not self.differences
+
+
+def note_before(move: Move) -> None:
+    """Record how many objects of each kind the target has of its own, in the first run."""
+    for kind in COUNTED:
+        if move.ledger.fact(f"before {kind}") is None:
+            held = count(move.target, kind, move.target_project) - _copied(move, kind)
+            move.ledger.note(f"before {kind}", max(0, held))
+
+
+def _copied(move: Move, kind: str) -> int:
+    """How many copies the target shows: a layer hides what was deleted in it."""
+    return move.ledger.count(kind) - move.ledger.count(f"hidden {kind}")
 
 
 def compare(move: Move) -> dict[str, Any]:
@@ -61,9 +76,10 @@ def compare(move: Move) -> dict[str, Any]:
     for kind in COUNTED:
         there = Compared(
             source=count(move.source, kind, move.source_project),
-            copied=move.ledger.count(kind) - move.ledger.count(f"hidden {kind}"),
+            copied=_copied(move, kind),
             refused=len(move.ledger.refused(kind)),
             target=count(move.target, kind, move.target_project),
+            before=int(move.ledger.fact(f"before {kind}") or 0),
         )
         sample = move.ledger.sample(kind, SAMPLE)
         there.sampled, there.differences = len(sample), _differences(move, kind, sample)

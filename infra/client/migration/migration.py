@@ -48,6 +48,8 @@ def run(move: Move) -> dict[str, Any]:
         Failure: a service does not answer or refuses everything; the next run continues.
     """
     _check(move)
+    if not move.is_trial:
+        comparison.note_before(move)
     for step in STEPS:
         step(move)
     report: dict[str, Any] = {"trial": move.is_trial, "state": str(move.ledger.place)}
@@ -115,7 +117,7 @@ def summary(report: dict[str, Any]) -> str:
         verdict = "" if each["agrees"] else "; THEY DIFFER"
         lines.append(
             f"{kind + ':':15}{each['source']} there, {each['copied']} copied, {each['refused']} refused; "
-            f"{each['target']} here, {each['sampled']} compared{verdict}"
+            f"{each['target']} here, {each['before']} before, {each['sampled']} compared{verdict}"
         )
         lines += [f"  {sentence}" for sentence in each["differences"][:10]]
     why = Counter((each["kind"], each["reason"]) for each in report["refused"])
