@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -59,7 +60,23 @@ class TestEscapes:
         job = ended(api, launched(api, project, manifest(python("main", bomb)))[0])
         assert job["status"] == "Failed"
         assert "more than 24 processes" in job["message"]
-        assert not [path for path in Path("/proc").glob("[0-9]*/cwd") if "/jobs/work/" in _target(path)]
+        assert not _working_in(queue._scheduler._work)
+
+    @pytest.mark.skipif(not Path("/proc/self").exists(), reason="processes are found on Linux")
+    def test_a_step_whose_launcher_was_killed_has_ended_with_all_its_processes(self, tmp_path):
+        text = "import os, time\nfor _ in range(5):\n    if not os.fork():\n        os.setsid()\ntime.sleep(60)"
+        step, found = _plain_step(tmp_path / "step", ["python3", "-c", text]), []
+        with Log(tmp_path, "a") as log:
+            run = threading.Thread(
+                target=lambda: found.append(Processes(tmp_path.name).run(step, log, threading.Event()))
+            )
+            run.start()
+            wait_until(lambda: len(_working_in(step.folder)) > 32)
+            [launcher] = [pid for pid in _working_in(step.folder) if _parent_of(pid) == os.getpid()]
+            os.kill(launcher, signal.SIGKILL)
+            run.join(60)
+        assert found[0].reason == "It was ended by signal SIGKILL."
+        assert not _working_in(step.folder)
 
 
 class TestWrongOnPurpose:
@@ -243,10 +260,7 @@ attempt("rings", lambda: library.syscall(425, 1, ctypes.byref(ctypes.create_stri
 """
         with socket.create_server(("127.0.0.1", 0)) as stack, socket.create_server(("127.0.0.1", 0)) as other:
             ports = [str(server.getsockname()[1]) for server in (stack, other)]
-            step = Step(
-                id="a", image="", command=["python3", "-c", text, *ports], environment={}, folder=tmp_path / "step",
-                mounts={}, processors=1, memory=2**29, seconds=60,
-            )  # fmt: skip
+            step = _plain_step(tmp_path / "step", ["python3", "-c", text, *ports])
             with Log(tmp_path, "a") as log:
                 ended = Processes("ports", ports=(int(ports[0]),)).run(step, log, threading.Event())
         lines = tail(tmp_path, "a", 100)
@@ -310,6 +324,24 @@ def can_seal():
     folder = str(Path(launch_step.__file__).parent)
     code = f"import sys; sys.path.insert(0, {folder!r}); import launch_step; sys.exit(not launch_step._seal([]))"
     return subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def _plain_step(folder, command):
+    """A step without files, which may take a minute."""
+    return Step(
+        id="a", image="", command=command, environment={}, folder=folder, mounts={},
+        processors=1, memory=2**29, seconds=60,
+    )  # fmt: skip
+
+
+def _working_in(folder):
+    """The processes that run in a folder, or in one below it."""
+    links = Path("/proc").glob("[0-9]*/cwd")
+    return [int(link.parent.name) for link in links if Path(_target(link)).is_relative_to(folder.resolve())]
+
+
+def _parent_of(pid):
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def _target(link):

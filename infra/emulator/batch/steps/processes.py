@@ -165,9 +165,13 @@ def _start(command: list[str], folder: Path, environment: dict[str, str]) -> sub
 
 
 def _kill_marked(mark: str) -> None:
-    """Kill every process whose environment has a variable that is, or begins with, a mark; on Linux only."""
+    """Kill every process whose environment has a variable that is, or begins with, a mark; on Linux only.
+
+    Returns when none is left. A killed process takes a moment to end, on a busy machine more than one: at most 5 s.
+    """
     wanted = mark.encode()
-    for _ in range(20):
+    end = time.monotonic() + _END_SECONDS
+    while time.monotonic() < end:
         found = [pid for pid in _numbers() if _carries(pid, wanted)]
         if not found:
             return
