@@ -9,12 +9,12 @@ from chalicelib.formats import manifest
 from chalicelib.formats.model import MANIFEST, Dataset, Label, Layout
 from chalicelib.formats.refined import names_of
 from chalicelib.formats.writers import coco, cvat, dota, geojson, kwcoco, masks, mot, mots, voc, yolo
-from chalicelib.formats.writers.science import coralnet, dive, dwca, fathomnet, viame
+from chalicelib.formats.writers.science import camtrapdp, coralnet, dive, dwca, fathomnet, viame
 from chalicelib.formats.writers.table import Csv, JsonLines, Parquet
 
 FormatName = Literal[
     "coco", "kwcoco", "yolo", "voc", "mot", "mots", "cvat", "dota", "masks", "viame", "dive", "coralnet", "fathomnet",
-    "dwca", "geojson", "csv", "jsonl", "parquet",
+    "dwca", "camtrapdp", "geojson", "csv", "jsonl", "parquet",
 ]  # fmt: skip
 WRITERS: dict[str, Any] = {
     "coco": coco,
@@ -31,6 +31,7 @@ WRITERS: dict[str, Any] = {
     "coralnet": coralnet,
     "fathomnet": fathomnet,
     "dwca": dwca,
+    "camtrapdp": camtrapdp,
     "geojson": geojson,
     "csv": Csv(),
     "jsonl": JsonLines(),

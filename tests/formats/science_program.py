@@ -1,6 +1,7 @@
-"""Checks exports with kwcoco and python-dwca-reader; runs in an environment of theirs (`test_oracles.py`).
+"""Checks exports with kwcoco, python-dwca-reader and frictionless, in an environment of theirs (`test_oracles.py`).
 
-Prints for each document of KWCOCO the errors and warnings of its check, and for each event the number of occurrences.
+Prints for each document of KWCOCO the errors and warnings of its check, for each event the number of occurrences, and
+what is wrong with the tables of Camtrap DP.
 """
 
 import json
@@ -11,15 +12,23 @@ from pathlib import Path
 
 import kwcoco
 from dwca.read import DwCAReader
+from frictionless import Package, system
 
 logging.disable(logging.WARNING)
 warnings.simplefilter("ignore")
 top = Path(sys.argv[1])
-found = {"kwcoco": {}, "dwca": {}}
+found = {"kwcoco": {}, "dwca": {}, "camtrapdp": {}}
 for path in sorted((top / "kwcoco").glob("*.kwcoco.json")):
     checked = kwcoco.CocoDataset(str(path)).validate(verbose=0)
     found["kwcoco"][path.name] = [str(each) for each in [*checked["errors"], *checked["warnings"]]]
 with DwCAReader(str(top / "dwca")) as archive:
     for row in archive:
         found["dwca"][row.id] = len(row.extensions)
+with system.use_context(trusted=True):
+    package = Package(str(top / "camtrapdp" / "datapackage.json"))
+    report = package.validate()
+    found["camtrapdp"] = {
+        "errors": report.flatten(["code", "note", "message"]),
+        "rows": {task.name: task.stats["rows"] for task in report.tasks},
+    }
 sys.stdout.write("\n" + json.dumps(found))

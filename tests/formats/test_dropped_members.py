@@ -43,6 +43,11 @@ DIVE = {
 }
 ROW = {"media": "a.png", "kind": "box", "x": 0.1, "y": 0.1, "width": 0.1, "height": 0.1}
 TABLE = "key,name,is_video,width,height,weather\na.png,a.png,false,9,9,rain\n"
+CAMTRAP = {
+    "deployments": "deploymentID,owner\nd,x\n",
+    "media": "mediaID,deploymentID,filePath,fileMediatype,iso\nm,d,a.png,image/png,200\n",
+    "observations": "observationID,mediaID,observationType,bboxX,bboxY,mood\no,m,animal,0.1,0.2,calm\n",
+}
 MADE = {
     "coco": (
         {"a.json": COCO},
@@ -60,6 +65,13 @@ MADE = {
     "cvat": ({"annotations.xml": CVAT}, {"image.subset": 1, "box.occluded": 1, "box.source": 1, "box.group_id": 1}),
     "viame": ({"a.csv": "0,a.png,0,1,1,3,3,1,25.5,cod,1,(eyes) 2\n"}, {"line.target length": 1, "line.(eyes)": 1}),
     "dive": ({"a.json": DIVE}, {"tracks.meta": 1, "features.fishLength": 1}),
+    "camtrapdp": (
+        {
+            "datapackage.json": {"resources": [{"name": n, "path": f"{n}.csv"} for n in CAMTRAP]},
+            **{f"{name}.csv": text for name, text in CAMTRAP.items()},
+        },
+        {"deployments.owner": 1, "media.iso": 1, "observations.mood": 1},
+    ),
     # other columns are attributes, which the type or `unknown_attributes` decides on
     "coralnet": ({"a.csv": "Name,Row,Column,Label,Depth\na.png,1,1,cod,5\n"}, {}),
 }  # fmt: skip

@@ -24,7 +24,7 @@ from chalicelib.formats.readers import (
     unzip,
     xml,
 )
-from chalicelib.formats.readers.science import read_coralnet, read_dive, read_viame
+from chalicelib.formats.readers.science import read_camtrapdp, read_coralnet, read_dive, read_viame
 from chalicelib.formats.readers.unzip import SingleFile, ZipArchive
 from chalicelib.formats.readers.xml import elements
 
@@ -34,6 +34,7 @@ READERS = (
     read_viame.read,
     read_dive.read,
     read_coralnet.read,
+    read_camtrapdp.read,
     read_voc.read,
     read_mot.read,
     read_cvat.read,

@@ -17,10 +17,14 @@ from pycocotools import mask as coco
 from chalicelib.formats.interpolation import interpolate
 from chalicelib.formats.model import Group, Label, Media, Refined, State, box_of, in_pixels, picture_name
 from chalicelib.formats.registry import WRITERS
+from tests.formats.camtrap_schemas import schema_of
 from tests.formats.worlds import dataset, write
 
 ROOT = Path(__file__).parents[2]
-READERS = ("datumaro==1.13.12", "labelformat==0.1.17", "kwcoco==0.9.1", "python-dwca-reader==0.17.1")
+READERS = (
+    *("datumaro==1.13.12", "labelformat==0.1.17", "kwcoco==0.9.1", "python-dwca-reader==0.17.1"),
+    *("frictionless==5.21.0", "ifdo==1.6.0"),
+)
 READ = {"datumaro": ("coco", "yolo", "voc", "mot", "cvat"), "labelformat": ("coco", "yolo", "voc")}
 CLASSES = ("cod", "eel")
 
@@ -64,10 +68,10 @@ def pictures(group):
     return sorted({label.frame for label in group.labels}) or [0], out.getvalue()
 
 
-def unpack(form, made, place):
+def unpack(form, made, place, **more):
     """Write an export with its pictures into a folder."""
     made = [msgspec.structs.replace(each, pictures=pictures(each)[0]) for each in made]
-    archive, left_out = write(form, dataset(classes=CLASSES, picture="png"), [made])
+    archive, left_out = write(form, dataset(classes=CLASSES, picture="png", **more), [made])
     assert left_out == 0
     archive.extractall(place)
     for group in made:
@@ -90,6 +94,14 @@ def wanted(form, made):
                 continue  # a detection, in det.txt
             found[key].append((label.class_name, box_of(in_pixels(label, group.media))))
     return found
+
+
+def recorded(group):
+    """The group with a time and place of its media, and other values that columns of standards take."""
+    attributes = {"At": "2026-05-01T10:00:00.25Z", "Place": [7.5, 54.1], "cameraDepth": 12.5, "filePublic": True}
+    media = msgspec.structs.replace(group.media, attributes=attributes)
+    labels = [msgspec.structs.replace(each, attributes={"sex": "female", "count": 2}) for each in group.labels]
+    return msgspec.structs.replace(group, media=media, labels=labels)
 
 
 @pytest.fixture(scope="module")
@@ -135,10 +147,15 @@ def test_the_readers_of_the_field_find_each_box(python, tmp_path, seed):
 
 @pytest.mark.nightly
 def test_the_tools_of_science_find_no_fault(python, tmp_path):
-    """KWCOCO's own check of a bundle, and the reader of Darwin Core Archives."""
-    made = groups(1)
-    for form in ("kwcoco", "dwca"):
-        unpack(form, made, tmp_path / form)
+    """KWCOCO's own check of a bundle, the reader of Darwin Core Archives, and frictionless by the schemas of TDWG."""
+    made = [recorded(group) for group in groups(1)]
+    for form in ("kwcoco", "dwca", "camtrapdp"):
+        unpack(form, made, tmp_path / form, media_attributes={"At": "datetime", "Place": "geopos"})
+    package = tmp_path / "camtrapdp" / "datapackage.json"
+    described = json.loads(package.read_text())
+    for each in described["resources"]:  # those of the standard lie in the network
+        each["schema"] = schema_of(each["name"])
+    package.write_text(json.dumps({**described, "profile": "tabular-data-package"}))
     program = Path(__file__).with_name("science_program.py")
     ran = subprocess.run([python, program, tmp_path], capture_output=True, text=True, timeout=300, check=False)
     assert ran.returncode == 0, ran.stderr[-4000:]
@@ -146,6 +163,8 @@ def test_the_tools_of_science_find_no_fault(python, tmp_path):
     assert found["kwcoco"] == {"train.kwcoco.json": [], "val.kwcoco.json": []}
     animals = {group.media.key: {each.track or f"label {each.id}" for each in group.labels} for group in made}
     assert found["dwca"] == {key: len(each) for key, each in animals.items()}
+    labels = sum(len(group.labels) for group in made)
+    assert found["camtrapdp"] == {"errors": [], "rows": {"deployments": 3, "media": 3, "observations": labels}}
 
 
 @pytest.mark.nightly

@@ -21,7 +21,7 @@ from chalicelib.formats.readers import (
     read_voc,
     read_yolo,
 )
-from chalicelib.formats.readers.science import read_coralnet, read_dive, read_viame
+from chalicelib.formats.readers.science import read_camtrapdp, read_coralnet, read_dive, read_viame
 from chalicelib.formats.readers.unzip import ZipArchive
 from tests.formats import worlds
 
@@ -38,6 +38,7 @@ READERS = {
     "viame": read_viame.read,
     "dive": read_dive.read,
     "coralnet": read_coralnet.read,
+    "camtrapdp": read_camtrapdp.read,
     "csv": read_table.read_csv,
     "jsonl": read_table.read_jsonl,
     "parquet": read_table.read_parquet,

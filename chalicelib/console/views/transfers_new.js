@@ -26,6 +26,7 @@ export const FORMATS = [
   ["coralnet", "CoralNet CSV"],
   ["fathomnet", "FathomNet"],
   ["dwca", "Darwin Core Archive"],
+  ["camtrapdp", "Camtrap DP"],
   ["geojson", "GeoJSON"],
   ["csv", "CSV"],
   ["jsonl", "JSON Lines"],

@@ -92,9 +92,9 @@ def stem(path: str) -> str:
 class MediaTable:
     """The media of an archive: those of `media.csv`, and those that a reader finds."""
 
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, archive: Archive, *, is_listed: bool = True) -> None:
         self._dropped: list[Placed] = []
-        self.listed = _manifest(archive, self._dropped)
+        self.listed = _manifest(archive, self._dropped) if is_listed else {}
         """The media of `media.csv` by key; empty in archives that another program wrote."""
         self._yielded: set[str] = set()
 

@@ -35,7 +35,7 @@ from chalicelib.formats.readers import (
 )
 from chalicelib.formats.readers.picture_video import PictureVideo, in_order, numbered_pictures
 from chalicelib.formats.readers.reading import Placed, Reader, Rows, refusal
-from chalicelib.formats.readers.science import read_coralnet, read_dive, read_viame
+from chalicelib.formats.readers.science import read_camtrapdp, read_coralnet, read_dive, read_viame
 from chalicelib.formats.readers.unzip import SingleFile, ZipArchive, is_zip
 
 _BLOCK = 4 * 1024 * 1024
@@ -192,6 +192,7 @@ def reader_of(wanted: ArchiveOptions) -> Reader:
         "viame": read_viame.read,
         "dive": read_dive.read,
         "coralnet": read_coralnet.read,
+        "camtrapdp": read_camtrapdp.read,
         "csv": read_table.read_csv,
         "jsonl": read_table.read_jsonl,
         "parquet": read_table.read_parquet,

@@ -49,7 +49,7 @@ MOST_CREATED = 100
 LONGEST_NAME = 64
 MOST_NAMES = 500
 """Attributes of one type."""
-TEXTUAL = ("coralnet", "csv", "cvat", "viame", "voc")
+TEXTUAL = ("camtrapdp", "coralnet", "csv", "cvat", "viame", "voc")
 """Formats whose attributes are texts."""
 
 

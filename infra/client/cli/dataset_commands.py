@@ -14,7 +14,7 @@ from .sessions import ProjectOption, Session, wait
 
 ImportFormat = Literal[
     "coco", "kwcoco", "yolo", "voc", "mot", "mots", "cvat", "dota", "masks", "viame", "dive", "coralnet", "csv",
-    "jsonl", "parquet",
+    "jsonl", "parquet", "camtrapdp",
 ]  # fmt: skip
 ExportFormat = Literal[
     "coco",
@@ -30,6 +30,7 @@ ExportFormat = Literal[
     "coralnet",
     "fathomnet",
     "dwca",
+    "camtrapdp",
     "kwcoco",
     "geojson",
     "csv",

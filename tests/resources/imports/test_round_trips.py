@@ -42,6 +42,7 @@ FORMATS = {
     "mot": {},
     "cvat": {},
     "viame": {},
+    "camtrapdp": {},
     "csv": {},
     "jsonl": {},
     "parquet": {},
@@ -154,8 +155,8 @@ def content(name, body, shapes=()):
         if isinstance(row, Label):
             shape = snapped(name, row.shape, shapes)
             held = (names[row.media], row.frame, row.kind, shape, row.class_name, row.keyed, row.elemental_id)
-            # VOC has no types: the class of a polygon without a species was its type, and becomes a species.
-            is_class = name == "voc" and row.attributes.get("Species") == row.class_name
+            # They have no types: the class of a polygon without a species was its type, and becomes a species.
+            is_class = name in ("voc", "camtrapdp") and row.attributes.get("Species") == row.class_name
             attributes = {key: value for key, value in row.attributes.items() if not (is_class and key == "Species")}
             labels.append((*held, repr(sorted(attributes.items()))))
             if row.track is not None:
