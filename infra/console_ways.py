@@ -115,6 +115,7 @@ REASONS = {
         *(
             "UpdateTelemetryValues",
             "CreatePointSamples",
+            "GetFrameTelemetry",
             "GetTimeAtDepth",
             "GetClonedMedia",
             "DeleteMedia",

@@ -64,6 +64,7 @@ _MODULES = (
     "statistics.operations",
     "statistics.counting_operations",
     "rewrites.operations",
+    "telemetry.operations",
     "change_logs.operations",
     "events.operations",
     "events.history_operations",

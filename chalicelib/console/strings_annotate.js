@@ -135,6 +135,10 @@ export const annotate = translated("annotate", {
   editFields: "Edit the attributes of the selection",
   telemetry: "Telemetry",
   telemetryFailed: "The file cannot be read.",
+  telemetryUnplaced: "The time of the first frame is not known: the telemetry is shown from its beginning.",
+  telemetryClock: (/** @type {number} */ frame) => `UTC of frame ${frame}`,
+  telemetryClockHint: "As a clock in the picture shows it",
+  telemetrySet: "Set",
   atFrame: (/** @type {string} */ name, /** @type {string} */ value) => `${name}: ${value}`,
   // steps of undo
   steps: {

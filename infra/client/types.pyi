@@ -849,6 +849,23 @@ class FloatArrayQuery(TypedDict, total=False):
     order: Literal["asc", "desc"] | None
     lower_bound: float | None
     upper_bound: float | None
+class FrameInstant(TypedDict):
+    message: str
+    attribute: str
+    start: str
+class FrameInstantSpec(TypedDict, total=False):
+    frame: Required[int]
+    instant: Required[str]
+    attribute: str | None
+class FrameTelemetry(TypedDict):
+    media: int
+    frame: int
+    file: str
+    instant: str | None
+    position: list[float] | None
+    depth: float | None
+    heading: float | None
+    values: dict[str, str]
 class FrameTimes(TypedDict, total=False):
     media: Required[int]
     num_frames: Required[int]
@@ -2404,6 +2421,18 @@ class TaskWorkflow(TypedDict, total=False):
 class TaskWorkflowUpdate(TypedDict, total=False):
     states: list[TaskState]
     transitions: list[Transition]
+class Telemetry(TypedDict):
+    media: int
+    file: str
+    files: list[str]
+    start: str | None
+    is_placed: bool
+    every: int
+    columns: list[TelemetryColumn]
+class TelemetryColumn(TypedDict):
+    name: str
+    times: list[float]
+    values: list[str]
 class TelemetryUpdate(TypedDict, total=False):
     ids: list[int] | None
     float_array: list[FloatArrayQuery] | None
@@ -2857,6 +2886,15 @@ class FrameQuery(TypedDict, total=False):
     animate: int
     quality: int
     part: int
+class FrameTelemetryQuery(TypedDict, total=False):
+    file: str
+    columns: list[str]
+    time: str
+    start: str
+    frame: int
+    localization_id: int
+    join: Literal["nearest", "preceding"]
+    tolerance: float
 class FrameTimesQuery(TypedDict, total=False):
     start: int
     stop: int
@@ -3219,6 +3257,11 @@ class TaskQuery(TypedDict, total=False):
     leased_by: int
     start: int
     stop: int
+class TelemetryFileQuery(TypedDict, total=False):
+    file: str
+    columns: list[str]
+    time: str
+    start: str
 class TelemetryQuery(_Filters, total=False):
     related_attribute: list[str]
     related_attribute_lt: list[str]
@@ -3244,7 +3287,7 @@ class TelemetryQuery(_Filters, total=False):
     media_search: str
     media_query: str
     frame: int
-    kind: Literal["localization", "state"]
+    kind: Literal["localization", "media", "state"]
     name: str
     dtype: Literal["image", "multi", "video"]
     md5: str

@@ -137,6 +137,10 @@ export const annotate = {
   editFields: "Attribute der Auswahl bearbeiten",
   telemetry: "Telemetrie",
   telemetryFailed: "Die Datei lässt sich nicht lesen.",
+  telemetryUnplaced: "Die Zeit des ersten Bildes ist nicht bekannt: Die Telemetrie wird ab ihrem Anfang gezeigt.",
+  telemetryClock: (/** @type {number} */ frame) => `UTC von Bild ${frame}`,
+  telemetryClockHint: "Wie sie eine Uhr im Bild zeigt",
+  telemetrySet: "Setzen",
   atFrame: (/** @type {string} */ name, /** @type {string} */ value) => `${name}: ${value}`,
   steps: {
     draw: "zeichnen",

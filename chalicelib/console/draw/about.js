@@ -4,13 +4,12 @@ import { html, useEffect, useRef, useState } from "../lib.js";
 import { may, typeById } from "../store.js";
 import { text } from "../strings.js";
 import { annotate as words } from "../strings_annotate.js";
-import { columnsOf, valueAt } from "../player/telemetry.js";
+import { TELEMETRY, telemetryOf, valueAt } from "../player/telemetry.js";
 import { AttributeForm } from "../ui/attributes.js";
+import { Button, TextField } from "../ui/controls.js";
 import { Icon } from "../ui/icons.js";
 import { Await, useAsync } from "../ui/states.js";
 import { toast, toastError } from "../ui/toast.js";
-
-const LARGEST = 64 * 1024 * 1024;
 
 /** The attributes of the media; a change is saved at once, and can be undone from its message. @param {{session: import("./session.js").Session}} props */
 export function About({ session }) {
@@ -36,29 +35,42 @@ export function About({ session }) {
 
 /** @param {{session: import("./session.js").Session}} props */
 export function Telemetry({ session }) {
-  const file = (session.media.media_files?.attachment ?? []).find((/** @type {any} */ each) =>
-    /\.csv$/i.test(each.name ?? each.path.split("?")[0]),
+  const hasFile = (session.media.media_files?.attachment ?? []).some((/** @type {any} */ each) =>
+    TELEMETRY.test(each.name ?? ""),
   );
-  return file && session.media.fps ? html`<${Values} session=${session} file=${file} />` : null;
+  return hasFile && session.media.fps ? html`<${Values} session=${session} />` : null;
 }
 
-/** @param {{session: import("./session.js").Session, file: any}} props */
-function Values({ session, file }) {
-  const dates = (typeById("mediaTypes", session.media.type)?.attribute_types ?? [])
-    .filter((/** @type {any} */ each) => each.dtype === "datetime")
-    .map((/** @type {any} */ each) => session.media.attributes?.[each.name])
-    .filter(Boolean);
-  const found = useAsync(
-    async (signal) => {
-      if (file.size > LARGEST) throw new Error(words.telemetryFailed);
-      const answer = await fetch(file.path, { signal, credentials: "omit" });
-      if (!answer.ok) throw new Error(words.telemetryFailed);
-      return columnsOf(await answer.text(), dates);
-    },
-    [file.path],
-  );
-  return html`<section class="part telemetry" aria-label=${words.telemetry}><header class="row"><h2 class="grow">${words.telemetry}</h2><span class="muted small cut">${file.name}</span></header>
-    <${Await} of=${found}>${(/** @type {import("../player/telemetry.js").Column[]} */ columns) => (columns.length ? html`<dl>${columns.map((column) => html`<${Line} key=${column.name} session=${session} column=${column} />`)}</dl>` : html`<p class="muted small">${words.telemetryFailed}</p>`)}<//></section>`;
+/** @param {{session: import("./session.js").Session}} props */
+function Values({ session }) {
+  const [set, setSet] = useState(0);
+  const found = useAsync((signal) => telemetryOf(session.media.id, signal), [session.media.id, set]);
+  const clock = () => setSet(set + 1);
+  return html`<section class="part telemetry" aria-label=${words.telemetry}><header class="row"><h2 class="grow">${words.telemetry}</h2></header>
+    <${Await} of=${found}>${(/** @type {import("../player/telemetry.js").Telemetry} */ telemetry) =>
+      html`<p class="muted small cut">${telemetry.file}</p>${telemetry.columns.length ? html`<dl>${telemetry.start && html`<${Moment} session=${session} start=${telemetry.start} />`}${telemetry.columns.map((column) => html`<${Line} key=${column.name} session=${session} column=${column} />`)}</dl>` : html`<p class="muted small">${words.telemetryFailed}</p>`}
+      ${!telemetry.isPlaced && html`<p class="small">${words.telemetryUnplaced}</p>`}
+      ${(telemetry.start || !telemetry.isPlaced) && may("Can Edit") && html`<${Clock} session=${session} onSet=${clock} />`}`}<//></section>`;
+}
+
+/** The UTC of the frame. @param {{session: import("./session.js").Session, start: string}} props */
+function Moment({ session, start }) {
+  const at = new Date(Date.parse(start) + (session.frame.value / session.media.fps) * 1000);
+  return html`<div class="telemetry-line"><dt class="cut muted">UTC</dt><dd class="number">${at.toISOString().replace("T", " ").slice(0, -1)}</dd></div>`;
+}
+
+/** Where a clock is burnt into the picture: its time at this frame gives that of all. @param {{session: import("./session.js").Session, onSet: () => void}} props */
+function Clock({ session, onSet }) {
+  const [instant, setInstant] = useState("");
+  const send = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    patch(`FrameInstant/${session.media.id}`, { frame: session.frame.value, instant: instant.trim() }).then((said) => {
+      toast(said.message, { kind: "good" });
+      setInstant("");
+      onSet();
+    }, toastError);
+  };
+  return html`<form class="telemetry-clock" onSubmit=${send}><${TextField} label=${words.telemetryClock(session.frame.value)} hint=${words.telemetryClockHint} placeholder="2026-05-01T12:00:00Z" value=${instant} onInput=${setInstant} /><${Button} small type="submit" disabled=${!instant.trim()}>${words.telemetrySet}<//></form>`;
 }
 
 /** The value of a column at the frame, and its course over the media. @param {{session: import("./session.js").Session, column: import("../player/telemetry.js").Column}} props */

@@ -137,6 +137,10 @@ export const annotate = {
   editFields: "Editar los atributos de la selección",
   telemetry: "Telemetría",
   telemetryFailed: "No se puede leer el archivo.",
+  telemetryUnplaced: "No se conoce la hora del primer fotograma: la telemetría se muestra desde su comienzo.",
+  telemetryClock: (/** @type {number} */ frame) => `UTC del fotograma ${frame}`,
+  telemetryClockHint: "Como la muestra un reloj en la imagen",
+  telemetrySet: "Fijar",
   atFrame: (/** @type {string} */ name, /** @type {string} */ value) => `${name}: ${value}`,
   steps: {
     draw: "dibujar",

@@ -30,6 +30,7 @@ from chalicelib.resources.media.selection import select
 from chalicelib.resources.rewrites.bulk import with_values
 from chalicelib.resources.rewrites.schemas import RewriteAnswer
 from chalicelib.resources.rewrites.service import check_entities, dtypes_of, finish_assignment
+from chalicelib.resources.telemetry.files import attachment_key
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.objects import objects, owners
 
@@ -243,9 +244,7 @@ def _rig(media: Media, scope: Scope, spec: Calibrated) -> Rig:
     if (spec.file is None) == (spec.file_id is None):
         raise BadInput("file, file_id: give one of them, the calibration.")
     if spec.file_id is None:
-        attached = (media.media_files and media.media_files.attachment) or []
-        path = next((each.path for each in attached if each.name == spec.file), "")
-        key = owners.authorize(media, [path]).get(path) if path else None
+        key = attachment_key(media, spec.file or "")
         if key is None:
             raise BadInput(f"file: media {media.id} has no attachment with the name {spec.file!r}.")
         return _read(key)

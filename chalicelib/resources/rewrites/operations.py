@@ -65,9 +65,9 @@ def replace_urls(call: Call[Project, FileUrlsQuery, FileUrlsUpdate]) -> RewriteA
     "UpdateTelemetryValues",
     needs=Permission.EDIT,
     addresses=WITHIN_PROJECT,
-    details="The telemetry is an attachment of each media, a CSV with a column of times; the time of an annotation "
-    f"is its frame divided by the frames per second. {_RULE}",
+    details="The telemetry is an attachment of each media: CSV with a column of times, NMEA 0183 or GPX. The time of "
+    f"an annotation is that of its frame, of a media that of its first frame. {_RULE}",
 )
 def join_telemetry(call: Call[Project, TelemetryQuery, TelemetryUpdate]) -> RewriteAnswer:
-    """Set attributes of annotations from the telemetry of their media, by time."""
+    """Set attributes of annotations or media from the telemetry of the media, by time."""
     return telemetry.join_telemetry(Writer.of(call), call.query, call.body)

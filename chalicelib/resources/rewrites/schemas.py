@@ -10,6 +10,7 @@ from chalicelib.core.resource import Resource
 from chalicelib.core.responses import Change
 from chalicelib.query.parsers.entities import EntityIdQuery, EntityQuery
 from chalicelib.query.parsers.parameters import MediaQuery
+from chalicelib.resources.telemetry.schemas import FileName, JoinRule, Start, TimeColumn, Tolerance
 
 Count = Annotated[int, Meta(ge=0)] | None
 DryRun = Annotated[bool, Meta(description="Only answer what would change, and what would be refused.")]
@@ -61,30 +62,29 @@ class FileUrlsUpdate(Resource, kw_only=True):
     new: Annotated[Url, Meta(description="What replaces it.")]
 
 
-class TelemetryQuery(FramesQuery, kw_only=True):
-    """The annotations that get values."""
+class TelemetryQuery(EntityQuery, kw_only=True):
+    """The annotations or media that get values."""
+
+    kind: Annotated[
+        Literal["localization", "state", "media"],
+        Meta(description="The kind of the entities; media get the values at their first frame."),
+    ] = "localization"
+    dry_run: DryRun = False
+    count: Annotated[Count, Meta(description="How many must match; otherwise nothing is changed.")] = None
 
 
 class TelemetryUpdate(EntityIdQuery, kw_only=True):
     """The telemetry and the attributes that it sets."""
 
-    file: Annotated[
-        str, Meta(min_length=1, max_length=256, description="The name of an attachment of the media: a CSV.")
-    ]
+    file: Annotated[FileName, Meta(description="The name of an attachment of the media: CSV, NMEA 0183 or GPX.")]
     columns: Annotated[
         dict[str, str | Annotated[list[str], Meta(min_length=2, max_length=2)]],
         Meta(max_length=50, description="By attribute: its column; of a place, longitude and latitude."),
     ]
-    time: Annotated[str, Meta(description="The column of times: seconds since the first frame, or instants.")] = "time"
-    start: Annotated[
-        str | None, Meta(description="Where times are instants: the attribute of media with that of the first frame.")
-    ] = None
-    join: Annotated[
-        Literal["preceding", "nearest"], Meta(description="Which row: the last one before, or the nearest.")
-    ] = "preceding"
-    tolerance: Annotated[
-        Annotated[float, Meta(ge=0)] | None, Meta(description="Seconds from the row; further away there is no value.")
-    ] = None
+    time: TimeColumn = "time"
+    start: Start = None
+    join: JoinRule = "preceding"
+    tolerance: Tolerance = None
 
 
 class Refusal(Resource, kw_only=True):

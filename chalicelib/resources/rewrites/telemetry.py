@@ -1,7 +1,7 @@
-"""Attributes of annotations from the telemetry of their media.
+"""Attributes of annotations and media from the telemetry of the media.
 
-The telemetry is an attachment of the media, a CSV of times and values (`core/values/telemetry.py`). The time of an
-annotation is its frame divided by the frames per second. Values become attributes, so every list, filter, statistic and
+The telemetry is an attachment of the media (`core/telemetry/`). The time of an annotation is that at which the source
+shows its frame, of a media that of its first frame. Values become attributes, so every list, filter, statistic and
 export has them; the join is repeated when the telemetry changes.
 """
 
@@ -9,27 +9,26 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from chalicelib.access import view_queries
 from chalicelib.core.kinds import Kind
-from chalicelib.core.models.entities import Media, media_of
+from chalicelib.core.models.entities import media_of
 from chalicelib.core.permissions import Level
-from chalicelib.core.values import telemetry
-from chalicelib.core.values.telemetry import Series, Table, instant_seconds
-from chalicelib.errors import BadInput, NotFound
+from chalicelib.core.telemetry.table import MOST_ROWS, Series, Table
+from chalicelib.errors import BadInput
 from chalicelib.query.parsers import entities as entity_queries
 from chalicelib.resources.annotations.bulk_edits import find_ids
 from chalicelib.resources.entities.service import Writer
 from chalicelib.resources.rewrites.bulk import with_values
 from chalicelib.resources.rewrites.schemas import RewriteAnswer, TelemetryQuery, TelemetryUpdate
 from chalicelib.resources.rewrites.service import check_entities, dtypes_of, finish_assignment, value_of
+from chalicelib.resources.telemetry.files import frame_clock, start_of, table_of
+from chalicelib.resources.telemetry.service import no_start
 from chalicelib.storage.dynamodb import entities, records
-from chalicelib.storage.objects import objects, owners
 
 MOST_ANNOTATIONS = 200_000
-LARGEST_FILE = 64 * 1024 * 1024
 _OPEN_FILES = 8
 _PLACE = 2
 
@@ -45,6 +44,7 @@ def join_telemetry(writer: Writer, query: TelemetryQuery, body: TelemetryUpdate)
     if not body.columns:
         raise BadInput("columns: name at least one attribute and its column.")
     kind = Kind(query.kind)
+    writer = writer.to_change(kind)
     definitions = records.definitions(writer.project)
     dtypes = dtypes_of(definitions, kind, body.columns)
     for name, columns in body.columns.items():
@@ -60,9 +60,10 @@ def join_telemetry(writer: Writer, query: TelemetryQuery, body: TelemetryUpdate)
     values: dict[int, dict[str, Any]] = {}
 
     def after(row: Any) -> Any:
-        if row.frame is None:
+        number, frame = (row.id, 0) if kind is Kind.MEDIA else (media_of(row)[0], row.frame)
+        if frame is None:
             return None
-        found = files.of(media_of(row)[0]).values(row.frame, dtypes)
+        found = files.of(number).values(frame, dtypes)
         if not found:
             return None
         values[row.id] = found
@@ -87,7 +88,7 @@ class _Files:
                 self._open[number] = self._read(number)
             except BadInput as refusal:
                 self._open[number] = refusal
-            while len(self._open) > 1 and (len(self._open) > _OPEN_FILES or self._size() > telemetry.MOST_ROWS):
+            while len(self._open) > 1 and (len(self._open) > _OPEN_FILES or self._size() > MOST_ROWS):
                 self._open.popitem(last=False)
         found = self._open[number]
         if isinstance(found, BadInput):
@@ -103,38 +104,15 @@ class _Files:
         media = row.entity if row and row.entity.project == self._writer.project else None
         if media is None or not self._writer.scope.for_level(Level.VIEW).visible(Kind.MEDIA.value, [media]):
             raise BadInput(f"file: media {number} does not exist.")
-        if not media.fps:
-            raise BadInput(f"fps: media {number} has no frames per second, so its frames have no times.")
+        clock = frame_clock(media)
         wanted = {name for columns in self._body.columns.values() for name in _names(columns)}
-        table = telemetry.read(self._body_of(media), self._body.time, wanted)
-        return _Telemetry(table, self._body, media.fps, self._start(media, table))
-
-    def _body_of(self, media: Media) -> bytes:
-        attachments = (media.media_files and media.media_files.attachment) or []
-        path = next((each.path for each in attachments if each.name == self._body.file), "")
-        key = owners.authorize(media, [path]).get(path) if path else None
-        if key is None:
-            raise BadInput(f"file: media {media.id} has no attachment with the name {self._body.file!r}.")
-        try:
-            size = objects.size(key) or 0
-            if size > LARGEST_FILE:
-                raise BadInput(f"file: the telemetry of media {media.id} has {size} bytes; at most {LARGEST_FILE}.")
-            return objects.read(key)
-        except NotFound:
-            raise BadInput(f"file: the attachment {self._body.file!r} of media {media.id} does not exist.") from None
-
-    def _start(self, media: Media, table: Table) -> float:
-        """The time of the first frame."""
-        if not table.has_instants:
-            return 0.0
-        if self._body.start is None:
-            raise BadInput(
-                "start: the telemetry has instants. Name the attribute of media with that of the first frame."
-            )
-        found = instant_seconds(str(media.attributes.get(self._body.start) or ""))
-        if found is None:
-            raise BadInput(f"start: media {media.id} has no date in {self._body.start!r}.")
-        return found
+        table = table_of(media, self._body.file, self._body.time, wanted)
+        if table is None:
+            raise BadInput(f"file: media {number} has no attachment with the name {self._body.file!r}.")
+        start = start_of(media, table, self._body.start)
+        if start is None:
+            raise BadInput(no_start(media))
+        return _Telemetry(table, self._body, clock, start)
 
 
 def _names(columns: str | Sequence[str]) -> Sequence[str]:
@@ -144,11 +122,11 @@ def _names(columns: str | Sequence[str]) -> Sequence[str]:
 class _Telemetry:
     """The telemetry of one media, by attribute."""
 
-    def __init__(self, table: Table, body: TelemetryUpdate, fps: float, start: float) -> None:
+    def __init__(self, table: Table, body: TelemetryUpdate, clock: Callable[[int], float], start: float) -> None:
         self._series: dict[str, Series] = {
             name: table.series(_names(columns)) for name, columns in body.columns.items()
         }
-        self._fps, self._start = fps, start
+        self._clock, self._start = clock, start
         self._body = body
         self.size = sum(len(series.times) for series in self._series.values())
 
@@ -157,7 +135,7 @@ class _Telemetry:
         tolerance = math.inf if self._body.tolerance is None else self._body.tolerance
         values = {}
         for name, series in self._series.items():
-            found = series.at(self._start + frame / self._fps, self._body.join, tolerance)
+            found = series.at(self._start + self._clock(frame), self._body.join, tolerance)
             if found is not None:
                 values[name] = list(found) if len(found) == _PLACE else value_of(dtypes[name], found[0])
         return values

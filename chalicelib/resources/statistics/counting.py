@@ -14,8 +14,8 @@ from chalicelib.core.batches import batched
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.entities import Media
 from chalicelib.core.text.names import nearest
-from chalicelib.core.values import sightings, telemetry
-from chalicelib.errors import BadInput, NotFound
+from chalicelib.core.values import sightings
+from chalicelib.errors import BadInput
 from chalicelib.query.parsers import filters
 from chalicelib.query.parsers.parameters import LocalizationQuery
 from chalicelib.query.tree import Query
@@ -28,13 +28,12 @@ from chalicelib.resources.statistics.schemas import (
     SightingRow,
     SightingsQuery,
 )
+from chalicelib.resources.telemetry.files import table_of
 from chalicelib.storage.dynamodb import entities
-from chalicelib.storage.objects import objects, owners
 
 MOST_ROWS = 500_000
 """Localizations of one request."""
 MOST_MEDIA = 10_000
-LARGEST_FILE = 64 * 1024 * 1024
 
 
 class _Row(Struct):
@@ -110,11 +109,11 @@ def time_at_depth(project: int, query: DepthQuery, scope: Scope) -> list[DepthRo
     media: defaultdict[float, int] = defaultdict(int)
     files = 0
     for one in _select_media(project, query.media_query, scope):
-        body = _telemetry(one, query.file)
-        if body is None:
+        table = table_of(one, query.file, query.time, {query.column})
+        if table is None:
             continue
         files += 1
-        series = telemetry.read(body, query.time, {query.column}).series([query.column])
+        series = table.series([query.column])
         try:
             depths = [float(value) for (value,) in series.values]
         except ValueError:
@@ -127,20 +126,6 @@ def time_at_depth(project: int, query: DepthQuery, scope: Scope) -> list[DepthRo
     return [
         DepthRow(depth=start, seconds=round(span, 6), media=media[start]) for start, span in sorted(seconds.items())
     ]
-
-
-def _telemetry(media: Media, name: str) -> bytes | None:
-    attached = (media.media_files and media.media_files.attachment) or []
-    path = next((each.path for each in attached if each.name == name), "")
-    key = owners.authorize(media, [path]).get(path) if path else None
-    if key is None:
-        return None
-    try:
-        if (size := objects.size(key) or 0) > LARGEST_FILE:
-            raise BadInput(f"file: that of media {media.id} has {size} bytes; at most {LARGEST_FILE} are read.")
-        return objects.read(key)
-    except NotFound:
-        return None
 
 
 def _select_media(project: int, media_query: str, scope: Scope) -> list[Media]:

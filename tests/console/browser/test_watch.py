@@ -57,12 +57,34 @@ def test_the_next_media_lies_in_a_bucket_and_what_was_drawn_before_is_saved(scre
     assert [row["frame"] for row in dive.boxes()] == [4]
 
 
-def test_telemetry_states_and_attributes_of_the_media_are_beside_the_picture(screen, dive):
-    info = dive.api.ask("GET", f"UploadInfo/{dive.project}", media_id=dive.media, filename="logger.csv")
-    rows = "".join(f'{n / 5},{n * 2:.1f},"{"in, out" if n else ""}"\n' for n in range(13))
-    requests.put(info["urls"][0], data=f"time,depth,door\n{rows}".encode(), timeout=120).raise_for_status()
-    file = {"path": info["key"], "name": "logger.csv", "mime": "text/csv"}
+def attach(dive, name, text):
+    """Attach telemetry to the media of the dive."""
+    info = dive.api.ask("GET", f"UploadInfo/{dive.project}", media_id=dive.media, filename=name)
+    requests.put(info["urls"][0], data=text.encode(), timeout=120).raise_for_status()
+    file = {"path": info["key"], "name": name, "mime": "text/plain"}
     dive.api.ask("POST", f"AuxiliaryFiles/{dive.media}", file, role="attachment")
+
+
+def test_a_clock_in_the_picture_places_the_telemetry(screen, dive):
+    kind = dive.api.ask("GET", f"MediaTypes/{dive.project}")[0]["id"]
+    addition = {"name": "Recorded", "dtype": "datetime"}
+    dive.api.ask("POST", f"AttributeType/{kind}", {"entity_type": "MediaType", "addition": addition})
+    log = "".join(f"$GPRMC,12000{n},A,4807.038,N,01131.000,E,0,0,010526,,\n$SDDPT,{100 + n}.5,0\n" for n in range(9))
+    attach(dive, "rov.nmea", log)
+    screen.open(50)
+    telemetry = screen.page.get_by_role("region", name="Telemetry")
+    expect(telemetry.get_by_text("The time of the first frame is not known")).to_be_visible()
+    telemetry.get_by_label("UTC of frame 50").fill("2026-05-01T12:00:04Z")
+    telemetry.get_by_role("button", name="Set").click()
+    expect(telemetry.get_by_text("2026-05-01 12:00:04.000")).to_be_visible()
+    assert dive.api.ask("GET", f"Media/{dive.media}")["attributes"]["Recorded"].startswith("2026-05-01T12:00:02")
+    expect(telemetry.get_by_text("104.5")).to_be_visible()
+    dive.api.ask("DELETE", f"AuxiliaryFile/{dive.media}", role="attachment", index=0)
+
+
+def test_telemetry_states_and_attributes_of_the_media_are_beside_the_picture(screen, dive):
+    rows = "".join(f'{n / 5},{n * 2:.1f},"{"in, out" if n else ""}"\n' for n in range(13))
+    attach(dive, "logger.csv", f"time,depth,door\n{rows}")
     screen.open(25)
     telemetry = screen.page.get_by_role("region", name="Telemetry")
     expect(telemetry.get_by_role("definition")).to_have_text(["10.0", "in, out"])
