@@ -1,7 +1,7 @@
 // The start: session, frame, and the view of the current address.
 import { session } from "./client.js";
 import { effect, html, render, useEffect, useErrorBoundary, useState } from "./lib.js";
-import { link, navigate, route } from "./router.js";
+import { link, navigate, readAhead, route } from "./router.js";
 import { openProject, project, resume, user } from "./store.js";
 import { text } from "./strings.js";
 import { Questions } from "./ui/dialog.js";
@@ -76,10 +76,10 @@ addEventListener("drop", (event) => {
   if (open) toast(text.dropElsewhere, { action: text.toUpload, run: () => navigate(`/projects/${open.id}/upload`) });
 });
 
-// the first view is read while the session is
-if (session.peek())
-  route
-    .peek()
-    .view?.load()
-    .catch(() => undefined);
+// the first view, its project and what it shows are read while the session is
+if (session.peek()) {
+  const { view, params } = route.peek();
+  readAhead();
+  Promise.all([view?.load(), params.project && openProject(params.project)]).catch(() => undefined);
+}
 render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById("app")));

@@ -116,8 +116,28 @@ export async function request(method, path, options = {}) {
   }
 }
 
+/** What was asked for before the view that needs it is there, by address. @type {Map<string, Promise<any>>} */
+const ahead = new Map();
+/** So long an answer may wait for the view, in milliseconds. */
+const AHEAD_MS = 10_000;
+
+/** Ask for what a view will read, while its modules load; the first `get` of the same address takes the answer. @param {string} path @param {Query} [query] */
+export function getAhead(path, query) {
+  const url = address(path, query);
+  if (ahead.has(url)) return;
+  const asked = request("GET", path, { query });
+  ahead.set(url, asked);
+  asked.catch(() => ahead.delete(url)); // the view asks again, and tells
+  setTimeout(() => ahead.delete(url), AHEAD_MS);
+}
+
 /** @param {string} path @param {Query} [query] @param {Options} [options] */
-export const get = (path, query, options) => request("GET", path, { ...options, query });
+export function get(path, query, options) {
+  const url = address(path, query);
+  const asked = ahead.get(url);
+  ahead.delete(url);
+  return asked ?? request("GET", path, { ...options, query });
+}
 /** @param {string} path @param {unknown} body @param {Query} [query] */
 export const post = (path, body, query) => request("POST", path, { body, query });
 /** @param {string} path @param {unknown} body @param {Query} [query] */

@@ -1,13 +1,14 @@
 // Addresses of views: the part behind #, such as #/projects/3/media/7?frame=40. The server sees none of it.
+import { getAhead } from "./client.js";
 import { computed, signal } from "./lib.js";
 
 /**
  * A view: the pattern of its address, and its module, loaded when it is first shown. The module's default export is a
  * component that gets `params` (strings by name) and `query` (an object of strings).
- * @typedef {{pattern: string, load: () => Promise<any>, open?: boolean, frameless?: boolean, tab?: string}} View
+ * @typedef {{pattern: string, load: () => Promise<any>, open?: boolean, frameless?: boolean, tab?: string, ahead?: (params: any, query: any) => [string, any][]}} View
  */
 
-/** @type {View[]} `open` views need no session; `frameless` ones fill the window; `tab` is the project tab they belong to */
+/** @type {View[]} `open` views need no session; `frameless` ones fill the window; `tab` is the project tab they belong to; `ahead` names what they read first: addresses and queries, exactly as they ask */
 export const VIEWS = [
   { pattern: "/", load: () => import("./views/projects.js") },
   { pattern: "/sign-in", load: () => import("./views/sign_in.js"), open: true, frameless: true },
@@ -16,7 +17,15 @@ export const VIEWS = [
   { pattern: "/organizations/:organization", load: () => import("./views/organization.js") },
   { pattern: "/projects/:project", load: () => import("./views/media.js"), tab: "media" },
   { pattern: "/projects/:project/media", load: () => import("./views/media.js"), tab: "media" },
-  { pattern: "/projects/:project/media/:media", load: () => import("./views/annotate.js"), tab: "media" },
+  {
+    pattern: "/projects/:project/media/:media",
+    load: () => import("./views/annotate.js"),
+    tab: "media",
+    ahead: ({ project, media }, { frame }) => [
+      [`Media/${media}`, { presigned: 86400 }],
+      [`Localizations/${project}`, { media_id: media, merge: 0, frame: Number(frame) || 0 }],
+    ],
+  },
   { pattern: "/projects/:project/crops", load: () => import("./views/crops.js"), tab: "crops" },
   { pattern: "/projects/:project/review", load: () => import("./views/review.js"), tab: "review" },
   { pattern: "/projects/:project/work", load: () => import("./views/work.js"), tab: "team" },
@@ -43,6 +52,12 @@ addEventListener("hashchange", () => {
  * @typedef {{view: View | null, params: Record<string, string>, query: Record<string, string>, path: string}} Route
  */
 export const route = computed(() => parse(hash.value));
+
+/** Ask for what the current view reads first, before its modules and its project are there. */
+export function readAhead() {
+  const { view, params, query } = route.peek();
+  for (const [path, asked] of view?.ahead?.(params, query) ?? []) getAhead(path, asked);
+}
 
 /** @param {string} text such as "#/projects/3?section=2" @returns {Route} */
 export function parse(text) {

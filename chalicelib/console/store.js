@@ -108,6 +108,8 @@ const LISTS = /** @type {const} */ ({
 /** So long a project is shown as it was read, before a change of the view reads it again. */
 const STALE_MS = 60_000;
 let readAt = 0;
+/** The project that is being read. @type {{number: number, found: Promise<OpenProject>} | null} */
+let opening = null;
 
 /** Open a project. One that is open is read again behind the view, if it was read long ago. @param {number | string} id @returns {Promise<OpenProject>} */
 export async function openProject(id) {
@@ -117,8 +119,14 @@ export async function openProject(id) {
     if (Date.now() - readAt > STALE_MS) refresh().catch(() => undefined);
     return project.value;
   }
-  project.value = await read(number);
-  return project.value;
+  if (opening?.number !== number) opening = { number, found: read(number) };
+  const { found } = opening;
+  try {
+    project.value = await found;
+  } finally {
+    if (opening?.found === found) opening = null;
+  }
+  return found;
 }
 
 /** @param {number} number @returns {Promise<OpenProject>} */

@@ -107,6 +107,7 @@ function shared(rows) {
 function OnFrame({ session }) {
   const rows = useSettled(session.onFrame);
   session.revision.value;
+  session.layer.value;
   const selected = session.selected.value;
   const { isRead, read, total } = session.reading.value;
   const none = session.mayEdit && session.drawable.length ? words.nothingHereLead("1") : "";

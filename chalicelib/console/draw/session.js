@@ -10,7 +10,7 @@ import { STORED } from "../ui/review_names.js";
 import { toast } from "../ui/toast.js";
 import { CommentSet } from "./comments.js";
 import { Assist } from "./assist.js";
-import { AnnotationDocument } from "./document.js";
+import { AnnotationDocument, isSame } from "./document.js";
 import { Display, style } from "./display.js";
 import { Feed } from "./feed.js";
 import { Follow } from "./follow.js";
@@ -71,18 +71,26 @@ export class Session {
     this.failure = signal(/** @type {any} */ (null));
     this.say = (/** @type {string} */ text) => toast(text, { seconds: 5 });
     this.mayEdit = may("Can Edit");
+    /** @type {[string, Row][]} */
+    let before = [];
+    /** What is on the present frame. It stays the same array while its rows do, whatever is read of other frames. */
     this.onFrame = computed(() => {
       this.revision.value;
       this.shownLayers.value;
       this.layer.value;
-      return this.rowsOn(this.frame.value);
+      const rows = this.rowsOn(this.frame.value);
+      const isAsBefore =
+        rows.length === before.length &&
+        rows.every(([key, row], at) => key === before[at][0] && isSame(row, before[at][1]));
+      if (!isAsBefore) before = rows;
+      return before;
     });
     /** Of those, what has a place in the picture. */
     this.shown = computed(() => this.onFrame.value.filter(([, row]) => hasPlace(row.shape)));
     /** @type {import("./stage.js").Stage | null} */
     this.stage = null;
     const send = (/** @type {string} */ method, /** @type {string} */ path, /** @type {any} */ options) =>
-      request(method, path, options);
+      method === "GET" ? get(path, options.query) : request(method, path, options);
     this.sync = new Sync(this.doc, {
       request: send,
       project: open.id,
@@ -124,6 +132,7 @@ export class Session {
 
   /** @param {HTMLCanvasElement} canvas @param {HTMLCanvasElement} looked over it @param {HTMLAudioElement | null} speaker @param {number} frame @param {string[]} [ways] of the player */
   async start(canvas, looked, speaker, frame, ways) {
+    this.frame.value = frame; // its annotations are listed before its picture is there
     this.player = new Player(
       canvas,
       {

@@ -69,10 +69,12 @@ export class Sync extends EventTarget {
    */
   async start(frame = 0) {
     await finishing.get(this.media);
-    this.kept = await this.keeper.load().catch(() => undefined);
     const { signal } = this.watch;
+    const first = this.loadFrame(frame);
+    first.catch(() => undefined); // told where it is awaited
+    this.kept = await this.keeper.load().catch(() => undefined);
     this.doc.addEventListener("change", () => this.#changed(), { signal });
-    await this.load(frame);
+    await this.load(first);
     if (this.kept) this.doc.restore(this.kept, this.user);
     this.kept = undefined;
     addEventListener("online", () => this.#schedule(0), { signal });
@@ -102,12 +104,12 @@ export class Sync extends EventTarget {
     finishing.set(this.media, saving);
   }
 
-  /** Read the annotations of the media. @param {number} [first] the frame whose localizations are read first */
+  /** Read the annotations of the media. @param {Promise<void>} [first] what is read before the rest */
   async load(first) {
     const before = new Set(this.doc.base.keys());
-    this.#read({ isRead: before.size > 0, read: 0, total: 0 });
+    this.#read({ ...this.reading, read: 0, total: 0 });
     const query = { media_id: this.media, merge: 0 };
-    if (first !== undefined) await this.loadFrame(first);
+    await first;
     const counted = this.request("GET", `LocalizationCount/${this.project}`, { query }).catch(() => 0);
     counted.then((total) => this.#read({ ...this.reading, total }));
     const there = new Set();

@@ -10,12 +10,14 @@ export function useSettled(source) {
   useEffect(() => {
     /** @type {any} */
     let timer;
-    let last = 0;
+    let last = -Infinity;
+    let isFirst = true; // what is there already is no change
     const stop = source.subscribe((now) => {
       clearTimeout(timer);
       const at = performance.now();
       timer = setTimeout(() => setValue({ now }), at - last > QUIET_MS ? 0 : PAUSE_MS);
-      last = at;
+      if (!isFirst) last = at;
+      isFirst = false;
     });
     return () => {
       clearTimeout(timer);

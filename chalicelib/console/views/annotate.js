@@ -1,7 +1,7 @@
 // Watch a media and annotate it: the picture with shapes over it, tools at its left, details at its right.
 import { get } from "../client.js";
 import { classes, effect, html, useComputed, useEffect, useMemo, useRef, useState } from "../lib.js";
-import { link, navigate, route, setQuery } from "../router.js";
+import { link, navigate, readAhead, route, setQuery } from "../router.js";
 import { user } from "../store.js";
 import { annotate as words } from "../strings_annotate.js";
 import { shapes } from "../strings_shapes.js";
@@ -38,7 +38,10 @@ const NOTHING = [];
 
 /** @param {{params: any, query: any}} props */
 export default function Annotate({ params, query }) {
-  const media = useAsync(() => get(`Media/${params.media}`, { presigned: DAY }), [params.media]);
+  const media = useAsync(() => {
+    readAhead();
+    return get(`Media/${params.media}`, { presigned: DAY });
+  }, [params.media]);
   return html`<${Await} of=${media}>${(/** @type {any} */ found) => {
     if (found.id !== Number(params.media)) return html`<${Loading} />`; // that of before, until the next one is read
     const files = found.media_files ?? {};
@@ -218,7 +221,7 @@ function Workplace({ media, rig, params, query }) {
 /** @param {Session} session @param {HTMLElement} root @param {HTMLCanvasElement[]} pictures @param {HTMLCanvasElement} overlay @param {HTMLCanvasElement} hands */
 const stageOf = (session, root, pictures, overlay, hands) =>
   new Stage(root, pictures, overlay, hands, {
-    rows: () => (session.isHidden.peek() ? NOTHING : session.shown.peek()),
+    rows: () => (session.isHidden.peek() || !session.isShown.peek() ? NOTHING : session.shown.peek()),
     kindOf: session.kindOf,
     colorOf: (key, row) => session.colorOf(key, row),
     labelOf: (_key, row) => labelOf(session, row),
