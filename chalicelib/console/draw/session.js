@@ -6,6 +6,7 @@ import { colorOf as typeColor, may, PALETTE, project } from "../store.js";
 import { Sound } from "../player/sound.js";
 import { Looks } from "../player/looks.js";
 import { Player } from "../player/player.js";
+import { Wave } from "../player/wave.js";
 import { STORED } from "../ui/review_names.js";
 import { toast } from "../ui/toast.js";
 import { CommentSet } from "./comments.js";
@@ -161,13 +162,17 @@ export class Session {
     });
     this.looks = new Looks(this.player, looked);
     this.stopStyle = style.subscribe(() => this.stage?.invalidate());
-    const sound = this.media.media_files?.audio?.[0]?.path;
-    if (sound && speaker) this.sound = new Sound(this.player, speaker, sound);
+    const sound = this.media.media_files?.audio?.[0];
+    if (sound?.path && speaker) {
+      this.sound = new Sound(this.player, speaker, sound.path);
+      this.wave = new Wave(sound.path, sound.size);
+    }
     await Promise.all([this.player.open(this.media, frame), this.#layerThere().then(() => this.sync.start(frame))]);
     if (!this.isStopped) {
       this.feed.start();
       if (this.mayEdit) this.assist.load().catch(() => undefined);
       this.comments.start();
+      this.wave?.start(this.player.frames / this.player.fps);
     }
     this.#awaitFiles(FILES_PAUSE_MS);
   }
@@ -178,6 +183,7 @@ export class Session {
     this.feed.stop();
     this.comments.stop();
     this.sound?.close();
+    this.wave?.close();
     this.looks?.close();
     this.stopStyle?.();
     this.player?.close();

@@ -1,6 +1,6 @@
 /**
  * Read the boxes of fragmented MP4: the decoder's configuration from the header, the samples from a fragment.
- * Only what a player of one video track needs; other boxes are skipped.
+ * Only what a player of one video track needs, and what a waveform needs of one of sound; other boxes are skipped.
  */
 
 /**
@@ -12,6 +12,12 @@
  * @property {number} track id of the video track
  * @property {{duration: number, size: number, flags: number}} defaults of samples, from `trex`
  * @property {boolean} isUpright whether the track is shown without turning or mirroring
+ *
+ * @typedef {object} SoundHeader
+ * @property {AudioDecoderConfig} config
+ * @property {number} timescale units of the track's clock in a second
+ * @property {number} track
+ * @property {Header["defaults"]} defaults
  *
  * @typedef {object} Sample
  * @property {Uint8Array} data
@@ -98,6 +104,87 @@ export function readHeader(bytes) {
   throw new Error("the file has no video track");
 }
 
+/**
+ * What decoding AAC needs to know, from `ftyp` and `moov`.
+ * @param {Uint8Array} bytes
+ * @returns {SoundHeader}
+ * @throws {Error} there is no track of sound, or it is not AAC
+ */
+export function readSoundHeader(bytes) {
+  const view = viewOf(bytes);
+  // what follows the header is not looked at: the part may end in it
+  const moov = boxesBefore(view, "moof").find(({ type }) => type === "moov");
+  for (const trak of moov ? boxes(view, moov.body, moov.stop) : []) {
+    const [hdlr, mdhd, tkhd] = ["mdia/hdlr", "mdia/mdhd", "tkhd"].map((path) => find(view, trak, path));
+    if (trak.type !== "trak" || !hdlr || !mdhd || !tkhd || fourcc(view, hdlr.body + 8) !== "soun") continue;
+    const stsd = find(view, trak, "mdia/minf/stbl/stsd");
+    const entry = stsd && boxes(view, stsd.body + 8, stsd.stop).next().value;
+    const esds = entry && find(view, { body: entry.body + 28, stop: entry.stop }, "esds");
+    if (!esds) break;
+    const description = decoderOf(bytes.slice(esds.body + 4, esds.stop));
+    const track = view.getUint32(tkhd.body + (view.getUint8(tkhd.body) === 1 ? 20 : 12));
+    return {
+      config: {
+        codec: `mp4a.40.${description[0] >> 3}`,
+        description,
+        sampleRate: view.getUint32(entry.body + 24) >>> 16,
+        numberOfChannels: view.getUint16(entry.body + 16),
+      },
+      timescale: view.getUint32(mdhd.body + (view.getUint8(mdhd.body) === 1 ? 20 : 12)),
+      track,
+      defaults: defaultsOf(view, moov, track),
+    };
+  }
+  throw new Error("the file has no AAC");
+}
+
+/** The boxes at the beginning, until one of a type. @param {DataView} view @param {string} end */
+function boxesBefore(view, end) {
+  const found = [];
+  for (let at = 0; at + 8 <= view.byteLength && fourcc(view, at + 4) !== end; at = found[found.length - 1].stop)
+    found.push(boxes(view, at, Math.min(view.byteLength, at + view.getUint32(at))).next().value ?? never(at));
+  return found;
+}
+
+/** @param {number} at @returns {never} */
+function never(at) {
+  throw new Error(`box at ${at}: it is cut`);
+}
+
+/** The AudioSpecificConfig in the descriptors of `esds`. @param {Uint8Array} bytes */
+function decoderOf(bytes) {
+  for (let at = 0; at < bytes.length; ) {
+    const tag = bytes[at];
+    let [length, more] = [0, true];
+    for (at += 1; more; at += 1) {
+      length = (length << 7) | (bytes[at] & 127);
+      more = bytes[at] > 127;
+    }
+    if (tag === 5) return bytes.slice(at, at + length);
+    at += { 3: 3, 4: 13 }[tag] ?? length; // those contain the next one, behind their own members
+  }
+  throw new Error("the sound has no configuration");
+}
+
+/**
+ * The fragments that begin in a part of a file, wherever the part begins.
+ * @param {Uint8Array} bytes
+ * @returns {{start: number, end: number}[]} where each one begins, and where its data end: perhaps outside of the part
+ */
+export function fragmentsIn(bytes) {
+  const view = viewOf(bytes);
+  const found = [];
+  for (let at = 0; at + 16 <= bytes.length; at += 1) {
+    if (bytes[at + 4] !== 0x6d || fourcc(view, at + 4) !== "moof" || fourcc(view, at + 12) !== "mfhd") continue;
+    const data = at + view.getUint32(at);
+    if (data + 8 > bytes.length) break;
+    if (fourcc(view, data + 4) !== "mdat") continue;
+    found.push({ start: at, end: data + view.getUint32(data) });
+    at = Math.min(bytes.length, data + view.getUint32(data)) - 1;
+  }
+  return found;
+}
+
 /** The codec's name and configuration, from the sample entry. */
 function codecOf(/** @type {DataView} */ view, /** @type {Uint8Array} */ bytes, /** @type {any} */ entry) {
   const inside = { body: entry.body + 78, stop: entry.stop };
@@ -147,19 +234,20 @@ function defaultsOf(/** @type {DataView} */ view, /** @type {any} */ moov, /** @
 }
 
 /**
- * The samples of the video track in fragments, in decoding order.
+ * The samples of the track in fragments, in decoding order.
  * @param {Uint8Array} bytes one `moof` with its `mdat`, or several in a row
- * @param {Header} header
+ * @param {Pick<Header, "track" | "defaults">} header
+ * @param {boolean} [isCut] the data of the one fragment go on: samples that are not whole are left out
  * @returns {Sample[]}
  */
-export function readSamples(bytes, header) {
+export function readSamples(bytes, header, isCut = false) {
   const view = viewOf(bytes);
   /** @type {Sample[]} */
   const samples = [];
-  for (const moof of boxes(view, 0, bytes.length))
+  for (const moof of boxes(view, 0, isCut ? view.getUint32(0) : bytes.length))
     if (moof.type === "moof")
       for (const traf of boxes(view, moof.body, moof.stop))
-        if (traf.type === "traf") readTraf(view, bytes, moof.start, traf, header, samples);
+        if (traf.type === "traf") readTraf(view, bytes, moof.start, traf, header, samples, isCut);
   return samples;
 }
 
@@ -168,8 +256,9 @@ function readTraf(
   /** @type {Uint8Array} */ bytes,
   /** @type {number} */ moof,
   /** @type {any} */ traf,
-  /** @type {Header} */ header,
+  /** @type {Pick<Header, "track" | "defaults">} */ header,
   /** @type {Sample[]} */ samples,
+  /** @type {boolean} */ isCut,
 ) {
   const tfhd = find(view, traf, "tfhd");
   if (!tfhd || view.getUint32(tfhd.body + 4) !== header.track) return;
@@ -209,6 +298,7 @@ function readTraf(
       const length = next(0x200) ?? size;
       const marks = next(0x400) ?? (index === 0 && first !== undefined ? first : usual);
       const shift = (next(0x800) ?? 0) | 0;
+      if (place + length > bytes.length && isCut) return;
       if (place + length > bytes.length) throw new Error("a sample lies outside of its fragment");
       samples.push({ data: bytes.subarray(place, place + length), time: clock + shift, key: !(marks & NOT_SYNC) });
       place += length;

@@ -7,12 +7,15 @@ import { annotate as words } from "../strings_annotate.js";
 import { hasPlace } from "../draw/geometry.js";
 import { runsOf } from "../draw/tracks.js";
 import { timecode } from "./timecode.js";
+import { paintWave } from "./wave.js";
 
 const LANE = 10;
 const LANES = 5;
 const BAR = 4;
 const DENSITY = 26;
 const TOP = DENSITY + 8;
+/** The row of the waveform; there is none without sound. */
+const WAVE = 24;
 const REACH = 5;
 
 /**
@@ -52,6 +55,7 @@ function Bar({ session }) {
         isDark.value;
         session.comments.threads.value;
         session.trackSet.active;
+        session.wave?.peaks.value;
         request();
       }),
       effect(() => {
@@ -101,11 +105,15 @@ function Bar({ session }) {
     view.current.first = Math.max(0, Math.min(most, view.current.first + Math.sign(event.deltaY)));
     view.current.request();
   };
-  return html`<div class="timeline" style=${{ "--tracks": `${TOP + LANES * LANE}px` }}>
+  const isHeard = session.wave?.isPossible.value;
+  return html`<div class="timeline" data-wave=${isHeard ? "" : undefined} style=${{ "--tracks": `${topOf(session) + LANES * LANE}px` }}>
     <canvas ref=${canvas} tabindex="0" role="slider" aria-label=${words.timeline} aria-valuemin="0" aria-valuemax=${last}
       onPointerDown=${onPointerDown} onPointerMove=${onPointerMove} onPointerUp=${onPointerUp} onWheel=${onWheel} />
     <span class="playhead" ref=${head} aria-hidden="true" /></div>`;
 }
+
+/** Where the first track is. @param {Session} session */
+const topOf = (session) => TOP + (session.wave?.isPossible.peek() ? WAVE : 0);
 
 /** The tracks of the layers that are shown. @param {Session} session */
 const shownTracks = (session) => session.tracks().filter(([, row]) => session.shownLayers.peek().has(row.version));
@@ -113,7 +121,7 @@ const shownTracks = (session) => session.tracks().filter(([, row]) => session.sh
 /** The keyframe under a pointer that may be moved. @param {PointerEvent} event @param {Session} session @param {number} first the track in the first lane @param {number} last */
 function keyframeAt(event, session, first, last) {
   const { left, top, width } = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
-  const lane = Math.floor((event.clientY - top - TOP) / LANE);
+  const lane = Math.floor((event.clientY - top - topOf(session)) / LANE);
   const track = lane >= 0 && lane < LANES ? shownTracks(session)[first + lane] : undefined;
   if (!track) return null;
   let [found, least] = [/** @type {string | null} */ (null), REACH + 1];
@@ -152,6 +160,9 @@ function paint(canvas, session, view) {
     const height = count ? 3 + Math.sqrt(count / most) * (DENSITY - 4) : 0;
     context.fillRect(at * width, DENSITY + 4 - height, width, height);
   });
+  const peaks = session.wave?.isPossible.peek() ? session.wave.peaks.peek() : null;
+  context.fillStyle = color("--text-3");
+  if (peaks) paintWave(context, peaks, { top: DENSITY + 6, width: wide, height: WAVE - 2 });
   const tracks = shownTracks(session);
   const { active } = session.trackSet;
   const at = tracks.findIndex(([key]) => key === active);
@@ -159,7 +170,7 @@ function paint(canvas, session, view) {
   view.shown = active ?? "";
   view.first = Math.max(0, Math.min(view.first, tracks.length - LANES));
   tracks.slice(view.first, view.first + LANES).forEach(([key, row], lane) => {
-    const middle = TOP + lane * LANE + LANE / 2;
+    const middle = topOf(session) + lane * LANE + LANE / 2;
     context.fillStyle = session.colorOf(key, row);
     context.globalAlpha = session.trackSet.hidden.peek().has(key) ? 0.25 : key === active ? 1 : 0.6;
     for (const [first, end] of runsOf(session.doc, key, session.trackSet.isFilled(key)))
