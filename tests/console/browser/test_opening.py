@@ -13,7 +13,11 @@ def test_the_annotations_of_the_frame_come_before_its_picture_and_all_others(pag
     asked: list[str] = []
     held: list[Route] = []
     page.on("request", lambda request: asked.append(request.url))
-    page.route(re.compile(r"\.mp4|/GetFrame/|/Localizations/.*[?&]stop="), lambda route: held.append(route))
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(re.compile(r"\.mp4|/GetFrame/|/Localizations/.*[?&]stop="), hold)
     page.goto(dive.path(frame=30))
     rows = page.get_by_label("Annotations on this frame").get_by_role("button")
     expect(rows).to_have_count(2)

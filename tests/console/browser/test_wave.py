@@ -79,8 +79,8 @@ def test_claps_and_tones_are_seen_on_the_timeline_at_their_time(page, heard):
     page.wait_for_function(f"() => Math.max(...({ROW})()) > 15")
     row = page.evaluate(ROW)
     at = [max(row[round(t * len(row) / SECONDS) : round((t + 0.2) * len(row) / SECONDS)]) for t in (1, CLAP, 9)]
-    assert at[0] < 3 < 15 < at[1]
-    assert at[2] < 3
+    assert max(at[0], at[2]) < 3
+    assert at[1] > 15
     tone = row[round((TONE + 0.5) * len(row) / SECONDS) : round((SECONDS - 0.5) * len(row) / SECONDS)]
     assert 8 < min(tone) <= max(tone) < 15
 
