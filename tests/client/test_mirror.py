@@ -14,9 +14,12 @@ import pytest
 from PIL import Image
 
 from infra import client as limn_client
-from infra.client import configuration, mirror
+from infra.client import configuration
 from infra.client.configuration import Profile
 from infra.client.failures import USAGE
+from infra.client.mirrors import folder as folders
+from infra.client.mirrors.folder import Folder
+from infra.client.mirrors.mirror import Mirror
 from tests.client.moving import upload
 
 
@@ -94,7 +97,7 @@ def test_a_download_that_broke_off_continues(add, client, project, tmp_path):
             def iter_bytes(size):
                 for number, block in enumerate(blocks(1000)):
                     if number == 2 and len(asked) == 1:
-                        raise mirror.httpx.ReadError("cut")
+                        raise folders.httpx.ReadError("cut")
                     yield block
 
             answer.iter_bytes = iter_bytes
@@ -110,7 +113,7 @@ def test_a_download_that_broke_off_continues(add, client, project, tmp_path):
     client.stream = stream
     if len(whole) <= 2000:
         pytest.skip("the picture was stored smaller than what is cut")
-    done = mirror.Mirror(client, project, tmp_path).run()
+    done = Mirror(client, project, Folder(tmp_path)).run()
     assert (done.fetched, asked) == (1, [0, 2000])
     [file] = [path for path in (tmp_path / "media").iterdir() if not path.name.startswith(".")]
     assert file.read_bytes() == whole
@@ -129,12 +132,12 @@ def test_a_mirror_that_is_killed_continues_and_ends_equal(service, add, client, 
         process.wait()
         for path in (tmp_path / "m" / "media").glob("[!.]*") if (tmp_path / "m").exists() else ():
             assert path.read_bytes() == wanted[path.name]  # what is there is whole
-    done = mirror.Mirror(client, project, tmp_path / "m").run()
+    done = Mirror(client, project, Folder(tmp_path / "m")).run()
     assert (done.fetched + done.present, done.failed) == (12, [])
     assert {path.name: path.read_bytes() for path in (tmp_path / "m" / "media").glob("[!.]*")} == wanted
 
 
 def test_a_folder_mirrors_one_project(client, project, tmp_path):
-    mirror.Mirror(client, project, tmp_path).run()
+    Mirror(client, project, Folder(tmp_path)).run()
     with pytest.raises(limn_client.Failure, match="Give another folder"):
-        mirror.Mirror(client, project + 1, tmp_path).run()
+        Mirror(client, project + 1, Folder(tmp_path)).run()

@@ -1,4 +1,4 @@
-"""The command that keeps a folder in step with a project."""
+"""The command that keeps a folder or bucket in step with a project."""
 
 from __future__ import annotations
 
@@ -12,20 +12,24 @@ import typer
 
 from .. import failures
 from ..failures import Failure
-from ..mirror import Mirror
+from ..mirrors.bucket import Bucket
+from ..mirrors.folder import Folder
+from ..mirrors.mirror import Mirror, Place
 from .sessions import ProjectOption, Session
 
 
 def mirror(
     context: typer.Context,
-    folder: Annotated[Path, typer.Argument(help="The folder; it is made if it is not there.")],
+    to: Annotated[
+        str, typer.Argument(help="A folder, which is made if it is not there, or s3://bucket/prefix.", metavar="PLACE")
+    ],
     project: ProjectOption = None,
     version: Annotated[str | None, typer.Option(help="Annotations of this version only, by name or id.")] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Keep files of media that the project deleted.")] = False,
     every: Annotated[float, typer.Option(min=0, help="Seconds after which to do it again; 0: once.")] = 0,
     parallel: Annotated[int, typer.Option(min=1, max=32, help="Downloads at once.")] = 4,
 ) -> None:
-    """Bring a folder up to date with a project: files of media, and annotations as JSON lines.
+    """Bring a folder or bucket up to date with a project: files of media, and annotations as JSON lines.
 
     Run it again after an interruption: it continues. Exit status 7 if a file did not come.
     """
@@ -38,10 +42,11 @@ def mirror(
         if chosen is None:
             names = ", ".join(each["name"] for each in known)
             raise Failure(f"--version: the project has no version {version!r}; it has {names}.")
+    place: Place = Bucket(to) if to.startswith("s3://") else Folder(Path(to))
     while True:
         with session.output.transfer() as progress:
-            bar = progress.add_task(str(folder), total=None)
-            made = Mirror(client, number, folder, version=chosen, parallel=parallel)
+            bar = progress.add_task(to, total=None)
+            made = Mirror(client, number, place, version=chosen, parallel=parallel)
             done = made.run(keep=keep, advance=partial(progress.advance, bar))
         rows = ", ".join(f"{count} {kind}" for kind, count in done.rows.items())
         text = f"{done.fetched} files fetched, {done.present} present, {done.removed} removed; {rows}"

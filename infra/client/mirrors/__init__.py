@@ -1,0 +1,1 @@
+"""Folders and buckets kept in step with a project."""

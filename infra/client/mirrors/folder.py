@@ -1,0 +1,103 @@
+"""A mirror in a folder: `media/<id>_<name>`. What a run did is recorded in `.limn-mirror.sqlite`."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+from ..client import Client
+from ..failures import NO_CONNECTION, Failure
+from .mirror import MEDIA, TRIES, Advance, Row, mark_of, name_of, url_of
+
+STATE = ".limn-mirror.sqlite"
+_BLOCK = 1024 * 1024
+
+
+class Folder:
+    """A folder, which is made if it is not there."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def open(self, owner: str) -> Iterator[None]:
+        """Open the record of what was stored."""
+        (self._path / MEDIA).mkdir(parents=True, exist_ok=True)
+        self._state = sqlite3.connect(self._path / STATE, check_same_thread=False, isolation_level=None, timeout=30)
+        try:
+            self._state.execute(
+                "CREATE TABLE IF NOT EXISTS files (media INTEGER PRIMARY KEY, path TEXT, key TEXT, size INTEGER)"
+            )
+            self._state.execute("CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT)")
+            known = self._state.execute("SELECT value FROM facts WHERE name = 'project'").fetchone()
+            if known and known[0] != owner:
+                raise Failure(f"{self._path} mirrors {known[0]}. Give another folder.")
+            self._state.execute("REPLACE INTO facts VALUES ('project', ?)", (owner,))
+            rows = self._state.execute("SELECT media, path, key, size FROM files")
+            self._known: dict[int, tuple[str, str, int]] = {media: tuple(rest) for media, *rest in rows}
+            yield
+        finally:
+            self._state.close()
+
+    def held(self) -> set[int]:
+        """See `Place`."""
+        return set(self._known)
+
+    def has(self, media: int, key: str) -> bool:
+        """See `Place`."""
+        path, known, size = self._known.get(media, ("", "", 0))
+        place = self._path / path
+        return known == key and place.is_file() and place.stat().st_size == size
+
+    def store(self, client: Client, row: Row, key: str, advance: Advance) -> None:
+        """See `Place`."""
+        media = row["id"]
+        path = f"{MEDIA}/{media}_{name_of(row)}"
+        # The part is of one object: another file of the media begins anew.
+        part = self._path / MEDIA / f".{media}-{mark_of(key)}.part"
+        for attempt in range(TRIES):
+            have = part.stat().st_size if part.exists() else 0
+            try:
+                size = _stream(client, url_of(client, media), part, have, advance)
+                break
+            except httpx.HTTPError as error:
+                if attempt == TRIES - 1:
+                    raise Failure(f"The download broke off: {type(error).__name__}", NO_CONNECTION) from None
+        part.replace(self._path / path)
+        with self._lock:
+            self._state.execute("REPLACE INTO files VALUES (?, ?, ?, ?)", (media, path, key, size))
+        former = self._known.get(media, (path,))[0]
+        if former != path:
+            (self._path / former).unlink(missing_ok=True)
+
+    def remove(self, media: int) -> None:
+        """See `Place`."""
+        (self._path / self._known[media][0]).unlink(missing_ok=True)
+        self._state.execute("DELETE FROM files WHERE media = ?", (media,))
+
+    def write(self, name: str, lines: Iterator[str]) -> None:
+        """See `Place`."""
+        part = self._path / f".{name}.part"
+        with part.open("w", encoding="utf-8") as file:
+            file.writelines(lines)
+        part.replace(self._path / name)
+
+
+def _stream(client: Client, url: str, part: Path, have: int, advance: Advance) -> int:
+    """Append what is missing to a part: the bytes it then has. Raises httpx.HTTPError where it breaks off."""
+    with client.stream(url, have) as answer:
+        if answer.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:  # it was whole already
+            return have
+        answer.raise_for_status()
+        mode = "ab" if answer.status_code == httpx.codes.PARTIAL_CONTENT else "wb"
+        with part.open(mode) as file:
+            for block in answer.iter_bytes(_BLOCK):
+                file.write(block)
+                advance(len(block))
+    return part.stat().st_size
