@@ -176,9 +176,8 @@ def _piece(schema: Schema, *, is_item: bool = False) -> Schema:
     match schema.get("type"):
         case "integer" if "enum" not in schema:
             return {"minimum": -MOST_WHOLE, "maximum": MOST_WHOLE, **schema}
-        case "string" if not schema.keys() & {"enum", "pattern", "format"}:
-            least = {} if schema.get("default") == "" else {"minLength": 1}
-            return {**least, **schema, **({"pattern": "^[^,]+$"} if is_item else {})}
+        case "string" if not schema.keys() & {"enum", "format"}:
+            return {"minLength": 1, **({"pattern": "^[^,]+$"} if is_item else {}), **schema}
     return schema
 
 

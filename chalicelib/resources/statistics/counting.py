@@ -128,9 +128,9 @@ def time_at_depth(project: int, query: DepthQuery, scope: Scope) -> list[DepthRo
     ]
 
 
-def _select_media(project: int, media_query: str, scope: Scope) -> list[Media]:
+def _select_media(project: int, media_query: str | None, scope: Scope) -> list[Media]:
     found: list[Media] = []
-    for one in select(scope, project, None, media_query):
+    for one in select(scope, project, None, media_query or ""):
         if len(found) == MOST_MEDIA:
             raise BadInput(f"media_query: at most {MOST_MEDIA} media are read at once; narrow it.")
         found.append(one)

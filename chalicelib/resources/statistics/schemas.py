@@ -109,7 +109,7 @@ class AccumulationQuery(LocalizationQuery, kw_only=True):
 class DepthQuery(Resource, kw_only=True):
     """Where the depths are."""
 
-    media_query: Annotated[str, Meta(description="Parameters of GetMediaList, as in an address.")] = ""
+    media_query: Samples = None
     file: Annotated[AttributeName, Meta(description="The name of an attachment of the media: a CSV.")]
     column: Annotated[AttributeName, Meta(description="Its column of depths.")]
     time: Annotated[AttributeName, Meta(description="Its column of times: seconds, or instants.")] = "time"
