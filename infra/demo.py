@@ -99,7 +99,9 @@ def main() -> None:
     number = next((each["id"] for each in known if each["name"] == PROJECT), None)
     if number is None:
         number = fill(service)
+    [clip, *_] = service.ask("GET", f"Medias/{number}", dtype="video", fields="id")
     print(f"{PROJECT}: {place['url']}/#/projects/{number}")
+    print(f"A tour with the hands: {place['url']}/#/projects/{number}/media/{clip['id']}?frame=40&tour=1")
 
 
 def fill(service: Service) -> int:

@@ -8,4 +8,5 @@ export { records } from "./records.js";
 export { settings } from "./settings.js";
 export { shapes } from "./shapes.js";
 export { comments, consensus, quality, team } from "./team.js";
+export { tour } from "./tour.js";
 export { failures, words } from "./words.js";

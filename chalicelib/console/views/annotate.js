@@ -6,12 +6,14 @@ import { user } from "../store.js";
 import { annotate as words } from "../strings_annotate.js";
 import { shapes } from "../strings_shapes.js";
 import { Button, Dot } from "../ui/controls.js";
-import { chosenKeys } from "../ui/key_map.js";
+import { chosenKeys, keysFor } from "../ui/key_map.js";
 import { useKeys } from "../ui/keys.js";
 import { STORED } from "../ui/review_names.js";
 import { useSettled } from "../ui/settled.js";
 import { Await, Empty, Loading, useAsync } from "../ui/states.js";
 import { explain, toast } from "../ui/toast.js";
+import { beginTour } from "../ui/tour.js";
+import { TourCard } from "../ui/tour_card.js";
 import { ClickHint } from "../draw/assist_panel.js";
 import { AttributeMode } from "../draw/attribute_mode.js";
 import { commandsOf, keysOf } from "../draw/commands.js";
@@ -23,12 +25,13 @@ import { labelAttribute } from "../draw/labels.js";
 import { isReviewable } from "../draw/review.js";
 import { Session } from "../draw/session.js";
 import { Stage } from "../draw/stage.js";
+import { watchTour } from "../draw/tour_watch.js";
 import { WAYS } from "../player/player.js";
 import { Timeline } from "../player/timeline.js";
 import { Transport } from "../player/transport.js";
 import { CameraBar, Pictures, SideBySide } from "./annotate_cameras.js";
 import { contextOf, Head, useNeighbours } from "./annotate_head.js";
-import { Help } from "./annotate_keys.js";
+import { Help, keyText } from "./annotate_keys.js";
 import { TaskPart, useTask } from "./annotate_task.js";
 
 const ICONS = /** @type {Record<string, string>} */ ({ box: "box", line: "line", dot: "dot", poly: "polygon" });
@@ -114,6 +117,7 @@ function Workplace({ media, rig, params, query }) {
   useKeys(keysOf(session, commands, chosenKeys.value));
   useEffect(() => {
     if (!root.current || !picture.current || !overlay.current || !hands.current) return undefined;
+    let stopTour = () => {};
     session.stage = stageOf(
       session,
       root.current,
@@ -135,6 +139,7 @@ function Workplace({ media, rig, params, query }) {
         ways,
       )
       .then(() => {
+        stopTour = session.isStopped ? stopTour : watchTour(session);
         session.comments.chosen.value = Number(query.comment) || null;
         if (query.select)
           session.select(
@@ -149,8 +154,27 @@ function Workplace({ media, rig, params, query }) {
       .catch((/** @type {any} */ failure) => {
         session.failure.value = failure;
       });
-    return () => session.stop();
+    return () => {
+      stopTour();
+      session.stop();
+    };
   }, [session]);
+  // an address with `tour` leads to the tour, once
+  const mayTour = session.mayEdit && session.drawable.length > 0 && session.trackTypes.length > 0;
+  useEffect(() => {
+    if (!query.tour) return;
+    if (mayTour) beginTour(Number(params.project));
+    setQuery({ tour: "" });
+  }, [query.tour]);
+  const startTour = () => {
+    beginTour(Number(params.project));
+    setDialog(null);
+  };
+  const tourKey = (/** @type {string} */ id) => {
+    const wanted = id === "type" ? `type${tourType(session)?.id}` : id;
+    const command = commands.find((/** @type {any} */ each) => each.id === wanted);
+    return command ? keyText(keysFor(command)[0] ?? command.label) : id;
+  };
   useEffect(() => {
     /** @type {any} */
     let timer;
@@ -211,9 +235,9 @@ function Workplace({ media, rig, params, query }) {
       ${rig && html`<${CameraBar} rig=${rig} session=${session} />`}
       <${Timeline} session=${session} /><${Transport} session=${session} field=${field} onLink=${address} />
     </div>
-    <${Panel} session=${session} run=${run} first=${work && html`<${TaskPart} work=${work} />`} />
+    <${Panel} session=${session} run=${run} first=${html`<${TourCard} project=${Number(params.project)} keyOf=${tourKey} isTask=${Boolean(work)} />${work && html`<${TaskPart} work=${work} />`}`} />
     ${dialog === "attributes" && html`<${AttributeMode} session=${session} onEnd=${() => setDialog(null)} />`}
-    ${dialog === "help" && html`<${Help} commands=${commands} onClose=${() => setDialog(null)} />`}
+    ${dialog === "help" && html`<${Help} commands=${commands} onClose=${() => setDialog(null)} onTour=${mayTour ? startTour : undefined} />`}
     ${dialog === "conflicts" && html`<${Conflicts} session=${session} onClose=${() => setDialog(null)} />`}
   </div>`;
 }
@@ -252,6 +276,10 @@ function labelOf(session, row) {
   const confidence = session.assist.isDraft(row) ? session.assist.confidenceOf(row) : null;
   return confidence === null ? session.labelOf(row) : `${session.labelOf(row)} ${Math.round(confidence * 100)} %`;
 }
+
+/** What is drawn in the tour: a type of boxes with labels where there is one. @param {Session} session */
+const tourType = ({ drawable }) =>
+  drawable.find((/** @type {any} */ type) => type.dtype === "box" && labelAttribute(type)) ?? drawable[0];
 
 /** The color of new shapes of a type. @param {Session} session @param {any} type */
 const colorOf = (session, type) =>

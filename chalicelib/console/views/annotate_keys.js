@@ -6,6 +6,9 @@ import { Button } from "../ui/controls.js";
 import { Dialog } from "../ui/dialog.js";
 import { choose, chosenKeys, keysFor, reset } from "../ui/key_map.js";
 import { keyName } from "../ui/keys.js";
+import { project } from "../store.js";
+import { tour as tourWords } from "../strings_tour.js";
+import { tour } from "../ui/tour.js";
 
 const NAMES = /** @type {Record<string, string>} */ ({ " ": "Space", "Ctrl+Z": "Ctrl Shift z" });
 const ARROWS = /** @type {Record<string, string>} */ ({
@@ -17,11 +20,11 @@ const ARROWS = /** @type {Record<string, string>} */ ({
 const MODIFIERS = ["Control", "Shift", "Alt", "Meta"];
 
 /** The name of a key for people. @param {string} key */
-const keyText = (key) =>
+export const keyText = (key) =>
   NAMES[key] ?? key.replace(/Arrow\w+/, (arrow) => ARROWS[arrow]).replaceAll(/(?<=.)\+(?=.)/g, " ");
 
-/** @param {{commands: import("../draw/commands.js").Command[], onClose: () => void}} props */
-export function Help({ commands, onClose }) {
+/** @param {{commands: import("../draw/commands.js").Command[], onClose: () => void, onTour?: () => void}} props `onTour` begins the tour, or goes on with it */
+export function Help({ commands, onClose, onTour }) {
   const [waiting, setWaiting] = useState(/** @type {string | null} */ (null));
   const isChanged = Object.keys(chosenKeys.value).length > 0;
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
@@ -41,7 +44,7 @@ export function Help({ commands, onClose }) {
     return own.length > 0 && html`<section key=${group}><h3>${title}</h3><dl>${own.map(row)}</dl></section>`;
   });
   return html`<${Dialog} wide title=${words.shortcuts} onClose=${onClose}
-    footer=${html`<${Button} disabled=${!isChanged} onClick=${reset}>${words.resetKeys}<//><${Button} kind="primary" onClick=${onClose}>${text.close}<//>`}>
+    footer=${html`${onTour && html`<${Button} icon="play" onClick=${onTour}>${tour.value?.project === project.value?.id ? tourWords.resume : tourWords.start}<//>`}<${Button} disabled=${!isChanged} onClick=${reset}>${words.resetKeys}<//><${Button} kind="primary" onClick=${onClose}>${text.close}<//>`}>
     <p class="muted small">${words.keysLead}</p>
     <div class="keys" tabindex="0" role="group" aria-label=${words.shortcuts}>${groups}</div><//>`;
 }

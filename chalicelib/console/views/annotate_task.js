@@ -8,6 +8,7 @@ import { word } from "../strings_words.js";
 import { Button, Checkbox } from "../ui/controls.js";
 import { confirm } from "../ui/dialog.js";
 import { explain, toast, toastError } from "../ui/toast.js";
+import { did } from "../ui/tour.js";
 import { changeState, spanOf, stageOf, stepsOf } from "./team_head.js";
 import { Due, openNext, StateChip } from "./work.js";
 
@@ -108,6 +109,7 @@ export function useTask(id, session) {
       const changed = await changeState(task, step);
       if (!changed) return;
       show(changed);
+      if (isEnd) did("hand", task.project);
       toast(words.sent(word(changed.state)), { kind: "good" });
       const stage = stageOf(workflow, task.state) === "review" ? "review" : "open";
       if (!(await openNext(task.project, stage))) navigate(`/projects/${task.project}/work`);

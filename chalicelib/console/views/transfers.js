@@ -12,6 +12,7 @@ import { Icon } from "../ui/icons.js";
 import { Await, Empty, useAsync } from "../ui/states.js";
 import { toastError } from "../ui/toast.js";
 import { CreateExport, CreateImport, FORMATS, importTried, tried } from "./transfers_new.js";
+import { TourCard } from "../ui/tour_card.js";
 import { Datasets } from "./transfers_datasets.js";
 
 const SECONDS = 2;
@@ -53,7 +54,7 @@ export default function Transfers() {
       if (isEnded(work) || (await confirm({ title: text.cancelWork, action: text.cancelJob, danger: true })))
         del(`${word}/${work.uid}`).then(again, toastError);
     };
-  return html`<div class="page"><header><h1>${text.tabs.transfers}</h1></header>
+  return html`<div class="page"><header><h1>${text.tabs.transfers}</h1></header><${TourCard} project=${open.id} />
     <section class="column"><div class="row"><div class="grow"><h2>${text.exports}</h2><p class="muted">${text.exportsLead}</p></div><${Button} kind="primary" icon="download" onClick=${() => setDialog("export")}>${text.newExport}<//></div>
       <${Await} of=${exports_}>${(/** @type {any[]} */ items) => (items.length === 0 ? html`<${Empty} icon="download" title=${text.noExports} />` : html`<ul class="card works">${[...items].reverse().map((each) => html`<${Work} key=${each.uid} work=${each} about=${exportText(each)} onRemove=${remove("Export", exports_.again)} />`)}</ul>`)}<//></section>
     <${Datasets} onExport=${(/** @type {string} */ name) => {

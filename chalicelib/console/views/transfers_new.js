@@ -7,6 +7,7 @@ import { datasets as datasetWords, transfers as words } from "../strings_manage.
 import { Progress } from "../ui/controls.js";
 import { sendFile } from "../ui/files.js";
 import { RecordDialog } from "../ui/records.js";
+import { did } from "../ui/tour.js";
 import { toast } from "../ui/toast.js";
 
 /** @typedef {import("../ui/records.js").Member} Member */
@@ -97,6 +98,7 @@ export function CreateExport({ dataset, onClose, onDone }) {
       ...(Object.keys(conventions).length && { conventions }),
     }).then(() => {
       toast(text.exportStarted, { kind: "good" });
+      did("hand", open.id);
       onDone();
     });
   };
