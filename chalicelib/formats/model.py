@@ -87,6 +87,8 @@ class Label(Struct, kw_only=True, frozen=True, omit_defaults=True, tag_field="ro
     Empty where a track has a gap from this frame on, until its next label; writers get no such label."""
     refined: Refined | None = None
     frame: int = 0
+    seconds: float | None = None
+    """Of formats that know no frames: the time from the begin of the video, from which `frame` counts."""
     unit: Unit = "fraction"
     class_name: str = ""
     track: str | None = None
@@ -108,6 +110,8 @@ class State(Struct, kw_only=True, frozen=True, omit_defaults=True, tag_field="ro
     association: Association = "track"
     frame: int | None = None
     """Of an annotation of a frame."""
+    seconds: float | None = None
+    """As in `Label`."""
     class_name: str = ""
     type: str = ""
     attributes: Attributes = {}

@@ -9,12 +9,12 @@ from chalicelib.formats import manifest
 from chalicelib.formats.model import MANIFEST, Dataset, Label, Layout
 from chalicelib.formats.refined import names_of
 from chalicelib.formats.writers import coco, cvat, dota, geojson, kwcoco, masks, mot, mots, voc, yolo
-from chalicelib.formats.writers.science import camtrapdp, coralnet, dive, dwca, fathomnet, viame
+from chalicelib.formats.writers.science import biigle, camtrapdp, coralnet, dive, dwca, fathomnet, ifdo, viame
 from chalicelib.formats.writers.table import Csv, JsonLines, Parquet
 
 FormatName = Literal[
     "coco", "kwcoco", "yolo", "voc", "mot", "mots", "cvat", "dota", "masks", "viame", "dive", "coralnet", "fathomnet",
-    "dwca", "camtrapdp", "geojson", "csv", "jsonl", "parquet",
+    "dwca", "camtrapdp", "ifdo", "biigle", "geojson", "csv", "jsonl", "parquet",
 ]  # fmt: skip
 WRITERS: dict[str, Any] = {
     "coco": coco,
@@ -32,6 +32,8 @@ WRITERS: dict[str, Any] = {
     "fathomnet": fathomnet,
     "dwca": dwca,
     "camtrapdp": camtrapdp,
+    "ifdo": ifdo,
+    "biigle": biigle,
     "geojson": geojson,
     "csv": Csv(),
     "jsonl": JsonLines(),
@@ -45,6 +47,7 @@ _HOLDS: dict[str, frozenset[str]] = {
     **dict.fromkeys(("coco", "kwcoco"), _ALL - {"open"}),
     "cvat": _ALL - {"holes"},
     "dota": frozenset({"angle"}),
+    **dict.fromkeys(("ifdo", "biigle"), frozenset({"angle", "open"})),
     **dict.fromkeys(("masks", "mots"), frozenset({"mask", "angle", "ellipse", "holes"})),
     "geojson": frozenset({"angle", "ellipse", "open", "holes"}),
     **dict.fromkeys(("csv", "jsonl", "parquet"), _ALL),

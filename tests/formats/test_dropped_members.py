@@ -48,6 +48,23 @@ CAMTRAP = {
     "media": "mediaID,deploymentID,filePath,fileMediatype,iso\nm,d,a.png,image/png,200\n",
     "observations": "observationID,mediaID,observationType,bboxX,bboxY,mood\no,m,animal,0.1,0.2,calm\n",
 }
+IFDO = {
+    "image-set-header": {"image-set-name": "x", "image-pi": {"name": "y"}},
+    "image-set-items": {
+        "a.png": {
+            "image-entropy": 1,
+            "image-annotations": [
+                {
+                    "shape": "single-pixel",
+                    "coordinates": [[1, 2]],
+                    "labels": [{"label": "cod", "annotator": "z"}],
+                    "note": "n",
+                }
+            ],
+        }
+    },
+}
+BIIGLE = 'filename,label_name,shape_name,points,user_id,mood\na.png,cod,Point,"[1,2]",7,calm\n'
 MADE = {
     "coco": (
         {"a.json": COCO},
@@ -72,6 +89,11 @@ MADE = {
         },
         {"deployments.owner": 1, "media.iso": 1, "observations.mood": 1},
     ),
+    "ifdo": (
+        {"a.json": IFDO},
+        {"header.image-pi": 1, "items.image-entropy": 1, "annotations.note": 1, "labels.annotator": 1},
+    ),
+    "biigle": ({"a.csv": BIIGLE}, {"line.user_id": 1, "line.mood": 1}),
     # other columns are attributes, which the type or `unknown_attributes` decides on
     "coralnet": ({"a.csv": "Name,Row,Column,Label,Depth\na.png,1,1,cod,5\n"}, {}),
 }  # fmt: skip

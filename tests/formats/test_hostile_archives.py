@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chalicelib.errors import BadInput
+from chalicelib.formats import json_stream
 from chalicelib.formats.readers import (
     read_coco,
     read_cvat,
@@ -24,7 +25,14 @@ from chalicelib.formats.readers import (
     unzip,
     xml,
 )
-from chalicelib.formats.readers.science import read_camtrapdp, read_coralnet, read_dive, read_viame
+from chalicelib.formats.readers.science import (
+    read_biigle,
+    read_camtrapdp,
+    read_coralnet,
+    read_dive,
+    read_ifdo,
+    read_viame,
+)
 from chalicelib.formats.readers.unzip import SingleFile, ZipArchive
 from chalicelib.formats.readers.xml import elements
 
@@ -35,6 +43,8 @@ READERS = (
     read_dive.read,
     read_coralnet.read,
     read_camtrapdp.read,
+    read_ifdo.read,
+    read_biigle.read,
     read_voc.read,
     read_mot.read,
     read_cvat.read,
@@ -162,7 +172,7 @@ def test_malformed_json_is_refused(text, reason):
 
 
 def test_a_large_value_is_refused(monkeypatch):
-    monkeypatch.setattr(reading, "LARGEST_VALUE", 3_000_000)
+    monkeypatch.setattr(json_stream, "LARGEST_VALUE", 3_000_000)
     refused(lambda: read_coco.read(single("a.json", '{"images": ["' + "x" * 9_000_000)), "more than 3000000 characters")
 
 
@@ -218,7 +228,7 @@ class Endless(io.BytesIO):
     ],
 )
 def test_a_value_that_never_ends_is_refused_before_it_is_held(monkeypatch, read, name, head, unit, reason):
-    for module, limit in ((reading, "LONGEST_LINE"), (reading, "LARGEST_VALUE"), (xml, "MAX_ELEMENT_CHARACTERS")):
+    for module, limit in ((reading, "LONGEST_LINE"), (json_stream, "LARGEST_VALUE"), (xml, "MAX_ELEMENT_CHARACTERS")):
         monkeypatch.setattr(module, limit, 3_000_000)
     file = Endless(head, unit)
     refused(lambda: read(SingleFile(name, file, 10**12)), reason)

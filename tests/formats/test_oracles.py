@@ -147,9 +147,9 @@ def test_the_readers_of_the_field_find_each_box(python, tmp_path, seed):
 
 @pytest.mark.nightly
 def test_the_tools_of_science_find_no_fault(python, tmp_path):
-    """KWCOCO's own check of a bundle, the reader of Darwin Core Archives, and frictionless by the schemas of TDWG."""
+    """KWCOCO's own check of a bundle, the reader of Darwin Core Archives, frictionless by TDWG's schemas, and ifdo."""
     made = [recorded(group) for group in groups(1)]
-    for form in ("kwcoco", "dwca", "camtrapdp"):
+    for form in ("kwcoco", "dwca", "camtrapdp", "ifdo"):
         unpack(form, made, tmp_path / form, media_attributes={"At": "datetime", "Place": "geopos"})
     package = tmp_path / "camtrapdp" / "datapackage.json"
     described = json.loads(package.read_text())
@@ -163,6 +163,8 @@ def test_the_tools_of_science_find_no_fault(python, tmp_path):
     assert found["kwcoco"] == {"train.kwcoco.json": [], "val.kwcoco.json": []}
     animals = {group.media.key: {each.track or f"label {each.id}" for each in group.labels} for group in made}
     assert found["dwca"] == {key: len(each) for key, each in animals.items()}
+    keyed = {group.media.key: sum(label.keyed for label in group.labels) for group in made}
+    assert found["ifdo"] == {f"{key}.{'mp4' if key == 'dive' else 'png'}": count for key, count in keyed.items()}
     labels = sum(len(group.labels) for group in made)
     assert found["camtrapdp"] == {"errors": [], "rows": {"deployments": 3, "media": 3, "observations": labels}}
 

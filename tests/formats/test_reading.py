@@ -21,7 +21,14 @@ from chalicelib.formats.readers import (
     read_voc,
     read_yolo,
 )
-from chalicelib.formats.readers.science import read_camtrapdp, read_coralnet, read_dive, read_viame
+from chalicelib.formats.readers.science import (
+    read_biigle,
+    read_camtrapdp,
+    read_coralnet,
+    read_dive,
+    read_ifdo,
+    read_viame,
+)
 from chalicelib.formats.readers.unzip import ZipArchive
 from tests.formats import worlds
 
@@ -39,6 +46,8 @@ READERS = {
     "dive": read_dive.read,
     "coralnet": read_coralnet.read,
     "camtrapdp": read_camtrapdp.read,
+    "ifdo": read_ifdo.read,
+    "biigle": read_biigle.read,
     "csv": read_table.read_csv,
     "jsonl": read_table.read_jsonl,
     "parquet": read_table.read_parquet,

@@ -28,6 +28,8 @@ export const FORMATS = [
   ["fathomnet", "FathomNet"],
   ["dwca", "Darwin Core Archive"],
   ["camtrapdp", "Camtrap DP"],
+  ["ifdo", "iFDO"],
+  ["biigle", "BIIGLE reports"],
   ["geojson", "GeoJSON"],
   ["csv", "CSV"],
   ["jsonl", "JSON Lines"],

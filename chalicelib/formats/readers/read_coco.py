@@ -12,6 +12,7 @@ from typing import Any, get_args
 
 from chalicelib.core.values import rle
 from chalicelib.errors import BadInput
+from chalicelib.formats.json_stream import json_members, members_of
 from chalicelib.formats.model import Archive, Attributes, Label, LabelKind, Refined, State
 from chalicelib.formats.readers.reading import (
     MediaTable,
@@ -19,9 +20,7 @@ from chalicelib.formats.readers.reading import (
     Rows,
     base,
     dropped,
-    json_members,
     matching,
-    members_of,
     numbers,
     refusal,
 )

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from chalicelib.errors import BadInput
+from chalicelib.formats.json_stream import json_value, members_of
 from chalicelib.formats.model import Archive, Label, Media, State
 from chalicelib.formats.readers.reading import (
     LONGEST_LINE,
@@ -24,9 +25,7 @@ from chalicelib.formats.readers.reading import (
     Placed,
     Rows,
     csv_lines,
-    json_value,
     matching,
-    members_of,
     number,
     refusal,
     text_lines,

@@ -22,6 +22,7 @@ from chalicelib.formats.readers.reading import (
     refusal,
     stem,
     text_lines,
+    yaml_document,
 )
 
 LARGEST_YAML = 1024 * 1024
@@ -95,7 +96,7 @@ def _classes(archive: Archive) -> dict[int, str]:
 def _points_of_pose(archive: Archive) -> tuple[int, int] | None:
     """How many points a skeleton has, and how many numbers each; None where the archive has no poses."""
     for path in matching(archive, r"(.*/)?data\.ya?ml"):
-        found = _yaml(archive, path).get("kpt_shape")
+        found = yaml_document(archive, path, LARGEST_YAML).get("kpt_shape")
         if isinstance(found, list) and len(found) == 2 and all(isinstance(each, int) for each in found):  # noqa: PLR2004
             if 1 <= found[0] <= MOST_POINTS and found[1] in (2, 3):
                 return found[0], found[1]
@@ -104,7 +105,7 @@ def _points_of_pose(archive: Archive) -> tuple[int, int] | None:
 
 
 def _yaml_names(archive: Archive, path: str) -> dict[int, str] | None:
-    names = _yaml(archive, path).get("names")
+    names = yaml_document(archive, path, LARGEST_YAML).get("names")
     if isinstance(names, list):
         names = dict(enumerate(names))
     if not isinstance(names, dict):
@@ -112,20 +113,3 @@ def _yaml_names(archive: Archive, path: str) -> dict[int, str] | None:
     if not all(isinstance(number, int) and isinstance(name, str | int | float) for number, name in names.items()):
         raise BadInput(f"{path}: names must be a list of names, or names by number.")
     return {number: str(name) for number, name in names.items()}
-
-
-def _yaml(archive: Archive, path: str) -> dict[Any, Any]:
-    import yaml  # noqa: PLC0415 kept off the API's cold start
-
-    if archive.size(path) > LARGEST_YAML:
-        raise BadInput(f"{path} has more than {LARGEST_YAML} bytes.")
-    with archive.open(path) as file:
-        text = file.read()
-    try:
-        # Aliases make a small document large; names need none.
-        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
-            raise BadInput(f"{path}: YAML aliases are not read.")
-        document = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise BadInput(f"{path} is not YAML: {str(error)[:200]}") from None
-    return document if isinstance(document, dict) else {}

@@ -6,32 +6,28 @@ larger than the limits here ends the import with BadInput.
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
-import json
 import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, BinaryIO
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from chalicelib.core.text import csv_cells
 from chalicelib.errors import BadInput
+from chalicelib.formats.json_stream import json_value
 from chalicelib.formats.model import MANIFEST, Archive, Dropped, Media, Refusal, Row
 
-LARGEST_VALUE = 16 * 1024 * 1024
-"""Characters of one value of a JSON document: an element of an array, or a member that is not an array."""
 LONGEST_LINE = 4 * 1024 * 1024
 """Characters of one row of CSV with all its lines, or of one line of text."""
 MOST_MEDIA = 200_000
 """Media of one archive."""
 BLOCK = 1024 * 1024
 _PICTURE = re.compile(r"(?P<key>.+)_(?P<frame>\d{6,9})", re.DOTALL)
-_blanks = re.compile(r"[ \t\r\n]*")
 _number = (int, float)
 
 
@@ -267,134 +263,22 @@ class _Lines:
         return line
 
 
-# --- JSON ----------------------------------------------------------------------------------------------------------
+# --- YAML -------------------------------------------------------------------------------------------------------------
 
 
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
+def yaml_document(archive: Archive, path: str, largest: int) -> dict[Any, Any]:
+    """A document of YAML of so many bytes at most; nothing where it is no object. Raises BadInput."""
+    import yaml  # noqa: PLC0415 kept off the API's cold start
 
-
-_decoder = json.JSONDecoder(parse_constant=_refuse_constant)
-
-
-def json_value(text: str) -> Any:
-    """A JSON value. Raises ValueError, also where it is nested too deeply."""
-    try:
-        return json.loads(text, parse_constant=_refuse_constant)
-    except RecursionError:
-        raise ValueError("the JSON is nested too deeply") from None
-
-
-def json_members(archive: Archive, path: str) -> Iterator[tuple[str, int | None, Any]]:
-    """The members of a JSON document, in order: an array element by element.
-
-    Yields:
-        the name, the position in the array (None for a member that is not an array, or is empty), the value.
-
-    Raises:
-        BadInput: it is not a JSON object, or a value is too large or nested too deeply.
-    """
+    if archive.size(path) > largest:
+        raise BadInput(f"{path} has more than {largest} bytes.")
     with archive.open(path) as file:
-        scanner = _Scanner(file, path)
-        yield from scanner.members()
-
-
-class _Scanner:
-    """Reads a JSON document value by value."""
-
-    def __init__(self, file: BinaryIO, path: str) -> None:
-        self._file, self._path = file, path
-        self._decode = codecs.getincrementaldecoder("utf-8-sig")().decode
-        self._text, self._at, self._is_over = "", 0, False
-
-    def members(self) -> Iterator[tuple[str, int | None, Any]]:
-        self._expect("{")
-        if self._next() == "}":
-            return
-        while True:
-            name = self._value()
-            if not isinstance(name, str):
-                raise self._malformed()
-            self._expect(":")
-            if self._next() == "[":
-                self._at += 1
-                yield from self._elements(name)
-            else:
-                yield name, None, self._value()
-            if self._separator("}"):
-                return
-
-    def _elements(self, name: str) -> Iterator[tuple[str, int | None, Any]]:
-        index = 0
-        if self._next() == "]":
-            self._at += 1
-            yield name, None, []
-            return
-        while True:
-            yield name, index, self._value()
-            index += 1
-            if self._separator("]"):
-                return
-
-    def _separator(self, end: str) -> bool:
-        sign = self._next()
-        if sign not in (",", end):
-            raise self._malformed()
-        self._at += 1
-        return sign == end
-
-    def _expect(self, sign: str) -> None:
-        if self._next() != sign:
-            raise self._malformed()
-        self._at += 1
-
-    def _next(self) -> str:
-        """The next character that is not blank; empty at the end."""
-        while True:
-            self._at = _blanks.match(self._text, self._at).end()  # type: ignore[union-attr]  # it matches anywhere
-            if self._at < len(self._text):
-                return self._text[self._at]
-            if not self._more():
-                return ""
-
-    def _value(self) -> Any:
-        self._next()
-        while True:
-            try:
-                value, end = _decoder.raw_decode(self._text, self._at)
-            except RecursionError:
-                raise BadInput(f"{self._path}: a value is nested too deeply.") from None
-            except ValueError:
-                if not self._more():
-                    raise self._malformed() from None
-                continue
-            if end == len(self._text) and self._more():  # a number may go on in the next block
-                continue
-            self._at = end
-            return value
-
-    def _more(self) -> bool:
-        """Read another block, as large as what is held, so that a value is tried few times; whether there was one."""
-        if self._is_over:
-            return False
-        held = len(self._text) - self._at
-        if held > LARGEST_VALUE:
-            raise BadInput(f"{self._path}: a value has more than {LARGEST_VALUE} characters, or the JSON is malformed.")
-        block = self._file.read(max(BLOCK, min(held, LARGEST_VALUE + 1 - held)))
-        self._is_over = not block
-        try:
-            self._text = self._text[self._at :] + self._decode(block, final=not block)
-        except UnicodeDecodeError:
-            raise BadInput(f"{self._path} is not UTF-8.") from None
-        self._at = 0
-        return bool(block)
-
-    def _malformed(self) -> BadInput:
-        return BadInput(f"{self._path} is not a JSON object, or is cut off.")
-
-
-def members_of(value: Any) -> Mapping[str, Any]:
-    """An element of an array as an object. Raises ValueError."""
-    if not isinstance(value, dict):
-        raise ValueError(f"{_short(value)} is not an object")  # noqa: TRY004 one error for all that is wrong with a row
-    return value
+        text = file.read()
+    try:
+        # Aliases make a small document large.
+        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
+            raise BadInput(f"{path}: YAML aliases are not read.")
+        document = yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise BadInput(f"{path} is not YAML: {str(error)[:200]}") from None
+    return document if isinstance(document, dict) else {}

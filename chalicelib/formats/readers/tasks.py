@@ -35,7 +35,14 @@ from chalicelib.formats.readers import (
 )
 from chalicelib.formats.readers.picture_video import PictureVideo, in_order, numbered_pictures
 from chalicelib.formats.readers.reading import Placed, Reader, Rows, refusal
-from chalicelib.formats.readers.science import read_camtrapdp, read_coralnet, read_dive, read_viame
+from chalicelib.formats.readers.science import (
+    read_biigle,
+    read_camtrapdp,
+    read_coralnet,
+    read_dive,
+    read_ifdo,
+    read_viame,
+)
 from chalicelib.formats.readers.unzip import SingleFile, ZipArchive, is_zip
 
 _BLOCK = 4 * 1024 * 1024
@@ -53,6 +60,8 @@ _SINGLE = {
     "voc": "annotation.xml",
     "cvat": "annotations.xml",
     "viame": "annotations.csv",
+    "ifdo": "ifdo.json",
+    "biigle": "annotations.csv",
     "csv": "localizations.csv",
     "jsonl": "localizations.jsonl",
     "parquet": "localizations.parquet",
@@ -193,6 +202,8 @@ def reader_of(wanted: ArchiveOptions) -> Reader:
         "dive": read_dive.read,
         "coralnet": read_coralnet.read,
         "camtrapdp": read_camtrapdp.read,
+        "ifdo": read_ifdo.read,
+        "biigle": read_biigle.read,
         "csv": read_table.read_csv,
         "jsonl": read_table.read_jsonl,
         "parquet": read_table.read_parquet,

@@ -167,7 +167,8 @@ class Check:
             return self._create(row, element)
         dtype = getattr(self._definitions.types(Kind.MEDIA).get(known.type), "dtype", "")
         frames = 1 if dtype == "image" else known.num_frames
-        return _Found(known.id, Size(row.width or known.width or 0, row.height or known.height or 0, frames))
+        width, height = row.width or known.width or 0, row.height or known.height or 0
+        return _Found(known.id, Size(width, height, frames, row.fps or known.fps))
 
     def _create(self, row: Media, element: str) -> _Found:
         if not self._spec.create_media:
@@ -197,7 +198,7 @@ class Check:
                 fps=row.fps,
             )
         )
-        return _Found(element, Size(row.width, row.height, self._files.frames(row, path)))
+        return _Found(element, Size(row.width, row.height, self._files.frames(row, path), row.fps))
 
     def _find(self, key: str) -> _Found:
         found = self._media.get(key)

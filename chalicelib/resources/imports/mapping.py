@@ -40,6 +40,10 @@ class Skipped(Exception):
     """The row is left out because the body says so."""
 
 
+_EARLY = 0.0011
+"""Seconds by which a time may be before its frame: many are cut to milliseconds, which is a little more in floats."""
+
+
 class Size(Struct, frozen=True):
     """The sizes that a row's pixels may be of: those of the archive, else those of the project. 0 is unknown."""
 
@@ -47,6 +51,7 @@ class Size(Struct, frozen=True):
     height: int
     frames: int | None
     """The frames of the media; None where they are not known."""
+    fps: float | None = None
 
 
 class Chosen(Struct, frozen=True):
@@ -70,14 +75,15 @@ class Mapper:
         self._versions = {version.name: version.id for version in definitions.versions.values()}
 
     def label(self, row: Label, size: Size, elemental_id: str) -> tuple[LocalizationSpec, str]:
-        """The spec of a localization without its media, and a note on what is left out."""
+        """The spec of a localization without its media, and a note on what is left out. A gap has no shape."""
         chosen = self.choose(row.kind, row.class_name, row.type)
-        _check_frame(row.frame, size)
+        frame = frame_of(row, size)
+        _check_frame(frame, size)
         kind: LabelKind = "box" if chosen.becomes_box else row.kind
         shape = _fractions(row, size)
-        if chosen.becomes_box:
+        if chosen.becomes_box and shape:
             shape = _fractions_of_box(row, size)
-        members = members_of_shape(kind, self._within(kind, shape))
+        members = members_of_shape(kind, self._within(kind, shape)) if shape else {}
         attributes, note = self._attributes(row, chosen, in_track=row.track is not None)
         refined = None if chosen.becomes_box else _refinement_of(row, size)
         more, lost = members_of(refined, chosen.refinements)
@@ -89,7 +95,7 @@ class Mapper:
         spec = LocalizationSpec(
             media_id=1,  # set when it is created
             type=chosen.type,
-            frame=row.frame,
+            frame=frame,
             version=self._version(row.version),
             elemental_id=elemental_id,
             attributes=attributes,
@@ -104,12 +110,13 @@ class Mapper:
         attributes, note = self._attributes(row, chosen, in_track=row.association == "track")
         if row.association == "frame" and row.frame is None:
             raise ValueError("frame is missing")
-        if row.frame is not None:
-            _check_frame(row.frame, size)
+        frame = None if row.frame is None else frame_of(row, size)
+        if frame is not None:
+            _check_frame(frame, size)
         spec = StateSpec(
             type=chosen.type,
             media_ids=[1],  # set when it is created
-            frame=row.frame if row.association == "frame" else None,
+            frame=frame if row.association == "frame" else None,
             version=self._version(row.version),
             elemental_id=elemental_id,
             attributes=attributes,
@@ -281,6 +288,15 @@ def type_of_media(spec: ImportSpec, dtype: str) -> int | None:
     if dtype == "video":
         return spec.types.get("video")
     return spec.types.get("image", spec.types.get("media"))
+
+
+def frame_of(row: Label | State, size: Size) -> int:
+    """The frame of a row; a time is within the frame that the video shows then."""
+    if row.seconds is None:
+        return row.frame or 0
+    if not size.fps:
+        raise ValueError("the rate of its video is not known, so its time has no frame; upload the video first")
+    return math.floor((row.seconds + _EARLY) * size.fps) + (row.frame or 0)
 
 
 def _check_frame(frame: int, size: Size) -> None:

@@ -23,7 +23,7 @@ from chalicelib.query.tree import Query
 VIDEOS = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".wmv", ".mxf", ".ts", ".mts", ".m2ts", ".mpg", ".mpeg")
 IMAGES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif", ".heic", ".heif", ".avif", ".jp2")
 """Extensions of files of an archive that become media; so for `VIDEOS`."""
-_FIELDS = "id,name,md5,type,width,height,num_frames,primary_section,elemental_id"
+_FIELDS = "id,name,md5,type,width,height,num_frames,fps,primary_section,elemental_id"
 EXPORTED = ("jpg", "png")
 """Extensions of the pictures of exports."""
 Match = Literal["name", "path", "md5"]
@@ -40,6 +40,7 @@ class Known(Struct, frozen=True):
     width: int | None = None
     height: int | None = None
     num_frames: int | None = None
+    fps: float | None = None
     primary_section: int | None = None
 
 

@@ -14,7 +14,7 @@ from .sessions import ProjectOption, Session, wait
 
 ImportFormat = Literal[
     "coco", "kwcoco", "yolo", "voc", "mot", "mots", "cvat", "dota", "masks", "viame", "dive", "coralnet", "csv",
-    "jsonl", "parquet", "camtrapdp",
+    "jsonl", "parquet", "camtrapdp", "biigle", "ifdo",
 ]  # fmt: skip
 ExportFormat = Literal[
     "coco",
@@ -30,6 +30,8 @@ ExportFormat = Literal[
     "coralnet",
     "fathomnet",
     "dwca",
+    "biigle",
+    "ifdo",
     "camtrapdp",
     "kwcoco",
     "geojson",

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from chalicelib.errors import BadInput
+from chalicelib.formats.json_stream import json_members
 from chalicelib.formats.model import MANIFEST, Archive, Attributes, Label, State
 from chalicelib.formats.readers.reading import (
     MediaTable,
@@ -23,7 +24,6 @@ from chalicelib.formats.readers.reading import (
     base,
     csv_lines,
     dropped,
-    json_members,
     matching,
     number,
     refusal,

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from chalicelib.errors import BadInput
+from chalicelib.formats.json_stream import json_members, members_of
 from chalicelib.formats.model import Archive, Attributes, Label, LabelKind, State
 from chalicelib.formats.readers.reading import (
     MediaTable,
@@ -20,9 +21,7 @@ from chalicelib.formats.readers.reading import (
     Rows,
     base,
     dropped,
-    json_members,
     matching,
-    members_of,
     numbers,
     refusal,
     stem,
