@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import sys
 import time
 from itertools import pairwise
 from types import SimpleNamespace
@@ -28,6 +29,7 @@ from chalicelib.settings import settings
 from chalicelib.storage.view import vector_column
 from chalicelib.storage.view.database.engine import _PROCESS, budgets, engine
 from chalicelib.storage.view.vector_search import estimated, vectors
+from chalicelib.storage.view.vector_search.codes import Codes
 from chalicelib.storage.view.vector_search.vectors import Vectors, order, within
 from chalicelib.storage.view.view import View
 from tests.query.query_rig import box, type_of
@@ -368,3 +370,14 @@ def test_a_view_finds_the_same_by_vectors_and_by_codes(monkeypatch):
             view._vectors.clear()
             monkeypatch.setattr(vectors, "WHOLE", 0)
             found(1, "u" if seq > 3 else "v")  # so that the next step changes what is held as codes
+
+
+@pytest.mark.parametrize("metric", ["cosine", "ip", "l2norm"])
+def test_no_reference_is_lost_by_a_question(metric):
+    """One that took references to None would end a process that answers questions for long."""
+    held = Codes()
+    held.add([(number, code(packed_array([1.0, float(number)]))) for number in range(4)])
+    before = sys.getrefcount(None)
+    for _ in range(200):
+        held.estimate(Nearest("v", (0.5, 0.25), metric))
+    assert abs(sys.getrefcount(None) - before) < 100

@@ -27,7 +27,7 @@ from chalicelib.query.vector_codes import HEAD, rounded_to, scale, split
 
 BLOCK = 16_384
 """Most codes of a block."""
-_BESIDE = 32
+_BESIDE = 40
 """Bytes of a code in memory beside its own."""
 _ROUNDING = 1e-6
 """The relative error of 32 bit sums of products: exact distances are off that much."""
@@ -46,6 +46,10 @@ class Block:
         """The ids."""
         self.squares, self.errors, self.lengths = array("d"), array("d"), array("d")
         """Squared lengths of the rounded vectors, lengths of the rounding errors and of the vectors."""
+        self.inverses = array("d")
+        """One divided by the lengths; 0 for the vectors of length 0."""
+        self.zeros: list[int] = []
+        """The rows of vectors of length 0."""
         self.largest_error = self.largest_length = self.largest_ratio = 0.0
         """The largest of these, and of an error divided by its vector's length."""
         self.codes = bytearray()
@@ -58,7 +62,10 @@ class Block:
         self.numbers.extend(numbers)
         self.squares.extend([size * squares for _, squares, _, _ in heads])
         self.errors.extend([error for *_, error, _ in heads])
-        self.lengths.extend([length for *_, length in heads])
+        lengths = [length for *_, length in heads]
+        self.zeros += [row for row, length in enumerate(lengths, len(self.lengths)) if not length]
+        self.lengths.extend(lengths)
+        self.inverses.extend([1 / length if length else 0.0 for length in lengths])
         self.largest_error, self.largest_length = max(self.errors), max(self.lengths)
         ratios = (error / length for *_, error, length in heads if length)
         self.largest_ratio = max(self.largest_ratio, max(ratios, default=0.0))
@@ -269,30 +276,50 @@ class Estimates:
 
     def _measure(self, block: Block) -> array[float]:
         """The keys of a block's vectors; infinite for a vector without a distance."""
-        import simsimd  # noqa: PLC0415 only queries by distance need it
-
         sign = self._sign
         if self._metric == "l1norm":
             found = block.differences(self._rounded[block.scale][0])
             return array("d", [sign * block.scale * each for each in found])
-        keys = array("d", bytes(8 * len(block.numbers)))
+        if self._metric == "cosine":
+            return self._angles(block)
+        factor = -sign if self._metric == "ip" else -2 * sign
+        keys = self._products(block, factor)
+        if self._metric == "l2norm":
+            keys = _weighted_sum(keys, block.squares, 1.0, sign)
+            keys = _weighted_sum(keys, array("d", [sign * self._square]) * len(block.numbers), 1.0, 1.0)
+        return array("d", keys.tobytes())
+
+    def _products(self, block: Block, factor: float) -> Any:
+        """The inner products of the codes of a block with the center, times a factor."""
         (first, coarse), (second, fine) = self._coarse, self._fine
-        parts = block.products(coarse), block.products(fine)
-        simsimd.wsum(*parts, alpha=block.scale * first, beta=block.scale * second, out=keys)
-        match self._metric:
-            case "ip":
-                simsimd.wsum(keys, keys, alpha=-sign, beta=0.0, out=keys)
-            case "l2norm":
-                simsimd.wsum(keys, block.squares, alpha=-2 * sign, beta=sign, out=keys)
-                own = array("d", [sign * self._square]) * len(keys)
-                simsimd.wsum(keys, own, alpha=1.0, beta=1.0, out=keys)
-            case _:
-                return array("d", map(self._angle, keys, block.lengths))
+        size = factor * block.scale
+        return _weighted_sum(block.products(coarse), block.products(fine), size * first, size * second)
+
+    def _angles(self, block: Block) -> array[float]:
+        """One minus the cosines."""
+        import simsimd  # noqa: PLC0415 only queries by distance need it
+
+        if not self._length:
+            return array("d", [math.inf]) * len(block.numbers)
+        ones = array("d", [self._sign]) * len(block.numbers)
+        cosines = self._products(block, -self._sign / self._length)
+        found: Any = simsimd.fma(cosines, block.inverses, ones)
+        keys = array("d", memoryview(found).cast("B").tobytes())
+        for row in block.zeros:
+            keys[row] = math.inf
         return keys
 
-    def _angle(self, product: float, length: float) -> float:
-        together = length * self._length
-        return self._sign * (1 - product / together) if together else math.inf
+
+def _weighted_sum(first: Any, second: Any, alpha: float, beta: float) -> Any:
+    """The sum of two vectors, each times a number, as a memoryview.
+
+    Not by `out` of simsimd: each call with it drops a reference to None that it does not have, of which there is an end
+    before Python 3.12.
+    """
+    import simsimd  # noqa: PLC0415 only queries by distance need it
+
+    found: Any = simsimd.wsum(first, second, alpha=alpha, beta=beta)
+    return memoryview(found).cast("B").cast("d")
 
 
 def _sum(first: tuple[float, bytes], second: tuple[float, bytes]) -> list[float]:
