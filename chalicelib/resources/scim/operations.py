@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import wraps
 from typing import Annotated, Any
 
 from msgspec import Meta, field
@@ -47,149 +48,130 @@ class ScimQuery(Resource, kw_only=True):
         return "members" not in left_out and (not wanted or "members" in wanted)
 
 
-def _serve(call: Call[Organization, Any, Any], work: Callable[[], Answer]) -> Answer:
-    """The answer of a request by a token for SCIM; errors as SCIM has them."""
-    held = call.caller.credential
-    if held is None or held.kind != "access" or TAG not in held.operations:
-        message = f"An access token of an administrator is needed whose `operations` name `{TAG}`."
-        return protocol.encode_error(Forbidden(message))
-    try:
-        return work()
-    except LimnError as failure:
-        if not (draft := chain.current()).is_written:
-            draft.kind = None  # nothing was done that the audit log would tell of
-        return protocol.encode_error(failure)
+def _scim(handler: Callable[[Any], Answer]) -> Callable[[Any], Answer]:
+    """A handler that wants a token for SCIM, and answers errors as SCIM has them."""
+
+    @wraps(handler)
+    def serve(call: Call[Organization, Any, Any]) -> Answer:
+        held = call.caller.credential
+        if held is None or held.kind != "access" or TAG not in held.operations:
+            message = f"An access token of an administrator is needed whose `operations` name `{TAG}`."
+            return protocol.encode_error(Forbidden(message))
+        try:
+            return handler(call)
+        except LimnError as failure:
+            if not (draft := chain.current()).is_written:
+                draft.kind = None  # nothing was done that the audit log would tell of
+            return protocol.encode_error(failure)
+
+    return serve
 
 
 def _page(call: Call[Organization, ScimQuery, None], found: list[dict[str, Any]]) -> Answer:
     return protocol.encode(protocol.page(found, call.query.start_index, call.query.count))
 
 
+def _created(shown: dict[str, Any]) -> Answer:
+    return protocol.encode(shown, 201, Location=shown["meta"]["location"])
+
+
 @PAGES.get(_ROOT + "/Users", "ListScimUsers")
+@_scim
 def list_users(call: Call[Organization, ScimQuery, None]) -> Answer:
     """The users that the provider knows."""
-    return _serve(call, lambda: _page(call, users.list_documents(call.organization, call.query.filter)))
+    return _page(call, users.list_documents(call.organization, call.query.filter))
 
 
 @PAGES.post(_ROOT + "/Users", "CreateScimUser", audits="membership")
+@_scim
 def create_user(call: Call[Organization, NoQuery, bytes]) -> Answer:
     """Make a user, with an account and an affiliation."""
-
-    def create() -> Answer:
-        shown = users.describe(users.create(call.organization, protocol.read(call.body)))
-        return protocol.encode(shown, 201, Location=shown["meta"]["location"])
-
-    return _serve(call, create)
+    return _created(users.describe(users.create(call.organization, protocol.read(call.body))))
 
 
 @PAGES.get(_ROOT + "/Users/{id}", "GetScimUser", addresses=_ONE)
+@_scim
 def get_user(call: Call[Organization, ScimQuery, None]) -> Answer:
     """One user."""
-    return _serve(call, lambda: protocol.encode(users.describe(users.find(call.organization, call.path["id"]))))
+    return protocol.encode(users.describe(users.find(call.organization, call.path["id"])))
 
 
 @PAGES.put(_ROOT + "/Users/{id}", "ReplaceScimUser", addresses=_ONE, audits="membership")
+@_scim
 def replace_user(call: Call[Organization, NoQuery, bytes]) -> Answer:
     """Make a user what the body says."""
-
-    def replace_found() -> Answer:
-        found = users.find(call.organization, call.path["id"])
-        return protocol.encode(users.describe(users.replace(found, protocol.read(call.body))))
-
-    return _serve(call, replace_found)
+    found = users.find(call.organization, call.path["id"])
+    return protocol.encode(users.describe(users.replace(found, protocol.read(call.body))))
 
 
 @PAGES.patch(_ROOT + "/Users/{id}", "UpdateScimUser", addresses=_ONE, audits="membership")
+@_scim
 def update_user(call: Call[Organization, NoQuery, bytes]) -> Answer:
     """Change members of a user."""
-
-    def change() -> Answer:
-        found = users.find(call.organization, call.path["id"])
-        after = protocol.apply_patch(users.describe(found), protocol.read(call.body))
-        return protocol.encode(users.describe(users.replace(found, after)))
-
-    return _serve(call, change)
+    found = users.find(call.organization, call.path["id"])
+    after = protocol.apply_patch(users.describe(found), protocol.read(call.body))
+    return protocol.encode(users.describe(users.replace(found, after)))
 
 
 @PAGES.delete(_ROOT + "/Users/{id}", "DeleteScimUser", addresses=_ONE, audits="membership")
+@_scim
 def delete_user(call: Call[Organization, NoQuery, None]) -> Answer:
     """End a user."""
-
-    def remove() -> Answer:
-        users.remove(users.find(call.organization, call.path["id"]))
-        return protocol.encode(None, 204)
-
-    return _serve(call, remove)
+    users.remove(users.find(call.organization, call.path["id"]))
+    return protocol.encode(None, 204)
 
 
 @PAGES.get(_ROOT + "/Groups", "ListScimGroups")
+@_scim
 def list_groups(call: Call[Organization, ScimQuery, None]) -> Answer:
     """The groups of the organization."""
     query = call.query
-    return _serve(
-        call,
-        lambda: _page(call, groups.list_documents(call.organization, query.filter, has_members=query.has_members)),
-    )
+    return _page(call, groups.list_documents(call.organization, query.filter, has_members=query.has_members))
 
 
 @PAGES.post(_ROOT + "/Groups", "CreateScimGroup", audits="membership")
+@_scim
 def create_group(call: Call[Organization, NoQuery, bytes]) -> Answer:
     """Make a group."""
-
-    def create() -> Answer:
-        shown = groups.describe(groups.create(call.organization, protocol.read(call.body)))
-        return protocol.encode(shown, 201, Location=shown["meta"]["location"])
-
-    return _serve(call, create)
+    return _created(groups.describe(groups.create(call.organization, protocol.read(call.body))))
 
 
 @PAGES.get(_ROOT + "/Groups/{id}", "GetScimGroup", addresses=_ONE)
+@_scim
 def get_group(call: Call[Organization, ScimQuery, None]) -> Answer:
     """One group."""
-
-    def show() -> Answer:
-        found = groups.find(call.organization, call.path["id"])
-        return protocol.encode(groups.describe(found, has_members=call.query.has_members))
-
-    return _serve(call, show)
+    found = groups.find(call.organization, call.path["id"])
+    return protocol.encode(groups.describe(found, has_members=call.query.has_members))
 
 
 @PAGES.put(_ROOT + "/Groups/{id}", "ReplaceScimGroup", addresses=_ONE, audits="membership")
+@_scim
 def replace_group(call: Call[Organization, NoQuery, bytes]) -> Answer:
     """Make a group what the body says."""
-
-    def replace_found() -> Answer:
-        found = groups.find(call.organization, call.path["id"])
-        return protocol.encode(groups.describe(groups.replace(found, protocol.read(call.body))))
-
-    return _serve(call, replace_found)
+    found = groups.find(call.organization, call.path["id"])
+    return protocol.encode(groups.describe(groups.replace(found, protocol.read(call.body))))
 
 
 @PAGES.patch(_ROOT + "/Groups/{id}", "UpdateScimGroup", addresses=_ONE, audits="membership")
+@_scim
 def update_group(call: Call[Organization, NoQuery, bytes]) -> Answer:
     """Change members of a group."""
-
-    def change() -> Answer:
-        found = groups.find(call.organization, call.path["id"])
-        after = protocol.apply_patch(groups.describe(found), protocol.read(call.body))
-        return protocol.encode(groups.describe(groups.replace(found, after)))
-
-    return _serve(call, change)
+    found = groups.find(call.organization, call.path["id"])
+    after = protocol.apply_patch(groups.describe(found), protocol.read(call.body))
+    return protocol.encode(groups.describe(groups.replace(found, after)))
 
 
 @PAGES.delete(_ROOT + "/Groups/{id}", "DeleteScimGroup", addresses=_ONE, audits="membership")
+@_scim
 def delete_group(call: Call[Organization, NoQuery, None]) -> Answer:
     """Delete a group."""
-
-    def remove() -> Answer:
-        groups.remove(groups.find(call.organization, call.path["id"]))
-        return protocol.encode(None, 204)
-
-    return _serve(call, remove)
+    groups.remove(groups.find(call.organization, call.path["id"]))
+    return protocol.encode(None, 204)
 
 
 @PAGES.get(_ROOT + "/ServiceProviderConfig", "GetScimConfiguration")
-def get_configuration(call: Call[Organization, NoQuery, None]) -> Answer:
+@_scim
+def get_configuration(_: Call[Organization, NoQuery, None]) -> Answer:
     """What of SCIM is spoken here."""
     no = {"supported": False}
     shown = {
@@ -204,20 +186,22 @@ def get_configuration(call: Call[Organization, NoQuery, None]) -> Answer:
             {"type": "oauthbearertoken", "name": "Access token", "description": "An access token for `scim`."}
         ],
     }
-    return _serve(call, lambda: protocol.encode(shown))
+    return protocol.encode(shown)
 
 
 @PAGES.get(_ROOT + "/ResourceTypes", "ListScimResourceTypes")
+@_scim
 def list_resource_types(call: Call[Organization, NoQuery, None]) -> Answer:
     """The types of resources: users and groups."""
     kinds = [_resource_type(call.organization, *each) for each in (("User", protocol.USER), ("Group", protocol.GROUP))]
-    return _serve(call, lambda: protocol.encode(protocol.page(kinds, 1, len(kinds))))
+    return protocol.encode(protocol.page(kinds, 1, len(kinds)))
 
 
 @PAGES.get(_ROOT + "/Schemas", "ListScimSchemas")
-def list_schemas(call: Call[Organization, NoQuery, None]) -> Answer:
+@_scim
+def list_schemas(_: Call[Organization, NoQuery, None]) -> Answer:
     """The attributes of users and groups."""
-    return _serve(call, lambda: protocol.encode(protocol.page(SCHEMAS, 1, len(SCHEMAS))))
+    return protocol.encode(protocol.page(SCHEMAS, 1, len(SCHEMAS)))
 
 
 def _resource_type(organization: int, name: str, schema: str) -> dict[str, Any]:
