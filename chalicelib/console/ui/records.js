@@ -14,6 +14,18 @@ import { explain, toast, toastError } from "./toast.js";
  */
 
 /**
+ * A member whose value is one of some options.
+ * @param {string} name @param {string} label @param {Array<string | [any, string]>} options @param {Partial<Member>} [more] @returns {Member}
+ */
+export const choice = (name, label, options, more) => ({ name, label, kind: "select", options, ...more });
+
+/** Records by id as options of a choice. @param {any[]} records @param {string} [first] the option for none of them @returns {[any, string][]} */
+export const recordOptions = (records, first) => [
+  ...(first === undefined ? [] : [/** @type {[any, string]} */ (["", first])]),
+  ...records.map((each) => /** @type {[any, string]} */ ([each.id, each.name])),
+];
+
+/**
  * A dialog with the members of a record. Members that stay empty are not sent on creation; a change sends what changed.
  * @param {{title: string, members: Member[], values?: Record<string, any>, isNew?: boolean, action?: string, onSave: (values: Record<string, any>) => Promise<any>, onClose: () => void, wide?: boolean, first?: any, children?: any}} props
  *   `first` stands above the members, `children` below them

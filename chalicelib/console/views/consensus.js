@@ -7,7 +7,7 @@ import { consensus as words, quality } from "../strings_team.js";
 import { word } from "../strings_words.js";
 import { Button } from "../ui/controls.js";
 import { number } from "../ui/format.js";
-import { RecordDialog } from "../ui/records.js";
+import { choice, RecordDialog } from "../ui/records.js";
 import { useAsync } from "../ui/states.js";
 import { toastError } from "../ui/toast.js";
 
@@ -62,13 +62,8 @@ function NewConsensus({ sets, set, onMade, onClose }) {
   };
   return html`<${RecordDialog} title=${words.make} values=${{ name: words.nameOf(first), tasks: first, agreement: "0.5" }} onSave=${save} onClose=${onClose} members=${[
     { name: "name", label: words.name, required: true },
-    { name: "tasks", label: words.of, kind: "select", options: sets.map((name) => [name, name]) },
-    {
-      name: "class_attribute",
-      label: words.classes,
-      kind: "select",
-      options: [["", quality.byType], ...[...names].map((name) => [name, name])],
-    },
+    choice("tasks", words.of, sets),
+    choice("class_attribute", words.classes, [["", quality.byType], ...names]),
     { name: "agreement", label: words.agreement, hint: words.agreementHint },
   ]} />`;
 }

@@ -12,7 +12,7 @@ import { Icon } from "../ui/icons.js";
 import { Menu } from "../ui/menu.js";
 import { leaves as leafWords } from "../strings_manage.js";
 import { shapes as shapeWords } from "../strings_shapes.js";
-import { RecordDialog } from "../ui/records.js";
+import { choice, RecordDialog } from "../ui/records.js";
 import { suggestionPath } from "../ui/suggestions.js";
 import { Empty, useAsync } from "../ui/states.js";
 import { toast, toastError } from "../ui/toast.js";
@@ -116,23 +116,18 @@ function membersOf(word, mediaTypes, isChange) {
     each,
     text.shapes[/** @type {keyof typeof text.shapes} */ (each)],
   ]);
+  /** @type {[string, string][]} */
+  const kinds = [
+    ["video", text.video],
+    ["image", text.image],
+    ["multi", text.multi],
+  ];
   /** @type {import("../ui/records.js").Member[]} */
   const common = [
     { name: "name", label: text.name, required: true },
     { name: "description", label: text.description, kind: "long" },
   ];
-  if (word === "MediaType")
-    common.push({
-      name: "dtype",
-      label: text.mediaKind,
-      kind: "select",
-      options: [
-        ["video", text.video],
-        ["image", text.image],
-        ["multi", text.multi],
-      ],
-      only: "create",
-    });
+  if (word === "MediaType") common.push(choice("dtype", text.mediaKind, kinds, { only: "create" }));
   if (word === "LocalizationType")
     common.push(
       { name: "dtype", label: text.shape, kind: "select", options: /** @type {any} */ (shapes), only: "create" },
@@ -153,23 +148,8 @@ function membersOf(word, mediaTypes, isChange) {
     );
   if (word === "StateType")
     common.push(
-      {
-        name: "association",
-        label: text.association,
-        kind: "select",
-        options: [
-          ["Localization", text.associations.Localization],
-          ["Frame", text.associations.Frame],
-          ["Media", text.associations.Media],
-        ],
-        only: "create",
-      },
-      {
-        name: "interpolation",
-        label: text.interpolation,
-        kind: "select",
-        options: Object.entries(text.interpolations),
-      },
+      choice("association", text.association, Object.entries(text.associations), { only: "create" }),
+      choice("interpolation", text.interpolation, Object.entries(text.interpolations)),
     );
   if ((word === "LocalizationType" || word === "StateType") && !isChange)
     common.push({ name: "media_types", label: text.onMediaTypes, kind: "choices", options: mediaTypes });
@@ -280,14 +260,10 @@ function completionMembers(open, tops, attribute) {
   if (present && !found.some(([path]) => path === present)) found.push([present, present.split("/")[2]]);
   return found.length
     ? [
-        {
-          name: "completion",
-          label: leafWords.completion,
-          kind: "select",
-          options: [["", leafWords.completionNone], ...found],
+        choice("completion", leafWords.completion, [["", leafWords.completionNone], ...found], {
           hint: leafWords.completionHint,
           when: (values) => values.dtype === "string",
-        },
+        }),
       ]
     : [];
 }

@@ -9,7 +9,7 @@ import { quality as words } from "../strings_team.js";
 import { Button } from "../ui/controls.js";
 import { confirm } from "../ui/dialog.js";
 import { ago } from "../ui/format.js";
-import { RecordDialog } from "../ui/records.js";
+import { choice, RecordDialog } from "../ui/records.js";
 import { Await, Empty, useAsync } from "../ui/states.js";
 import { toastError } from "../ui/toast.js";
 import { Report } from "./quality_report.js";
@@ -97,14 +97,9 @@ function NewReport({ onClose }) {
     navigate(`/projects/${open.id}/quality/${uid}`);
   };
   return html`<${RecordDialog} title=${words.newReport} values=${{ iou: "0.5", versions: [], reference: "" }} onSave=${save} onClose=${onClose} members=${[
-    { name: "reference", label: words.reference, kind: "select", options: [["", words.eachOther], ...layers] },
+    choice("reference", words.reference, [["", words.eachOther], ...layers]),
     { name: "versions", label: words.layers, kind: "choices", options: layers },
-    {
-      name: "class_attribute",
-      label: words.classes,
-      kind: "select",
-      options: [["", words.byType], ...[...names].map((name) => [name, name])],
-    },
+    choice("class_attribute", words.classes, [["", words.byType], ...names]),
     { name: "iou", label: words.iou, hint: words.iouHint },
     { name: "class_aware", label: words.classAware, kind: "check" },
     { name: "query", label: words.query, hint: words.queryHint },

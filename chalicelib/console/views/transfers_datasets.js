@@ -10,7 +10,7 @@ import { confirm, Dialog } from "../ui/dialog.js";
 import { ago, bytes, date, number } from "../ui/format.js";
 import { Icon } from "../ui/icons.js";
 import { Menu } from "../ui/menu.js";
-import { RecordDialog } from "../ui/records.js";
+import { choice, RecordDialog, recordOptions } from "../ui/records.js";
 import { Await, Empty, useAsync } from "../ui/states.js";
 import { toast, toastError } from "../ui/toast.js";
 
@@ -80,18 +80,8 @@ function Freeze({ onClose, onDone }) {
   return html`<${RecordDialog} title=${words.add} action=${words.freeze} onSave=${save} onClose=${onClose} members=${[
     { name: "name", label: text.name, required: true },
     { name: "description", label: text.description, kind: "long" },
-    {
-      name: "section",
-      label: text.ofMedia,
-      kind: "select",
-      options: [["", text.allMedia], ...open.sections.map((/** @type {any} */ each) => [each.id, each.name])],
-    },
-    {
-      name: "version",
-      label: text.version,
-      kind: "select",
-      options: [["", text.allVersions], ...open.versions.map((/** @type {any} */ each) => [each.id, each.name])],
-    },
+    choice("section", text.ofMedia, recordOptions(open.sections, text.allMedia)),
+    choice("version", text.version, recordOptions(open.versions, text.allVersions)),
   ]} />`;
 }
 

@@ -6,12 +6,13 @@ import { text } from "../strings.js";
 import { datasets as datasetWords, transfers as words } from "../strings_manage.js";
 import { Progress } from "../ui/controls.js";
 import { sendFile } from "../ui/files.js";
-import { RecordDialog } from "../ui/records.js";
+import { choice, RecordDialog, recordOptions } from "../ui/records.js";
 import { did } from "../ui/tour.js";
 import { toast } from "../ui/toast.js";
 
 /** @typedef {import("../ui/records.js").Member} Member */
 
+/** @type {[string, string][]} */
 export const FORMATS = [
   ["coco", "COCO"],
   ["kwcoco", "KWCOCO"],
@@ -36,7 +37,12 @@ export const FORMATS = [
   ["parquet", "Parquet"],
 ];
 const WRITTEN_ONLY = ["fathomnet", "dwca", "geojson"];
-const READ = FORMATS.map(([name]) => name).filter((name) => !WRITTEN_ONLY.includes(name));
+const READ = FORMATS.filter(([name]) => !WRITTEN_ONLY.includes(name));
+/** @type {[string, string][]} */
+const PICTURES = [
+  ["jpg", "JPEG"],
+  ["png", "PNG"],
+];
 const OF_CLASSES = ["enum", "string", "bool", "int"];
 
 const TRIED = "limn.tried";
@@ -64,11 +70,8 @@ const attributes = (dtypes) => [
   ),
 ];
 
-/** @param {any[]} records @param {string} first @returns {[string, string][]} */
-const choices = (records, first) => [
-  ["", first],
-  ...records.map((each) => /** @type {[string, string]} */ ([each.id, each.name])),
-];
+/** From which number VOC counts pixels. */
+const FIRST_PIXEL = choice("first_pixel", words.firstPixel, ["1", "0"], { when: (values) => values.format === "voc" });
 
 /** @param {{dataset: string, onClose: () => void, onDone: () => void}} props `dataset` is the name of a version of a dataset; "" exports the project as it is */
 export function CreateExport({ dataset, onClose, onDone }) {
@@ -105,77 +108,25 @@ export function CreateExport({ dataset, onClose, onDone }) {
     });
   };
   const hasPictures = (/** @type {any} */ values) => values.frames !== "none";
+  const isOfProject = (/** @type {any} */ values) => !values.dataset;
   /** @type {Member[]} */
   const members = [
-    { name: "format", label: text.format, kind: "select", options: /** @type {any} */ (FORMATS) },
+    choice("format", text.format, FORMATS),
     { name: "name", label: text.name },
-    {
-      name: "task",
-      label: words.yoloTask,
-      kind: "select",
-      options: [
-        ["detect", words.tasks.detect],
-        ["segment", words.tasks.segment],
-      ],
-      when: (values) => values.format === "yolo",
-    },
-    {
-      name: "first_pixel",
-      label: words.firstPixel,
-      kind: "select",
-      options: ["1", "0"],
-      when: (values) => values.format === "voc",
-    },
-    {
-      name: "dataset",
-      label: datasetWords.of,
-      kind: "select",
-      options: dataset ? [["", datasetWords.present], dataset] : [["", datasetWords.present]],
-      when: () => Boolean(dataset),
-    },
-    {
-      name: "section",
-      label: text.ofMedia,
-      kind: "select",
-      when: (values) => !values.dataset,
-      options: choices(open.sections, text.allMedia),
-    },
-    {
-      name: "version",
-      label: text.version,
-      kind: "select",
-      when: (values) => !values.dataset,
-      options: choices(open.versions, text.allVersions),
-    },
-    {
-      name: "attribute",
-      label: text.classesFrom,
-      kind: "select",
-      options: [["", text.typeName], ...attributes(OF_CLASSES)],
-      hint: text.classesHint,
-    },
-    {
-      name: "frames",
-      label: text.pictures,
-      kind: "select",
-      options: [
-        ["none", text.noPictures],
-        ["frames", text.labeledFrames],
-        ["crops", text.cropsOf],
-        ["every", text.everyFrame],
-      ],
-    },
+    choice("task", words.yoloTask, Object.entries(words.tasks), { when: (values) => values.format === "yolo" }),
+    FIRST_PIXEL,
+    choice("dataset", datasetWords.of, [["", datasetWords.present], dataset], { when: () => Boolean(dataset) }),
+    choice("section", text.ofMedia, recordOptions(open.sections, text.allMedia), { when: isOfProject }),
+    choice("version", text.version, recordOptions(open.versions, text.allVersions), { when: isOfProject }),
+    choice("attribute", text.classesFrom, [["", text.typeName], ...attributes(OF_CLASSES)], { hint: text.classesHint }),
+    choice("frames", text.pictures, [
+      ["none", text.noPictures],
+      ["frames", text.labeledFrames],
+      ["crops", text.cropsOf],
+      ["every", text.everyFrame],
+    ]),
     { name: "every", label: text.everyN, kind: "number", when: (values) => values.frames === "every" },
-    {
-      name: "image_format",
-      label: words.imageFormat,
-      kind: "select",
-      options: [
-        ["jpg", "JPEG"],
-        ["png", "PNG"],
-      ],
-      when: hasPictures,
-    },
+    choice("image_format", words.imageFormat, PICTURES, { when: hasPictures }),
     { name: "image_height", label: words.imageHeight, kind: "number", hint: words.imageHeightHint, when: hasPictures },
     { name: "split", label: text.splitMedia, kind: "check" },
     { name: "test", label: words.splitTest, kind: "check", when: (values) => Boolean(values.split) },
@@ -211,55 +162,25 @@ export function CreateImport({ onClose, onDone }) {
   };
   /** @type {Member[]} */
   const members = [
-    {
-      name: "format",
-      label: text.format,
-      kind: "select",
-      options: /** @type {any} */ (FORMATS.filter(([name]) => READ.includes(name))),
-    },
-    {
-      name: "first_pixel",
-      label: words.firstPixel,
-      kind: "select",
-      options: ["1", "0"],
-      when: (values) => values.format === "voc",
-    },
-    {
-      name: "match",
-      label: text.findMedia,
-      kind: "select",
-      options: [
-        ["name", text.byName],
-        ["path", text.byPath],
-        ["md5", text.byMd5],
-      ],
-    },
-    { name: "version", label: text.version, kind: "select", options: choices(open.versions, text.sameVersion) },
-    {
-      name: "class_attribute",
-      label: words.classAttribute,
-      kind: "select",
-      options: [["", text.typeName], ...attributes(["enum", "string"])],
+    choice("format", text.format, READ),
+    FIRST_PIXEL,
+    choice("match", text.findMedia, [
+      ["name", text.byName],
+      ["path", text.byPath],
+      ["md5", text.byMd5],
+    ]),
+    choice("version", text.version, recordOptions(open.versions, text.sameVersion)),
+    choice("class_attribute", words.classAttribute, [["", text.typeName], ...attributes(["enum", "string"])], {
       hint: words.classAttributeHint,
-    },
-    {
-      name: "outside",
-      label: words.outside,
-      kind: "select",
-      options: [
-        ["refuse", words.refuse],
-        ["clip", words.clip],
-      ],
-    },
-    {
-      name: "unknown_attributes",
-      label: words.unknownAttributes,
-      kind: "select",
-      options: [
-        ["refuse", words.refuse],
-        ["drop", words.drop],
-      ],
-    },
+    }),
+    choice("outside", words.outside, [
+      ["refuse", words.refuse],
+      ["clip", words.clip],
+    ]),
+    choice("unknown_attributes", words.unknownAttributes, [
+      ["refuse", words.refuse],
+      ["drop", words.drop],
+    ]),
     { name: "create_media", label: text.createMedia, kind: "check" },
     { name: "section", label: words.intoFolder, when: (values) => Boolean(values.create_media) },
     { name: "create_types", label: text.createTypes, kind: "check", when: () => may("Full Control") },
