@@ -1,7 +1,10 @@
 """`make reliability` and `make soak`: run what proves that nothing is lost, write docs/reliability.md with its figures.
 
-    python -m tests.faults                kills and full disks, the other tests of faults of the night, parsers
-    python -m tests.faults kills|tests|parsers|soak    one of these
+    python -m tests.faults                all of these but the soak
+    python -m tests.faults kills          kills and full disks
+    python -m tests.faults clocks|files   jumps of the clock; flipped bits in each kind of file
+    python -m tests.faults tests          the other tests of faults of the night
+    python -m tests.faults parsers|soak   parsers; an hour of mixed load
     python -m tests.faults page           nothing; the page from the figures that are there
 
 Each part keeps its figures in a folder of its own, `build/figures/<part>`, from its beginning: interrupted or failed,
@@ -29,15 +32,22 @@ BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
 MOST = ("requests a second held", "requests a second in a burst")
 """Kinds of which the largest counts, not the sum."""
 PYTHON = sys.executable
+CLOCKS = "tests/faults/test_clocks.py"
 KILLS = ("tests/faults/test_killed_stack.py", "tests/faults/test_killed_work.py")
+FILES = ("tests/infra/emulator/test_database.py", "tests/infra/local/test_folder.py")
 _NIGHTLY = [PYTHON, "-m", "pytest", "-q", "-m", "nightly"]
 PARTS = {
     "kills": [*_NIGHTLY, "-n", "0", *KILLS],
-    "tests": [*_NIGHTLY, "-n", "auto", "--dist", "worksteal", "tests/faults", *(f"--ignore={each}" for each in KILLS)],
+    "clocks": [*_NIGHTLY, "-n", "0", CLOCKS],
+    "files": [PYTHON, "-m", "pytest", "-q", "-m", "", "-n", "0", "-k", "flipped", *FILES],
+    "tests": [
+        *(*_NIGHTLY, "-n", "auto", "--dist", "worksteal", "tests/faults"),
+        *(f"--ignore={each}" for each in (*KILLS, CLOCKS)),
+    ],
     "parsers": [PYTHON, "-m", "tests.faults.atheris_parsers"],
     "soak": [PYTHON, "-m", "tests.bench.soak"],
 }
-USUAL = ("kills", "tests", "parsers")
+USUAL = ("kills", "clocks", "files", "tests", "parsers")
 STATE = "state.json"
 
 

@@ -89,7 +89,7 @@ def in_pixels(label):
 @pytest.mark.parametrize(
     ("name", "shape"), [(name, shape) for name, shapes in KEPT.items() for shape in sorted(shapes)]
 )
-@examples(5, 200, st.data())
+@examples(5, 60, st.data())
 def test_what_a_format_holds_comes_back(name, shape, data):
     label = data.draw(labels(shape))
     (found,), left_out, _ = read_back(name, label)
@@ -140,7 +140,7 @@ def test_outlines_and_areas_are_those_of_shapely(turned, ellipse, holes):
 
 
 @pytest.mark.parametrize(("task", "shape"), [("obb", "angle"), ("pose", "skeleton"), ("segment", "ellipse")])
-@examples(5, 200, st.data())
+@examples(5, 100, st.data())
 def test_yolo_holds_what_its_task_has(task, shape, data):
     label = data.draw(labels(shape))
     (found,), left_out, archive = read_back("yolo", label, msgspec.structs.replace(DATASET, task=task))

@@ -54,6 +54,16 @@ def told(before: Doc, after: Doc) -> Told:
     return old, new
 
 
+def told_of_all(pairs: Iterable[tuple[Doc, Doc]]) -> Told:
+    """What the change log says of each of several rows: all members that changed in any, as they were in the first."""
+    old: Doc = {}
+    new: Doc = {}
+    for before, after in pairs:
+        was, now = told(before, after)
+        old, new = {**was, **old}, {**new, **now}
+    return old, new
+
+
 def merged(attributes: Doc, body: Doc) -> Doc:
     """Attributes after a change."""
     resets = {name: DEFAULTS.get(name) for name in body.get("reset_attributes", ())}

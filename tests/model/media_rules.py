@@ -46,7 +46,8 @@ class MediaRules(World):
             self.ask("PATCH", f"Medias/{self.project}", {"ids": numbers, **body}, status=status, count=count)
             if off:
                 return
-        before = {number: self.model.media[number] for number in numbers[: 1 if one else None]}
+        numbers.sort(key=lambda number: (self.model.media[number]["name"], number))
+        before = {number: self.model.media[number] for number in numbers}
         edited = [number for number in before if text is not None and not same(before[number]["text"], text)]
         moved = [number for number in before if (before[number]["archive_state"], wish) in NEXT]
         for number in {*edited, *moved}:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-from tests.model.annotation_model import LOCALIZATION, STATE, Doc, element, merged, told
+from tests.model.annotation_model import LOCALIZATION, STATE, Doc, element, merged, told, told_of_all
 from tests.model.annotation_world import (
     EVERYTHING,
     NAMES,
@@ -241,12 +241,14 @@ class Histories(MediaRules):
             after["elemental_id"] = body.get("new_elemental_id", row["elemental_id"])
             return after
 
-        entry = told(found[0], changed(found[0]))
+        pairs = [(row, changed(row)) for row in found]
+        is_of_values = not body.keys() & {"new_version", "new_elemental_id"}
         in_place = body.get("in_place", int(not (kind == STATE and "new_version" in body)))
         if in_place:
-            self.moved(kind, [(row, changed(row)) for row in found], entry)
+            entry = told_of_all(pairs) if is_of_values else told(*pairs[0])
+            self.moved(kind, pairs, entry)
             return
-        self.copied(kind, [(row, changed(row)) for row in found], entry)
+        self.copied(kind, pairs, told(*pairs[0]))
 
     def moved(self, kind: str, pairs: list[tuple[Doc, Doc]], entry: Any) -> None:
         """Rows that stay in their element keep their mark; the others follow in their order."""

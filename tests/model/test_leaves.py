@@ -11,7 +11,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
 
-from tests.model.annotation_model import DELETED, UNTOLD, Doc, Told, merged, same, told
+from tests.model.annotation_model import DELETED, UNTOLD, Doc, Told, merged, same, told, told_of_all
 from tests.model.machine import TwoWriters, run
 
 pytestmark = pytest.mark.slow
@@ -154,7 +154,7 @@ class Trees(TwoWriters):
             }
             for number in numbers
         }
-        self.tell(numbers, told(self.leaves[numbers[0]], after[numbers[0]]))
+        self.tell(numbers, told_of_all((self.leaves[number], after[number]) for number in numbers))
         self.leaves |= after
 
     @rule(who=flags, pick=picks)

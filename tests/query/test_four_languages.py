@@ -116,7 +116,7 @@ def boxes(rng: Random) -> list[Any]:
 
 
 @pytest.mark.slow
-@examples(6, 500, SEEDS)
+@examples(6, 200, SEEDS)
 def test_what_one_language_finds_every_other_finds(seed: int):
     rng = Random(seed)
     rig = Rig(*boxes(rng))

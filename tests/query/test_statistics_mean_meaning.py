@@ -114,13 +114,13 @@ def same(one: Any, other: Any) -> bool:
 
 
 @pytest.mark.slow
-@examples(10, 2000, SEEDS)
+@examples(10, 600, SEEDS)
 def test_statistics_in_sql_equal_plain_python(seed: int):
     statistics_agree(*asked_world(seed), Random(seed))
 
 
 @pytest.mark.slow
-@examples(6, 1000, SEEDS)
+@examples(6, 300, SEEDS)
 def test_statistics_count_only_what_the_caller_may_see(seed: int):
     rng = Random(seed)
     scope = {kind: random_scope(rng, kind) for kind in Kind if rng.random() < 0.7}

@@ -12,6 +12,7 @@ from infra.emulator.s3.contents import BLOCK, Body, Content
 from infra.emulator.sqlite import database
 from infra.emulator.sqlite.database import NAME, Database
 from infra.emulator.sqlite.integrity import ACKNOWLEDGED, CannotStore, Damaged, checksum
+from tests.faults import figures
 
 FLIPS = 60
 LOG = f"{NAME}-wal"
@@ -89,6 +90,8 @@ def test_a_flipped_bit_is_found_or_changes_nothing(saved, tmp_path, way, name):
         assert name == NAME or (place / name).read_bytes() == flipped
         assert way != "killed" or (place / LOG).stat().st_size == (directory / way / LOG).stat().st_size
         assert not list(place.glob("*.kept"))
+    figures.note("flipped bits of files", f"{way} {name}", FLIPS)
+    figures.note("flipped bits that were named", f"{way} {name}", found)
     # a killed process leaves all pages in the log, which stand before those of the database
     assert found > FLIPS / 4 or (way, name) == ("killed", NAME)
 
@@ -286,6 +289,20 @@ def test_a_flipped_bit_of_a_content_is_found_where_it_is_read(files):
     path.write_bytes(bytes(2 * BLOCK))
     with pytest.raises(Damaged, match=content.name), Content(content.name, content.size, content.sums).open() as reader:
         b"".join(reader.blocks(2 * BLOCK + 5, 1))
+
+
+def test_any_flipped_bit_of_a_content_is_found(files):
+    dice = random.Random(1)
+    content = stored(dice.randbytes(3 * BLOCK + 7))
+    path = files / content.name
+    whole = path.read_bytes()
+    for _ in range(FLIPS):
+        flip(path, dice)
+        with pytest.raises(Damaged, match=content.name), content.open() as reader:
+            b"".join(reader.blocks(0, content.size))
+        path.write_bytes(whole)
+    figures.note("flipped bits of files", "a stored object", FLIPS)
+    figures.note("flipped bits that were named", "a stored object", FLIPS)
 
 
 def test_a_content_that_the_disk_does_not_take_leaves_nothing(files, monkeypatch):

@@ -16,6 +16,7 @@ from infra.emulator.batch.store import JobStore
 from infra.emulator.sqlite.integrity import Damaged, OfNewerRelease
 from infra.emulator.sqlite.sqlite_file import VERSION, begin
 from infra.local.folder import PLACE, CannotStart, Folder, demand_ports, read_place, read_port
+from tests.faults import figures
 
 ROOT = Path(__file__).parents[3]
 
@@ -110,6 +111,7 @@ def test_any_flipped_bit_of_local_json_ends_nothing(tmp_path):
         changed[place] ^= 1 << bit
         (tmp_path / PLACE).write_bytes(changed)
         assert all(isinstance(value, str) for value in read_place(tmp_path).values())
+    figures.note("flipped bits of files", PLACE, 8 * len(whole))
 
 
 def test_any_flipped_byte_in_the_header_of_the_jobs_is_opened_or_named(tmp_path):
@@ -124,6 +126,8 @@ def test_any_flipped_byte_in_the_header_of_the_jobs_is_opened_or_named(tmp_path)
             JobStore(path).close()
         except Damaged as reason:
             damaged.append(f"{reason} {reason.remedy}")
+    figures.note("flipped bits of files", "the header of jobs.sqlite", 100)
+    figures.note("flipped bits that were named", "the header of jobs.sqlite", len(damaged))
     assert len(damaged) > 10
     assert all(str(path) in said and "Move it away" in said and "FRESH" not in said for said in damaged)
 
