@@ -66,12 +66,12 @@ class Work:
         going = ("pending", "running")
         return {kind: (None if state.lower() in going else state, why) for kind, (state, why) in found.items()}
 
-    def check(self):
-        """What succeeded is whole; what failed says why."""
+    def check(self, told="work under kills of the whole local stack"):
+        """What succeeded is whole; what failed says why. `told` is the figure in which it counts."""
         for kind, (state, why) in self.ends().items():
             is_done = state.lower() == "succeeded"
             assert is_done or (state.lower() in ("failed", "error") and why), (kind, state, why)
-            figures.note("work under kills of the whole local stack", f"{kind}: {'done' if is_done else 'failed'}", 1)
+            figures.note(told, f"{kind}: {'done' if is_done else 'failed'}", 1)
             if is_done and kind == "import":
                 project = self.client.insist("GET", f"Import/{self.imported}")["project"]
                 assert self.client.insist("GET", f"LocalizationCount/{project}") == BOXES

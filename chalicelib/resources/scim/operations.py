@@ -71,7 +71,7 @@ def _page(call: Call[Organization, ScimQuery, None], found: list[dict[str, Any]]
     return protocol.encode(protocol.page(found, call.query.start_index, call.query.count))
 
 
-def _created(shown: dict[str, Any]) -> Answer:
+def _encode_created(shown: dict[str, Any]) -> Answer:
     return protocol.encode(shown, 201, Location=shown["meta"]["location"])
 
 
@@ -86,7 +86,7 @@ def list_users(call: Call[Organization, ScimQuery, None]) -> Answer:
 @_scim
 def create_user(call: Call[Organization, NoQuery, bytes]) -> Answer:
     """Make a user, with an account and an affiliation."""
-    return _created(users.describe(users.create(call.organization, protocol.read(call.body))))
+    return _encode_created(users.describe(users.create(call.organization, protocol.read(call.body))))
 
 
 @PAGES.get(_ROOT + "/Users/{id}", "GetScimUser", addresses=_ONE)
@@ -133,7 +133,7 @@ def list_groups(call: Call[Organization, ScimQuery, None]) -> Answer:
 @_scim
 def create_group(call: Call[Organization, NoQuery, bytes]) -> Answer:
     """Make a group."""
-    return _created(groups.describe(groups.create(call.organization, protocol.read(call.body))))
+    return _encode_created(groups.describe(groups.create(call.organization, protocol.read(call.body))))
 
 
 @PAGES.get(_ROOT + "/Groups/{id}", "GetScimGroup", addresses=_ONE)
