@@ -67,6 +67,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     email_enabled: bool = True
     notify_address: str = ""
     """Addresses of the operator that receive notices by email: of Notify, of new users and members. Empty for none."""
+    copies_days: Annotated[int, Meta(ge=35, le=36_500)] = 35
+    """For how many days backups, replaced objects and logs are kept at most; DynamoDB's own backups reach back 35."""
     anonymous_registration: bool = False
     confirm_registration: bool = False
     """Whether an anonymous registration becomes active only when its address is confirmed."""

@@ -1,9 +1,11 @@
-"""The purge queue's function: removes the remains of deleted entities, and continues unfinished bulk changes."""
+"""The purge queue's function: removes remains of deleted entities and erased persons, continues bulk changes."""
 
 from __future__ import annotations
 
 from chalicelib.maintenance import bulk_changes
 from chalicelib.resources.bulk.messages import FinishBulkChange
+from chalicelib.resources.erasures import service as erasures_service
+from chalicelib.resources.erasures.messages import ErasePerson
 from chalicelib.resources.projects import purging
 from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.resources.types import retirement
@@ -17,6 +19,7 @@ handler = worker(
     {
         PurgeProject: lambda message, delivery: purging.purge(message, delivery.seconds_left() - SPARE),
         FinishBulkChange: lambda message, delivery: bulk_changes.finish(message, delivery.seconds_left() - SPARE),
+        ErasePerson: lambda message, delivery: erasures_service.erase(message, delivery.seconds_left() - SPARE),
         BuryRetired: lambda message, delivery: retirement.delete_entities(message, delivery.seconds_left() - SPARE),
     }
 )

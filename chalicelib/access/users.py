@@ -19,6 +19,7 @@ from chalicelib.core.models.accounts import (
     Membership,
     User,
 )
+from chalicelib.core.permissions import Level
 from chalicelib.core.records import padded
 from chalicelib.errors import NotFound
 from chalicelib.storage.dynamodb import records
@@ -55,6 +56,31 @@ def is_known(caller: Caller, user: User) -> bool:
         return True
     own = {membership.project for membership in records.list_linked(MEMBERSHIP, "user", caller.id)}
     return any(membership.project in own for membership in records.list_linked(MEMBERSHIP, "user", user.id))
+
+
+def is_responsible(caller: Caller, user: User) -> bool:
+    """Whether a caller answers for all that a user may reach.
+
+    That are staff, and administrators of every organization that the user is affiliated with or has a project of,
+    unless the user is of the staff or the caller.
+    """
+    if caller.is_staff:
+        return True
+    organizations = organizations_of(user.id)
+    return (
+        not user.is_staff
+        and user.id != caller.id
+        and bool(organizations)
+        and all(authentication.organization_level(caller, each) >= Level.FULL for each in organizations)
+    )
+
+
+def organizations_of(user: int) -> set[int]:
+    """The organizations that a user is affiliated with or has a project of."""
+    projects = records.many(PROJECT, [each.project for each in records.list_linked(MEMBERSHIP, "user", user)])
+    return {each.organization for each in records.list_linked(AFFILIATION, "user", user)} | {
+        each.organization for each in projects.values() if each.deleted is None
+    }
 
 
 def check_known(users: Iterable[int], organization: int) -> None:

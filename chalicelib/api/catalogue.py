@@ -17,6 +17,7 @@ _MODULES = (
     "organizations.affiliation_operations",
     "identity_providers.operations",
     "audit_log.operations",
+    "erasures.operations",
     "usage.operations",
     "accounts.invitation_operations",
     "accounts.session_operations",

@@ -59,6 +59,7 @@ LIMITS: dict[str, tuple[Most, ...] | Elsewhere] = {
     "bucket_source": (Most(number=20), Most(number=1_000, owner="bucket of one name", link="bucket_name")),
     "comment": (Most(number=50_000),),
     "dataset": (Most(number=1_000, may_grow=True),),
+    "erasure": (Most(number=10_000, owner="organization", link="organization"),),
     "export": (Most(number=5_000, may_grow=True),),
     "favorite": (Most(number=1_000, owner=_OF_USER, begins=_of_user),),
     "file_type": _TYPES,

@@ -66,6 +66,10 @@ class Resource(Struct, kw_only=True, omit_defaults=True):
     """Members that hold Structs which keep unknown members."""
     hidden: ClassVar[frozenset[str]] = frozenset()
     """Members that are stored and never emitted."""
+    personal: ClassVar[frozenset[str]] = frozenset()
+    """Members that hold a person's name, address or network address; an erasure clears them (decision 207)."""
+    mentioning: ClassVar[frozenset[str]] = frozenset()
+    """Members of free text in which `@username` mentions a person; an erasure replaces the mention."""
     sparse: ClassVar[frozenset[str]] = frozenset()
     """Members that answers have only where they are set: of features that few objects use."""
     computed: ClassVar[Mapping[str, Mapping[str, str]]] = {}

@@ -27,6 +27,7 @@ from chalicelib.resources.annotators.schemas import ANNOTATOR
 from chalicelib.resources.bucket_sources.schemas import BUCKET_SOURCE
 from chalicelib.resources.comments.schemas import COMMENT
 from chalicelib.resources.consensus.schemas import CONSENSUS_LAYER
+from chalicelib.resources.erasures.schemas import ERASURE
 from chalicelib.resources.imports.schemas import IMPORT
 from chalicelib.resources.quality.schemas import QUALITY_REPORT
 from chalicelib.resources.tasks.schemas import TASK
@@ -43,7 +44,7 @@ from tests.service import Api, join, new_user
 OTHERS: tuple[RecordKind[Any], ...] = (
     ALGORITHM, ANALYSIS, ANNOTATOR, APPLET, BOOKMARK, BUCKET_SOURCE, COMMENT, DATASET, EXPORT, FAVORITE, GROUP,
     HOSTED_TEMPLATE, IDENTITY_PROVIDER, IMPORT, INVITATION, SHARE_LINK, JOB, QUALITY_REPORT, RULE, TASK, TEMPORARY_FILE,
-    CONSENSUS_LAYER,
+    CONSENSUS_LAYER, ERASURE,
 )  # fmt: skip
 """Of which one is made straight in the table."""
 LEVELS = ["View Only", "Can Edit", "Can Transfer", "Can Execute", "Full Control"]

@@ -16,6 +16,7 @@ from chalicelib.resources.media import streams
 from chalicelib.resources.projects import counts as projects_counts
 from chalicelib.resources.webhooks import delivery
 from chalicelib.settings import settings
+from chalicelib.storage.audit import chain
 from chalicelib.storage.dynamodb import entities, entity_rows, ids, limits
 from chalicelib.storage.log import log, wakeups
 from chalicelib.storage.view import views
@@ -202,6 +203,7 @@ def restart():
     entity_rows._pool = ThreadPoolExecutor(max_workers=8, thread_name_prefix="entities")
     entities._visible.clear()
     ids.forget()
+    chain._heads.clear()
     limits._counts.clear()
     creation._firsts.clear()
     log._hints.clear()

@@ -24,6 +24,7 @@ from chalicelib.resources.clips import service as clips_service
 from chalicelib.resources.clips.messages import CutClip
 from chalicelib.resources.consensus.messages import MakeConsensus
 from chalicelib.resources.email.messages import SendEmail
+from chalicelib.resources.erasures.messages import ErasePerson
 from chalicelib.resources.exports.messages import DrawPictures, JoinExport, PlanExport, RemoveExport, WritePart
 from chalicelib.resources.imports.messages import CheckImport, RemoveImport, RunImportPart
 from chalicelib.resources.media.messages import ImportImage
@@ -50,6 +51,7 @@ from tests import objects
 from tests.faults import (
     figures,
     picture,
+    test_erasure_crashes,
     test_export_crashes,
     test_import_crashes,
     test_retirement_crashes,
@@ -195,9 +197,8 @@ class Rig:
             project = self.things["project"]
             later(timedelta(days=40), lambda: (tus.sweep(), upkeep.look_after(project)))
             return
-        functions = handlers()
         for _ in range(MOST_DELIVERIES):
-            waiting = [(url, shelf_of(queue_of(url, aws.REGION))) for url in functions]
+            waiting = [(url, shelf_of(queue_of(url, aws.REGION))) for url in handlers()]
             found = next(((url, shelf, message) for url, shelf in waiting for message in shelf), None)
             if found is None:
                 return
@@ -206,7 +207,7 @@ class Rig:
             shelf.append(message)
             context = Context("function", 1024, "arn", time.monotonic() + 900)
             event = event_of(queue_of(url, aws.REGION), [message])
-            if not failures(functions[url](event, context), {message.id}):
+            if not failures(handlers()[url](event, context), {message.id}):
                 shelf.remove(message)
             elif message.approximate_receive_count >= RECEIVES:
                 raise AssertionError(f"a dead letter: {message.body}")
@@ -226,9 +227,7 @@ class Rig:
         """What must be the same after every crash."""
         seen = picture.take(self.undo)
         text = Counter(_rounded(f"{key} {value}") for key, value in (*seen.records.items(), *seen.things.items()))
-        if flow == "compact":
-            text = {}
-        return text, len(seen.commits)
+        return {} if flow == "compact" else text, len(seen.commits)
 
 
 def _rounded(text):
@@ -342,6 +341,7 @@ def _differences(one, other):
 
 
 ELSEWHERE = {
+    ErasePerson: test_erasure_crashes.test_an_erasure_killed_anywhere_and_asked_for_again_leaves_nothing,
     BuryRetired: test_retirement_crashes.test_a_burial_killed_anywhere_and_delivered_again_is_done_once,
     ProjectChanged: test_webhook_crashes.test_no_crash_loses_an_event,
     DeliverEvents: test_webhook_crashes.test_no_crash_loses_an_event,

@@ -51,6 +51,7 @@ CREATED_BY = {
     "rowprotection": ["CreateRowProtection"],
     "run": [],  # made below: a launch needs a cluster that answers
     "section": ["CreateSection"],
+    "erasure": ["CreateErasure"],
     "share_link": ["CreateShareLink"],
     "task": ["CreateTaskList"],
     "temporary_file": ["CreateTemporaryFile"],

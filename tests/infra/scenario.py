@@ -7,6 +7,8 @@ import tempfile
 import uuid
 from pathlib import Path
 
+import msgspec
+
 from chalicelib.core.models.accounts import PROJECT
 from chalicelib.core.models.credentials import key_of as key_of_token
 from chalicelib.maintenance import compaction
@@ -17,8 +19,10 @@ from chalicelib.resources.clips import service as clips_service
 from chalicelib.resources.clips.messages import CutClip
 from chalicelib.resources.email import service as email_service
 from chalicelib.resources.email.messages import SendEmail
+from chalicelib.resources.erasures import service as erasures_service
 from chalicelib.resources.exports import steps as exports_steps
 from chalicelib.resources.exports.messages import PlanExport
+from chalicelib.resources.jobs.runs import RUN
 from chalicelib.resources.notifications import service as notifications_service
 from chalicelib.resources.projects import purging
 from chalicelib.resources.projects.messages import PurgeProject
@@ -85,6 +89,7 @@ class Scenario(MediaScenes, JobScenes):
                 delivery.sweep()
             self.api.drain()
             self.holes()
+            self.erasure()
             self.purge()
             self.receiver.close()
             assert cluster.workflows == {}
@@ -262,6 +267,21 @@ class Scenario(MediaScenes, JobScenes):
         assert api.delete(f"LeafType/{kind}").status == 200
         api.drain()
         assert retired.current(project).entries == ()
+
+    def erasure(self):
+        """Somebody whom a comment mentions is erased, while a job of theirs runs."""
+        person = new_user()
+        join(person, self.project, "Can Edit")
+        kind = self.api.made(f"MediaTypes/{self.project}", {"name": "seen", "dtype": "image"})
+        media = self.api.made(f"Medias/{self.project}", {"type": kind, "name": "a.jpg", "md5": ""})
+        self.api.made(f"Comments/{self.project}", {"text": f"@{person.user.username}", "media_id": media})
+        run = records.list_children(RUN, self.project)[0]
+        records.edit(RUN, run.uid, lambda run: msgspec.structs.replace(run, user=person.user.id))
+        assert person.delete(f"Project/{self.project}").status == 403  # which the audit log has
+        self.patch.setattr(erasures_service, "SETTLED", 0)
+        made = self.api.made(f"Erasures/{self.organization}", {"user": person.user.id})
+        self.api.drain()
+        assert self.api.get(f"Erasure/{made}").json["status"] == "Completed"
 
     def purge(self):
         number = self.project

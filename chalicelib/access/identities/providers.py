@@ -138,6 +138,8 @@ class IdentityProvider(Resource, kw_only=True):
 class Identity(Resource, kw_only=True):
     """A user as an identity provider knows it."""
 
+    personal: ClassVar = frozenset({"subject"})
+
     id: int
     user: int
     provider: int

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import Resource, Timestamp
 
 
 class ScimUser(Resource, kw_only=True):
     """What the identity provider of an organization calls a user."""
+
+    personal: ClassVar = frozenset({"user_name", "external_id"})
 
     id: int
     organization: int

@@ -9,8 +9,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from chalicelib.core.models.accounts import USER, SecondFactor, User
-from chalicelib.core.models.credentials import hash_of
+from chalicelib.core.models.accounts import USER, User
+from chalicelib.core.models.credentials import SecondFactor, hash_of
 from chalicelib.core.resource import now
 from chalicelib.core.values import one_time_codes
 from chalicelib.errors import BadInput, Forbidden, TooMany

@@ -2,6 +2,7 @@
 import { del, get, patch, post } from "../client.js";
 import { html, useState } from "../lib.js";
 import { user } from "../store.js";
+import { access as accessWords } from "../strings_access.js";
 import { text } from "../strings.js";
 import { word, wordChoice } from "../strings_words.js";
 import { Button } from "../ui/controls.js";
@@ -12,6 +13,7 @@ import { toast } from "../ui/toast.js";
 import { webhooks as webhookWords } from "../strings_manage.js";
 import { Webhooks } from "./manage_webhooks.js";
 import { AuditLog } from "./organization_audit.js";
+import { EraseDialog, Erasures } from "./organization_erasures.js";
 import { IdentityProviders } from "./organization_providers.js";
 import { Usage } from "./organization_usage.js";
 import { OrganizationRecords } from "./organization_records.js";
@@ -50,13 +52,16 @@ function Content({ organization, isAdmin, affiliations, invitations, buckets, ag
       html`<${RecordDialog} title=${text.invite} action=${text.sendInvitation} values=${{ permission: "Member" }} onClose=${close} onSave=${(/** @type {any} */ values) => saved(post(`Invitations/${organization.id}`, values).then(() => toast(text.invited(values.email), { kind: "good" })))} members=${[{ name: "email", label: text.email, required: true }, { name: "permission", label: text.level, kind: "select", options: LEVELS.map(wordChoice) }]} />`,
     affiliation: () =>
       html`<${RecordDialog} title=${editing.item.username} isNew=${false} values=${editing.item} onClose=${close} onSave=${(/** @type {any} */ values) => saved(patch(`Affiliation/${editing.item.id}`, values))} members=${[{ name: "permission", label: text.level, kind: "select", options: LEVELS.map(wordChoice) }]} />`,
+    erasure: () =>
+      html`<${EraseDialog} organization=${organization.id} person=${editing.item} onClose=${close} again=${again} />`,
     bucket: () =>
       html`<${RecordDialog} title=${editing.item?.name ?? text.newBucket} isNew=${!editing.item} values=${editing.item ?? { store_type: "AWS" }} onClose=${close} onSave=${(/** @type {any} */ values) => saved(editing.item ? patch(`Bucket/${editing.item.id}`, values) : post(`Buckets/${organization.id}`, values))} members=${BUCKET} />`,
   });
   return html`<header><h1>${organization.name}</h1>${isAdmin && html`<${Button} icon="edit" onClick=${() => setEditing({ kind: "organization" })}>${text.edit}<//>`}</header>
     <${RecordTable} title=${text.people} icon="people" items=${affiliations} nameOf=${(/** @type {any} */ each) => each.username} onCreate=${isAdmin ? () => setEditing({ kind: "invitation" }) : undefined} createLabel=${text.invite} isLocked=${(/** @type {any} */ each) => !isAdmin || each.user === user.value?.id}
       columns=${[{ name: text.name, render: (/** @type {any} */ each) => html`<strong>${`${each.first_name ?? ""} ${each.last_name ?? ""}`.trim() || each.username}</strong>` }, { name: text.email, render: (/** @type {any} */ each) => each.email }, { name: text.level, render: (/** @type {any} */ each) => html`<span class="chip">${word(each.permission)}</span>` }]}
-      onChange=${(/** @type {any} */ item) => setEditing({ kind: "affiliation", item })} onRemove=${(/** @type {any} */ each) => saved(del(`Affiliation/${each.id}`))} />
+      onChange=${(/** @type {any} */ item) => setEditing({ kind: "affiliation", item })} onRemove=${(/** @type {any} */ each) => saved(del(`Affiliation/${each.id}`))}
+      more=${(/** @type {any} */ item) => [{ label: accessWords.erasePerson, icon: "trash", danger: true, run: () => setEditing({ kind: "erasure", item }) }]} />
     ${
       isAdmin &&
       invitations.length > 0 &&
@@ -72,6 +77,7 @@ function Content({ organization, isAdmin, affiliations, invitations, buckets, ag
     ${isAdmin && html`<${Webhooks} path=${`OrganizationWebhooks/${organization.id}`} lead=${webhookWords.organizationLead} nameOf=${(/** @type {number} */ user_) => affiliations.find((each) => each.user === user_)?.username ?? text.userNumber(user_)} />`}
     ${isAdmin && html`<${IdentityProviders} organization=${organization.id} />`}
     ${isAdmin && html`<${Usage} organization=${organization} again=${again} />`}
+    ${isAdmin && html`<${Erasures} organization=${organization.id} people=${affiliations} />`}
     ${isAdmin && html`<${AuditLog} organization=${organization.id} />`}
     ${editing && dialogs[editing.kind]()}`;
 }

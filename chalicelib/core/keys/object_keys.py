@@ -171,6 +171,11 @@ def organization_key(organization: int, name: str) -> ObjectKey:
     return _made(f"{organization}/{name}")
 
 
+def avatar_prefix(user: int) -> ObjectPrefix:
+    """The folder of a user's picture."""
+    return _folder(f"user_data/{user}/")
+
+
 def avatar_key(user: int, extension: str) -> ObjectKey:
     """The key of a user's picture."""
     return _made(f"user_data/{user}/avatar.{extension}")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
@@ -35,6 +36,8 @@ FIRST = "0" * 64
 class AuditEntry(Resource, kw_only=True):
     """One entry of the audit log of an organization."""
 
+    personal: ClassVar = frozenset({"username", "network_address"})
+
     number: Annotated[int, Meta(ge=1, description="Its number in the organization: one more than that before it.")]
     created_datetime: Timestamp
     kind: AuditKind
@@ -60,31 +63,73 @@ class AuditEntry(Resource, kw_only=True):
     repeats: Annotated[
         int | None, Meta(description="How many refusals of the same caller and operation before it were not written.")
     ] = None
+    salt: Annotated[
+        str | None,
+        Meta(description="Random digits of this entry, with which its `digests` are made; null once erased."),
+    ] = None
+    digests: Annotated[
+        dict[str, str] | None,
+        Meta(
+            description="What the hash has in place of `username` and `network_address`: the SHA-256 of the salt, the "
+            "name and the value of each, with line ends between. An entry that was erased keeps them."
+        ),
+    ] = None
+    erased_datetime: Annotated[
+        Timestamp | None, Meta(description="When the name and the network address of its person were erased.")
+    ] = None
     previous: Annotated[str, Meta(description="The hash of the entry before; 64 zeros in the first.")]
     hash: Annotated[
         str,
         Meta(
-            description="The SHA-256 of the entry: of its members but `hash` and those that are null, as JSON with "
-            "sorted names and without spaces."
+            description="The SHA-256 of the entry: of its members as JSON with sorted names and without spaces, but "
+            "`hash`, `salt`, `erased_datetime`, those that have a digest, and those that are null."
         ),
     ] = ""
 
     def sealed(self) -> AuditEntry:
-        """The same entry with its hash."""
-        return msgspec.structs.replace(self, hash=digest(answer(self)))
+        """The same entry with a salt, its digests and its hash."""
+        salt = secrets.token_hex(16)
+        digests = {
+            name: digest_of(salt, name, value) for name in sorted(self.personal) if (value := getattr(self, name))
+        }
+        made = msgspec.structs.replace(self, salt=salt, digests=digests) if digests else self
+        return msgspec.structs.replace(made, hash=digest(answer(made)))
+
+    def erased(self, when: Timestamp) -> AuditEntry:
+        """The same entry without what it holds of its person. Its hash stays."""
+        gone = dict.fromkeys(self.personal)
+        return msgspec.structs.replace(self, **gone, salt=None, erased_datetime=when)
+
+
+def digest_of(salt: str, name: str, value: str) -> str:
+    """What the hash of an entry has in place of a member that holds something of a person."""
+    return sha256(f"{salt}\n{name}\n{value}".encode()).hexdigest()
 
 
 def digest(entry: Mapping[str, Any]) -> str:
     """The hash of an entry as answers show it."""
-    known = {name: value for name, value in entry.items() if value is not None and name != "hash"}
+    apart = {"hash", "salt", "erased_datetime", *(entry.get("digests") or ())}
+    known = {name: value for name, value in entry.items() if value is not None and name not in apart}
     return sha256(json.dumps(known, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()).hexdigest()
+
+
+def _is_unchanged(entry: AuditEntry) -> bool:
+    """Whether an entry has its hash, and its digests are of what it says of a person, unless that was erased."""
+    digests = entry.digests or {}
+    given = {name: value for name in digests if (value := getattr(entry, name, None)) is not None}
+    are_right = all(digest_of(entry.salt or "", name, value) == digests[name] for name, value in given.items())
+    return (
+        digest(answer(entry)) == entry.hash
+        and are_right
+        and (bool(entry.erased_datetime) or given.keys() == digests.keys())
+    )
 
 
 def fault_in(entries: Iterable[AuditEntry]) -> str:
     """The first fault of a chain, whose older part may have expired: a changed, missing or moved entry; else empty."""
     before: AuditEntry | None = None
     for entry in entries:
-        if digest(answer(entry)) != entry.hash:
+        if not _is_unchanged(entry):
             return f"Entry {entry.number} was changed: its hash is another."
         if before is not None and entry.number != before.number + 1:
             return f"Entry {before.number + 1} is missing."

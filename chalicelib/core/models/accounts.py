@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
+from chalicelib.core.models.credentials import SecondFactor
 from chalicelib.core.permissions import DefaultLevelName, OrganizationLevelName, ProjectLevelName
 from chalicelib.core.records import RecordKind, padded
 from chalicelib.core.resource import ONE_LINE, Flag, Id, Name, Resource, Summary, Timestamp, Uuid
@@ -23,10 +24,13 @@ AddressStanding = Literal["declared", "vouched", "confirmed"]
 _BACKUP = Meta(description="Stored and returned; no files are copied there (docs/decisions/017).")
 EncodedPicture = Annotated[str, Meta(max_length=2_000_000)]
 """Base64; the handler limits the size of the picture."""
+_NAMES = frozenset({"username", "first_name", "last_name", "email"})
 
 
 class StoredToken(Resource, kw_only=True):
     """A token as releases before the table of credentials stored it; its first use moves it there."""
+
+    personal: ClassVar = frozenset({"username", "name"})
 
     id: str
     """SHA-256 of the token, in hex."""
@@ -45,19 +49,6 @@ class Unlock(Resource, kw_only=True):
     user: int
     created: float
     """Seconds since the epoch."""
-
-
-class SecondFactor(Resource, kw_only=True):
-    """What a user proves at a sign-in beside the password: a code of an authenticator app, or a recovery code."""
-
-    sealed: str
-    """The secret that the app has too, encrypted."""
-    confirmed_datetime: Timestamp | None = None
-    """When a first code proved that the app has it; sign-ins ask for codes from then on."""
-    last_step: int = 0
-    """The step of the code that was taken last."""
-    recovery: list[str] = []
-    """The hashes of the recovery codes that are left."""
 
 
 class UserUpdate(Resource, kw_only=True):
@@ -122,6 +113,9 @@ class User(Resource, kw_only=True):
             "second_factor",
             "created_datetime",
         }
+    )
+    personal: ClassVar = frozenset(
+        {"username", "first_name", "last_name", "email", "profile", "pending_email", "pending_email_token"}
     )
 
     id: int
@@ -242,6 +236,8 @@ class AffiliationSpec(Resource, kw_only=True):
 class Affiliation(Resource, kw_only=True):
     """A user's membership of an organization."""
 
+    personal: ClassVar = _NAMES
+
     also: ClassVar = {"organization_id": "organization", "user_id": "user"}
 
     id: int
@@ -341,6 +337,8 @@ class MembershipSpec(Resource, kw_only=True):
 
 class Membership(Resource, kw_only=True):
     """A user's membership of a project."""
+
+    personal: ClassVar = _NAMES
 
     id: int
     project: int

@@ -12,7 +12,7 @@ from typing import Literal
 from msgspec import Struct
 
 from chalicelib.core.permissions import Level
-from chalicelib.core.resource import Timestamp
+from chalicelib.core.resource import Resource, Timestamp
 
 CredentialKind = Literal["session", "access", "job", "guest"]
 """Of a sign-in, an access token, a job, or a share link."""
@@ -80,6 +80,19 @@ class Credential(Struct, kw_only=True, omit_defaults=True):
         except ValueError:
             return False
         return any(found in ipaddress.ip_network(each) for each in self.networks)
+
+
+class SecondFactor(Resource, kw_only=True):
+    """What a user proves at a sign-in beside the password: a code of an authenticator app, or a recovery code."""
+
+    sealed: str
+    """The secret that the app has too, encrypted."""
+    confirmed_datetime: Timestamp | None = None
+    """When a first code proved that the app has it; sign-ins ask for codes from then on."""
+    last_step: int = 0
+    """The step of the code that was taken last."""
+    recovery: list[str] = []
+    """The hashes of the recovery codes that are left."""
 
 
 def new_token(kind: CredentialKind, user: int = 0) -> str:

@@ -33,6 +33,8 @@ class EmailAttachmentSpec(Resource, kw_only=True):
 class EmailSpec(Resource, kw_only=True):
     """An email to members of the project."""
 
+    personal: ClassVar = frozenset({"recipients"})
+
     recipients: Annotated[list[str], Meta(description="Each `Name <name@example.org>` or `name@example.org`.")]
     subject: str
     text: Annotated[str, Meta(description="Text of the mail.")]

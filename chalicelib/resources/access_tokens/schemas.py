@@ -62,6 +62,7 @@ class AccessToken(Resource, kw_only=True):
     """An access token of a user: its limits and its use, never the token itself."""
 
     hidden: ClassVar = frozenset({"credential"})
+    personal: ClassVar = frozenset({"name", "networks"})
 
     id: int
     user: int

@@ -37,6 +37,7 @@ class Invitation(Resource, kw_only=True):
 
     also: ClassVar = {"organization_id": "organization", "created_by_id": "created_by"}
     hidden: ClassVar = frozenset({"token_hash"})
+    personal: ClassVar = frozenset({"email", "created_username"})
 
     id: int
     organization: Id
@@ -61,6 +62,8 @@ class PasswordResetSpec(Resource, kw_only=True):
 class PasswordReset(Resource, kw_only=True):
     """A reset that was mailed; its id is the hash of the token in the mail's link."""
 
+    personal: ClassVar = frozenset({"email"})
+
     id: str
     user: int
     email: str = ""
@@ -82,4 +85,4 @@ INVITATION = RecordKind(
         ),
     },
 )
-PASSWORD_RESET = RecordKind(name="passwordreset", struct=PasswordReset)
+PASSWORD_RESET = RecordKind(name="passwordreset", struct=PasswordReset, links={"user": "user"})

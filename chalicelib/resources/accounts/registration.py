@@ -226,6 +226,8 @@ def reset_password(user: User, token: str, password: str, caller: Caller) -> Non
     def use_up(change: Transaction, before: User, _after: User) -> None:
         key = RecordRow(f"{PASSWORD_RESET.name}#{reset.id}", record_rows.ALONE)
         change.delete(key, RecordRow.pk.exists(), BadInput(NO_SUCH_RESET))
+        for pointer in record_rows.pointers_of(PASSWORD_RESET, reset):
+            change.delete(RecordRow(*pointer))
         records.add(change, UNLOCK, Unlock(id=reset.id, user=user.id, created=time.time()))
         passwords.revoke(change, before.tokens)
 

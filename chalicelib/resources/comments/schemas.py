@@ -56,6 +56,8 @@ class CommentSpec(Resource, kw_only=True):
 class Comment(Resource, kw_only=True):
     """A comment, or a reply to one."""
 
+    mentioning: ClassVar = frozenset({"text"})
+
     id: int
     project: int
     text: Text

@@ -15,6 +15,7 @@ from chalicelib.core.models.integrations import BUCKET, HOSTED_TEMPLATE, JOB_CLU
 from chalicelib.core.records import RecordKind
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.accounts.invitations import INVITATION
+from chalicelib.resources.erasures.schemas import ERASURE
 from chalicelib.resources.uploads import thumbs
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.dynamodb.transactions import Transaction
@@ -52,6 +53,8 @@ def delete_organization(organization: Organization, user: int) -> None:
             _remove(kind, record)
     for row in records.list_children(ROW_PROTECTION, organization_scope(number)):
         _remove(ROW_PROTECTION, row)
+    for erasure in records.list_linked(ERASURE, "organization", number):
+        _remove(ERASURE, erasure)
     thumbs.remove_replaced_organization(organization, None)
     own = []
     for affiliation in records.list_children(AFFILIATION, number):

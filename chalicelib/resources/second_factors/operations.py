@@ -6,13 +6,12 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from chalicelib.access import authentication, passwords
-from chalicelib.access.authentication import Caller
+from chalicelib.access import passwords, users
 from chalicelib.access.identities import second_factors
 from chalicelib.access.identities.providers import demands
 from chalicelib.access.identities.second_factors import SignInCode
-from chalicelib.core.models.accounts import AFFILIATION, MEMBERSHIP, PROJECT, USER, Password, User
-from chalicelib.core.permissions import Level, Permission
+from chalicelib.core.models.accounts import USER, Password, User
+from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource, Timestamp
 from chalicelib.core.responses import MessageResponse
 from chalicelib.errors import BadInput, Forbidden
@@ -117,23 +116,8 @@ def reset_second_factor(call: Call[User | None, NoQuery, None]) -> MessageRespon
     the user is of the staff. The user gets a mail.
     """
     user = call.target
-    if user is None or not _is_responsible(call.caller, user):
+    if user is None or not users.is_responsible(call.caller, user):
         raise Forbidden("Only staff, or an administrator of all organizations of the user, resets a second factor.")
     second_factors.reset(user.id)
     notifications.second_factor_reset(user)
     return MessageResponse(message=f"User {user.id} signs in with the password alone now.")
-
-
-def _is_responsible(caller: Caller, user: User) -> bool:
-    """Whether a caller answers for all that a user may reach."""
-    if caller.is_staff:
-        return True
-    projects = records.many(PROJECT, [each.project for each in records.list_linked(MEMBERSHIP, "user", user.id)])
-    organizations = {each.organization for each in records.list_linked(AFFILIATION, "user", user.id)}
-    organizations |= {each.organization for each in projects.values() if each.deleted is None}
-    return (
-        not user.is_staff
-        and user.id != caller.id
-        and bool(organizations)
-        and all(authentication.organization_level(caller, each) >= Level.FULL for each in organizations)
-    )

@@ -5,8 +5,8 @@
 The draft of a request's entry waits while its handler works. The first transaction that the handler runs writes it
 along, so that nothing is changed without its entry; where there is none, the dispatcher appends it before it answers.
 Entries compete for the next number by a condition. A process remembers the last entry that it knows of each
-organization: an entry costs one conditional write, and a read where another process was faster. No role may change or
-delete a row of this table; after a year they expire.
+organization: an entry costs one conditional write, and a read where another process was faster. No role may
+delete a row of this table, and only that of erasures may change one (`erase`); after a year they expire.
 """
 
 from __future__ import annotations
@@ -145,6 +145,37 @@ def entries(organization: int, after: int = 0, *, backwards: bool = False) -> It
     """The entries after one with a number, in order; backwards those before it, or from the last one for 0."""
     bound = () if not after else ("#r < :0" if backwards else "#r > :0", after)
     return (_decode(row.doc) for row in AuditRow.select(organization, *bound, backwards=backwards))
+
+
+def entries_of(organization: int, user: int) -> Iterator[AuditEntry]:
+    """The entries that still hold the name or a network address of a user.
+
+    Those whose caller was the user, and refused attempts to sign in as the user.
+    """
+    for entry in entries(organization):
+        is_theirs = entry.user == user or (entry.user is None and entry.target == f"user {user}")
+        if is_theirs and any(getattr(entry, name) is not None for name in AuditEntry.personal):
+            yield entry
+
+
+def erase(organization: int, entry: AuditEntry) -> None:
+    """Take name and network address out of an entry; its hash and its place in the chain stay.
+
+    Raises:
+        Unavailable: DynamoDB does not take it.
+    """
+    try:
+        connection().call(
+            "UpdateItem",
+            TableName=AuditRow.Meta.table_name,
+            Key={"organization": {"N": str(organization)}, "number": {"N": str(entry.number)}},
+            UpdateExpression="SET doc = :doc",
+            ConditionExpression="attribute_exists(doc)",
+            ExpressionAttributeValues={":doc": {"B": _encode(entry.erased(now()))}},
+        )
+    except ClientError as failure:
+        if failure.response["Error"].get("Code") != "ConditionalCheckFailedException":  # it expired meanwhile
+            raise Unavailable("The audit log does not take the change; try again.", str(failure)) from failure
 
 
 def number_at(organization: int, when: str) -> int:

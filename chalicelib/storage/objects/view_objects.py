@@ -39,5 +39,10 @@ def get(project: int, path: str) -> bytes:
     return s3.own(settings().views_bucket).read(object_keys.authorize_view_key(path, project))
 
 
+def remove(project: int, path: str) -> None:
+    """Delete an object that was stored for a project; a missing one is no error."""
+    s3.own(settings().views_bucket).remove([object_keys.authorize_view_key(path, project)])
+
+
 def _new_key(project: int, folder: str) -> ObjectKey:
     return object_keys.view_prefix(project) + f"{folder}/{uuid.uuid4().hex}"

@@ -51,9 +51,7 @@ def check(entries: Iterable[dict[str, Any]], head: str | None = None) -> tuple[s
     found = False
     for entry in entries:
         number = entry["number"]
-        known = {name: value for name, value in entry.items() if value is not None and name != "hash"}
-        text = json.dumps(known, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-        if sha256(text.encode()).hexdigest() != entry["hash"]:
+        if not _is_unchanged(entry):
             return f"Entry {number} was changed.", "", False
         if before is not None and number != before["number"] + 1:
             return f"Entry {before['number'] + 1} is missing.", "", False
@@ -62,6 +60,23 @@ def check(entries: Iterable[dict[str, Any]], head: str | None = None) -> tuple[s
         before = entry
         found = found or f"{number}:{entry['hash']}" == head
     return "", f"{before['number']}:{before['hash']}" if before else "", found
+
+
+def _is_unchanged(entry: dict[str, Any]) -> bool:
+    """Whether an entry has its hash, and its digests are of what it says of a person, unless that was erased."""
+    digests = entry.get("digests") or {}
+    apart = {"hash", "salt", "erased_datetime", *digests}
+    known = {name: value for name, value in entry.items() if value is not None and name not in apart}
+    text = json.dumps(known, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    given = {name: entry[name] for name in digests if entry.get(name) is not None}
+    return (
+        sha256(text.encode()).hexdigest() == entry["hash"]
+        and all(
+            sha256(f"{entry.get('salt')}\n{name}\n{value}".encode()).hexdigest() == digests[name]
+            for name, value in given.items()
+        )
+        and (bool(entry.get("erased_datetime")) or given.keys() == digests.keys())
+    )
 
 
 def _fetch(client: Client, organization: int, lines: list[bytes]) -> Iterator[dict[str, Any]]:

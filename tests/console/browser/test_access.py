@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import uuid
 
+import requests
 from playwright.sync_api import expect
 
 from tests.console.browser.views import show
@@ -113,3 +115,25 @@ def test_an_administrator_sees_usage_sets_a_limit_and_manages_identity_providers
         assert (stored["unattended_hours"], stored["has_secret"]) == (8, True)
     finally:
         provider.close()
+
+
+def test_a_person_is_erased_after_the_user_name_was_typed(new_page, stack):
+    name = f"leaving-{uuid.uuid4().hex[:8]}"
+    number, token = stack.user(name)
+    organization = stack.api.create("Organizations", {"name": f"Left by {name}"})
+    stack.api.create(f"Affiliations/{organization}", {"user": number, "permission": "Member"})
+    page = new_page()
+    show(page, f"/#/organizations/{organization}")
+    page.get_by_role("row").filter(has_text=f"{name}@").get_by_role("button").click()
+    page.get_by_role("menuitem", name="Erase the person").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Type").fill("another")
+    dialog.get_by_role("button", name="Erase", exact=True).click()
+    expect(dialog.get_by_role("alert")).to_contain_text(name)
+    assert stack.api.ask("GET", f"Erasures/{organization}") == []
+    dialog.get_by_label("Type").fill(name)
+    dialog.get_by_role("button", name="Erase", exact=True).click()
+    expect(page.get_by_role("row").filter(has_text="Being erased")).to_contain_text("account")
+    expect(page.get_by_role("row").filter(has_text=f"{name}@")).to_have_count(0)
+    who = f"{stack.url}/rest/User/GetCurrent"
+    assert requests.get(who, headers={"Authorization": f"Token {token}"}, timeout=60).status_code == 401

@@ -123,6 +123,19 @@ def finish(hold: Hold, answer: bytes) -> None:
         row.save(condition=hold.mine)
 
 
+def rows_of(user: int) -> Iterator[RecordRow]:
+    """The keys that a user's requests took, with the answers that are kept for them."""
+    return RecordRow.select(f"idempotency#{user}")
+
+
+def remove(row: RecordRow) -> None:
+    """Forget a key and its answer."""
+    try:
+        row.delete()
+    except DeleteError as failure:
+        raise Unavailable("The database refused the write; try again.", str(failure)) from failure
+
+
 def release(hold: Hold) -> None:
     """Free a key whose request was refused, unless it changed something, as far as the row tells."""
     with suppress(DeleteError, Unavailable):

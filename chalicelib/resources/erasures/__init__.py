@@ -1,0 +1,1 @@
+"""Erasures: a person's name, addresses and network addresses are removed, ids stay."""

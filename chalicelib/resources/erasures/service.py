@@ -1,0 +1,160 @@
+"""Erase a person: the request closes the account, a queue function erases the rest (docs/decisions/207).
+
+The message is sent first, delayed until the request must have ended, so that nothing waits for a request that died. A
+request that died before it closed the account is repeated by the administrator and goes on where it ended. The names
+that are looked for lie encrypted with the erasure until it is completed. What was found is counted before it is erased.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from chalicelib.access import authentication, users
+from chalicelib.access.authentication import Caller
+from chalicelib.core.models.accounts import USER, User
+from chalicelib.core.personal_data import Person
+from chalicelib.core.resource import now, timestamp
+from chalicelib.errors import BadInput, Forbidden, NotFound
+from chalicelib.queues import SETTLED, send
+from chalicelib.resources.erasures import accounts
+from chalicelib.resources.erasures.messages import ErasePerson
+from chalicelib.resources.erasures.places import places_of
+from chalicelib.resources.erasures.schemas import ERASURE, Erasure, FoundData
+from chalicelib.settings import settings
+from chalicelib.storage import sealing
+from chalicelib.storage.dynamodb import ids, records
+from chalicelib.storage.dynamodb.transactions import Transaction
+from chalicelib.storage.objects import presigned
+
+PURPOSE = "erasure"
+ACCOUNT = "account"
+
+
+def begin(caller: Caller, organization: int, user: User) -> Erasure:
+    """Close the account of a user, erase it, and order the rest; an erasure that is not completed goes on.
+
+    Raises:
+        Unavailable: a store or queue does not answer; repeat the request.
+    """
+    found = find_unfinished(organization, user.id)
+    number = found.id if found else ids.reserve(ERASURE.name)[0]
+    _send(ErasePerson(id=str(uuid.uuid4()), erasure=number), SETTLED)
+    erasure = found or _create(number, caller, organization, user)
+    person = _person(erasure)
+    for _, erase in accounts.find(person, erasure.organizations):
+        erase()
+    presigned.forget(user.id)
+    accounts.close(user.id, lambda change: _set_running(change, number))
+    return records.get(ERASURE, number)
+
+
+def find_unfinished(organization: int, user: int) -> Erasure | None:
+    """The erasure of a user that an organization began and that is not completed."""
+    found = records.list_linked(ERASURE, "user", user)
+    return next((each for each in found if each.organization == organization and each.status != "Completed"), None)
+
+
+def _create(number: int, caller: Caller, organization: int, user: User) -> Erasure:
+    person = accounts.person_of(user)
+    organizations = sorted(users.organizations_of(user.id) | {organization})
+    counted = Counter(place for place, _ in accounts.find(person, organizations))
+    counted[ACCOUNT] = accounts.count_members(user)
+    made = Erasure(
+        id=number,
+        organization=organization,
+        user=user.id,
+        created_by=caller.id,
+        created_datetime=now(),
+        found=_as_list(counted),
+        sealed=sealing.seal(msgspec.json.encode(person), PURPOSE),
+        organizations=organizations,
+    )
+    return records.create(ERASURE, made)
+
+
+def _set_running(change: Transaction, number: int) -> None:
+    def run(current: Erasure) -> Erasure:
+        return msgspec.structs.replace(current, status="Running") if current.status == "Begun" else current
+
+    records.change(change, ERASURE, number, run)
+
+
+def erase(message: ErasePerson, seconds: float) -> None:
+    """Count, and then erase, what the request left, for at most some seconds; then order the continuation."""
+    erasure = records.maybe(ERASURE, message.erasure)
+    if erasure is None or erasure.status != "Running":
+        return
+    end = time.monotonic() + seconds
+    person = _person(erasure)
+    found = Counter(message.found)
+    for place in places_of(erasure):
+        if place.key <= message.after:
+            continue
+        if time.monotonic() > end:
+            _send(msgspec.structs.replace(message, id=str(uuid.uuid4()), found=dict(found)), 0)
+            return
+        for name, remove in place.find(person):
+            if erasure.is_surveyed:
+                remove()
+            else:
+                found[name] += 1
+        message = msgspec.structs.replace(message, after=place.key)
+    if erasure.is_surveyed:
+        _edit(erasure.id, _complete)
+        return
+    _edit(erasure.id, lambda current: _note_survey(current, found))
+    erase(msgspec.structs.replace(message, after="", found={}), end - time.monotonic())
+
+
+def _note_survey(current: Erasure, found: Mapping[str, int]) -> Erasure:
+    if current.is_surveyed:
+        return current
+    before = Counter({each.place: each.number for each in current.found})
+    return msgspec.structs.replace(current, found=_as_list(before + Counter(found)), is_surveyed=True)
+
+
+def _complete(current: Erasure) -> Erasure:
+    gone = timestamp(datetime.now(UTC) + timedelta(days=settings().copies_days))
+    return msgspec.structs.replace(
+        current, status="Completed", completed_datetime=now(), copies_end_datetime=gone, sealed=""
+    )
+
+
+def _edit(number: int, how: Callable[[Erasure], Erasure]) -> None:
+    with suppress(NotFound):  # it went with its organization
+        records.edit(ERASURE, number, how)
+
+
+def _person(erasure: Erasure) -> Person:
+    return msgspec.json.decode(sealing.unseal(erasure.sealed, PURPOSE), type=Person)
+
+
+def _as_list(found: Mapping[str, int]) -> list[FoundData]:
+    return [FoundData(place=place, number=number) for place, number in sorted(found.items()) if number]
+
+
+def _send(message: ErasePerson, delay: int) -> None:
+    send(settings().purge_queue_url, message, delay=delay)
+
+
+def check_allowed(caller: Caller, organization: int, number: int) -> User:
+    """The user with an id, whom a caller may erase.
+
+    Raises:
+        NotFound: nobody of the organization has this id.
+        Forbidden: the user is the caller, or reaches organizations that the caller does not administer.
+    """
+    users.check_known([number], organization)
+    user = records.get(USER, number)
+    if user.username.casefold() == authentication.ANONYMOUS:
+        raise BadInput(f"user: {number} is the public, not a person.")
+    if number == caller.id or not users.is_responsible(caller, user):
+        raise Forbidden("Only staff, or another administrator of all organizations of the user, erases a user.")
+    return user
