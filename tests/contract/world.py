@@ -17,7 +17,7 @@ from chalicelib.core.models.algorithms import ALGORITHM, ANALYSIS, APPLET
 from chalicelib.core.models.datasets import DATASET, EXPORT
 from chalicelib.core.models.integrations import BUCKET, HOSTED_TEMPLATE, JOB_CLUSTER
 from chalicelib.core.models.jobs import JOB
-from chalicelib.core.models.personal import BOOKMARK, FAVORITE
+from chalicelib.core.models.personal import BOOKMARK, ERASURE, FAVORITE
 from chalicelib.core.models.share_links import SHARE_LINK
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import now
@@ -27,7 +27,6 @@ from chalicelib.resources.annotators.schemas import ANNOTATOR
 from chalicelib.resources.bucket_sources.schemas import BUCKET_SOURCE
 from chalicelib.resources.comments.schemas import COMMENT
 from chalicelib.resources.consensus.schemas import CONSENSUS_LAYER
-from chalicelib.resources.erasures.schemas import ERASURE
 from chalicelib.resources.imports.schemas import IMPORT
 from chalicelib.resources.quality.schemas import QUALITY_REPORT
 from chalicelib.resources.tasks.schemas import TASK

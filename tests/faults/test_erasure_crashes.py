@@ -11,10 +11,10 @@ import pytest
 
 from chalicelib.core.log.audit import fault_in
 from chalicelib.core.models.accounts import AFFILIATION, USER, Affiliation
+from chalicelib.core.models.personal import ERASURE
 from chalicelib.errors import LimnError
 from chalicelib.resources.erasures import service
 from chalicelib.resources.erasures.messages import ErasePerson
-from chalicelib.resources.erasures.schemas import ERASURE
 from chalicelib.storage.audit import chain
 from chalicelib.storage.dynamodb import ids, records
 from tests import everywhere

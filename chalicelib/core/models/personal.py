@@ -1,4 +1,4 @@
-"""Records of one user: bookmarks, favorites, announcements."""
+"""Records of one user: bookmarks, favorites, announcements; and of the erasure of one."""
 
 from __future__ import annotations
 
@@ -134,3 +134,49 @@ HIDDEN_LAYERS = RecordKind(
     identity="uid",
     key=lambda hidden: padded(hidden.user),
 )
+
+
+ErasureStatus = Literal["Begun", "Running", "Completed"]
+
+
+class FoundData(Resource, kw_only=True):
+    """Where data of the person was found."""
+
+    place: Annotated[str, Meta(description="Where, such as `account`, `audit log` or `comments`.")]
+    number: Annotated[int, Meta(description="In how many members, entries, records or commits.")]
+
+
+class Erasure(Resource, kw_only=True):
+    """An erasure, and its report."""
+
+    hidden: ClassVar = frozenset({"sealed", "organizations", "is_surveyed"})
+
+    id: int
+    organization: int
+    user: Annotated[int, Meta(description="The user who is erased; the id stays.")]
+    status: Annotated[
+        ErasureStatus,
+        Meta(
+            description="`Begun`: the request that began it has not closed the account; repeat it. `Running`: the "
+            "account is closed, a queue function erases the rest. `Completed`: nothing is left but copies."
+        ),
+    ] = "Begun"
+    created_by: int
+    created_datetime: Timestamp
+    completed_datetime: Timestamp | None = None
+    found: Annotated[list[FoundData], Meta(description="Where the data was, and how much.")] = []
+    copies_end_datetime: Annotated[
+        Timestamp | None,
+        Meta(
+            description="When the last backup, replaced object, log of a function and dead letter with the data ends."
+        ),
+    ] = None
+    sealed: str = ""
+    """The person's names until it is completed, encrypted."""
+    organizations: list[int] = []
+    """In whose logs and projects the data is looked for."""
+    is_surveyed: bool = False
+    """Whether what the queue function erases has been counted."""
+
+
+ERASURE = RecordKind(name="erasure", struct=Erasure, links={"organization": "organization", "user": "user"})

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from chalicelib.core.models.accounts import Organization
+from chalicelib.core.models.personal import ERASURE, Erasure
 from chalicelib.core.permissions import Permission
 from chalicelib.http.addresses import ORGANIZATION_ADDRESS, record_of_organization
 from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.erasures import service
-from chalicelib.resources.erasures.schemas import ERASURE, Erasure, ErasureCreated, ErasureSpec
+from chalicelib.resources.erasures.schemas import ErasureCreated, ErasureSpec
 from chalicelib.storage.dynamodb import records
 
 OPERATIONS = Operations(tag="Organizations", needs=Permission.ADMIN, addresses=ORGANIZATION_ADDRESS)

@@ -14,12 +14,12 @@ from msgspec import Struct
 from chalicelib.core.keys import object_keys
 from chalicelib.core.log.commits import Commit, Note
 from chalicelib.core.models.accounts import PROJECT
+from chalicelib.core.models.personal import Erasure
 from chalicelib.core.personal_data import Person, holds_personal, without
 from chalicelib.core.records import RecordKind
 from chalicelib.errors import NotFound
 from chalicelib.resources.comments.schemas import COMMENT
 from chalicelib.resources.erasures.accounts import Finding
-from chalicelib.resources.erasures.schemas import Erasure
 from chalicelib.resources.jobs.runs import RUN
 from chalicelib.resources.projects.purging import PROJECT_KINDS
 from chalicelib.storage.audit import chain

@@ -19,6 +19,7 @@ import msgspec
 from chalicelib.access import authentication, users
 from chalicelib.access.authentication import Caller
 from chalicelib.core.models.accounts import USER, User
+from chalicelib.core.models.personal import ERASURE, Erasure, FoundData
 from chalicelib.core.personal_data import Person
 from chalicelib.core.resource import now, timestamp
 from chalicelib.errors import BadInput, Forbidden, NotFound
@@ -26,7 +27,6 @@ from chalicelib.queues import SETTLED, send
 from chalicelib.resources.erasures import accounts
 from chalicelib.resources.erasures.messages import ErasePerson
 from chalicelib.resources.erasures.places import places_of
-from chalicelib.resources.erasures.schemas import ERASURE, Erasure, FoundData
 from chalicelib.settings import settings
 from chalicelib.storage import sealing
 from chalicelib.storage.dynamodb import ids, records

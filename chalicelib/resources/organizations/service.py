@@ -12,10 +12,10 @@ from chalicelib.access.identities.scim_users import SCIM_USER
 from chalicelib.access.row_protections import ROW_PROTECTION, organization_scope
 from chalicelib.core.models.accounts import AFFILIATION, ORGANIZATION, PROJECT, Organization
 from chalicelib.core.models.integrations import BUCKET, HOSTED_TEMPLATE, JOB_CLUSTER
+from chalicelib.core.models.personal import ERASURE
 from chalicelib.core.records import RecordKind
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.accounts.invitations import INVITATION
-from chalicelib.resources.erasures.schemas import ERASURE
 from chalicelib.resources.uploads import thumbs
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.dynamodb.transactions import Transaction
