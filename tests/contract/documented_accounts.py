@@ -108,6 +108,12 @@ def people(api: Api, organization: int, project: int) -> None:
     api.get(f"RowProtection/{rule}")
     api.patch(f"RowProtection/{rule}", {"permission": 3})
     api.delete(f"RowProtection/{rule}")
+    leaving = new_user()
+    assert leaving.user
+    api.post(f"Affiliations/{organization}", {"user": leaving.user.id, "permission": "Member"})
+    erasure = api.post(f"Erasures/{organization}", {"user": leaving.user.id}).json["id"]
+    api.get(f"Erasures/{organization}")
+    api.get(f"Erasure/{erasure}")
     api.post("RowProtections", {"project": project, "user": guest.user.id, "permission": 7})
     api.delete("RowProtections", project=project, user=guest.user.id)
     api.delete(f"Membership/{member}")

@@ -23,7 +23,8 @@ LONGEST_LIST = 2
 """Items of a list that an example shows."""
 LONGEST_TEXT = 160
 """Characters of a text that an example shows."""
-HIDDEN = {"token", "upload_id", "lookup", "hash", "previous", "credential"}
+HIDDEN = {"token", "upload_id", "lookup", "hash", "previous", "credential", "salt"}
+_HASH = re.compile("[0-9a-f]{64}")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
 _URL = re.compile(r"https?://[\w.:-]+(?P<path>/[^\s\"?]*)(?P<query>\?[^\s\"]*)?")
@@ -92,7 +93,7 @@ def _plain(value: Any, known: dict[str, str], name: str = "") -> Any:
             return {key: _plain(each, known, key) for key, each in value.items()}
         case list():
             return [_plain(each, known, name) for each in value[:LONGEST_LIST]]
-        case str() if name in HIDDEN:
+        case str() if name in HIDDEN or _HASH.fullmatch(value):
             return "…"
         case str():
             text = _URL.sub(
