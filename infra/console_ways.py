@@ -102,7 +102,7 @@ REASONS = {
         *("GetMediaType", "GetLocalizationType", "GetStateType", "GetLeafType", "GetFileType", "GetTranscode"),
         *("GetAlgorithm", "GetJob", "GetAnnotator", "GetImport", "GetTemporaryFile", "GetFile", "GetLeaf"),
         *("GetComment", "GetDataset", "GetWebhook", "GetTriggerRule", "GetBookmark", "GetFavorite", "GetShareLink"),
-        *("GetRowProtection", "GetConsensusLayer"),
+        *("GetRowProtection", "GetConsensusLayer", "GetErasure"),
     ),
     _ELEMENTAL: tuple(
         f"{verb}{kind}ByElementalId" for kind in ("Localization", "State") for verb in ("Get", "Update", "Delete")

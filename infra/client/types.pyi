@@ -288,6 +288,9 @@ class AuditEntry(TypedDict, total=False):
     members: list[str] | None
     values: dict[str, Any] | None
     repeats: int | None
+    salt: str | None
+    digests: dict[str, str] | None
+    erased_datetime: str | None
     previous: Required[str]
     hash: str
 class AutocompleteService(TypedDict, total=False):
@@ -697,6 +700,22 @@ class EntityIdQuery(TypedDict, total=False):
     state_ids: list[int] | None
     frame_state_ids: list[int] | None
     localization_ids: list[int] | None
+class Erasure(TypedDict, total=False):
+    id: Required[int]
+    organization: Required[int]
+    user: Required[int]
+    status: Literal["Begun", "Completed", "Running"]
+    created_by: Required[int]
+    created_datetime: Required[str]
+    completed_datetime: str | None
+    found: list[FoundData]
+    copies_end_datetime: str | None
+class ErasureCreated(TypedDict):
+    message: str
+    id: int
+    object: Erasure
+class ErasureSpec(TypedDict):
+    user: int
 class EventData(TypedDict, total=False):
     ids: Required[list[Any]]
     changes: list[dict[str, Any]] | None
@@ -849,6 +868,9 @@ class FloatArrayQuery(TypedDict, total=False):
     order: Literal["asc", "desc"] | None
     lower_bound: float | None
     upper_bound: float | None
+class FoundData(TypedDict):
+    place: str
+    number: int
 class FrameInstant(TypedDict):
     message: str
     attribute: str
