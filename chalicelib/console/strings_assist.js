@@ -55,8 +55,14 @@ export const assist = translated("assist", {
   undo: "Undo",
   segment: "Click an object",
   segmentBy: (/** @type {string} */ name) => `Click an object: ${name}`,
-  clickHint: (/** @type {string} */ name) => `${name}: click the object · Alt or the right button: not this · Esc ends`,
-  clickMore: "Enter accepts · click to add, Alt or the right button to take away · Esc begins anew",
+  clickHint: (/** @type {string} */ name) =>
+    `${name}: click the object · Shift or the right button: not this · Esc ends`,
+  promptHint: (/** @type {string} */ name) =>
+    `${name}: drag a box around the object, or click it · Shift or the right button: not this · Esc ends`,
+  boxHint: (/** @type {string} */ name) => `${name}: drag a box around the object · Esc ends`,
+  boxMore: "Enter accepts · drag another box · Esc begins anew",
+  boxAlone: "This annotator takes boxes alone: drag one around the object.",
+  clickMore: "Enter accepts · click to add, Shift or the right button to take away · Esc begins anew",
   clickStep: "object by clicks",
   nothingClicked: "Nothing is found there. Click another place.",
   noInteractor: "No annotator of this project takes clicks. A project manager can register one.",

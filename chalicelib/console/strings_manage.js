@@ -54,11 +54,14 @@ export const webhooks = translated("webhooks", {
 
 export const rules = translated("rules", {
   title: "Trigger rules",
-  lead: "Launch an algorithm on each media that an event is about, once for each media.",
+  lead: "Launch an algorithm or annotator on each media that an event is about, once for each media.",
   add: "Add a rule",
   none: "No trigger rules yet",
-  algorithm: "Algorithm",
-  noAlgorithms: "Register an algorithm first.",
+  runs: "Runs",
+  annotator: (/** @type {string} */ name) => `Annotator ${name}`,
+  every: "Every n-th frame",
+  onImport: "Predict on import",
+  noAlgorithms: "Register an algorithm or annotator first.",
 });
 
 const REASONS = /** @type {Record<string, string>} */ ({

@@ -2,18 +2,22 @@
 
 python -m tests.console.pictures            starts a stack of its own
 python -m tests.console.pictures URL TOKEN PROJECT    takes a running one
+python -m tests.console.pictures FOLDER [LANGUAGE]    every view, light and dark, 1280 and 1920 wide, to be looked at
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
 import sys
 import tempfile
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from PIL import Image
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from infra import demo
 from tests import chromium
@@ -21,7 +25,10 @@ from tests.console import browser_session
 from tests.console.browser.stack import run
 
 FOLDER = Path(__file__).parent.parent.parent / "docs" / "images" / "console"
-SIZE = {"width": 1360, "height": 850}
+SIZE: Any = {"width": 1360, "height": 850}
+WIDTHS = (1280, 1920)
+RUNNING = 4
+"""Words of the command line that names a running stack."""
 COLORS = 160
 LARGEST = 150_000
 """Bytes of a picture."""
@@ -58,18 +65,78 @@ VIEWS: tuple[tuple[str, str, str, str], ...] = (
 
 def main() -> None:
     """Take the pictures of a stack."""
-    if len(sys.argv) > 1:
+    if len(sys.argv) == RUNNING:
         url, token, project = sys.argv[1:]
         take(url, token, int(project))
         return
     with tempfile.TemporaryDirectory() as home, run(Path(home)) as stack:
-        take(stack.url, stack.token, demo.fill(stack.api))
+        project = demo.fill(stack.api)
+        if len(sys.argv) > 1:
+            look(stack.url, stack.token, project, Path(sys.argv[1]), *sys.argv[2:])
+        else:
+            take(stack.url, stack.token, project)
 
 
 def take(url: str, token: str, project: int) -> None:
     """Take the pictures of a project. Raises SystemExit where there is no Chromium."""
+    places = _fill(demo.Service(url, token), project)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with _browser() as browser:
+        for name, theme, address, condition in VIEWS:
+            shot = _shoot(
+                browser, (url, "" if name == "sign-in" else token), address.format(**places), condition, theme
+            )
+            _save(shot, FOLDER / f"{name}.png")
+
+
+def look(url: str, token: str, project: int, folder: Path, language: str = "en") -> None:
+    """Take every view in each appearance and width, as it is: `NAME-THEME-WIDTH.png`."""
+    places = _fill(demo.Service(url, token), project)
+    folder.mkdir(parents=True, exist_ok=True)
+    with _browser() as browser:
+        for (name, _, address, condition), theme, width in product(VIEWS, ("light", "dark"), WIDTHS):
+            page = (url, "" if name == "sign-in" else token)
+            size = {"width": width, "height": width * 9 // 16}
+            shot = _shoot(browser, page, address.format(**places), condition, theme, size, language)
+            (folder / f"{name}-{theme}-{width}.png").write_bytes(shot)
+
+
+@contextlib.contextmanager
+def _browser() -> Iterator[Browser]:
     found = chromium.find() or sys.exit(chromium.ABSENT)
-    service = demo.Service(url, token)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=chromium.ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+def _shoot(
+    browser: Browser,
+    place: tuple[str, str],
+    address: str,
+    condition: str,
+    theme: str,
+    size: Any = SIZE,
+    language: str = "en",
+) -> bytes:
+    """A view as PNG; `place` is the stack's URL and a token, "" for none."""
+    url, token = place
+    context = browser.new_context(viewport=size, locale="en-GB" if language == "en" else language, timezone_id="UTC")
+    page = context.new_page()
+    page.set_default_timeout(SECONDS * 1000)
+    page.add_init_script(f"localStorage.setItem('limn.theme', '{theme}')")
+    page.add_init_script(f"localStorage.setItem('limn.language', '{language}')")
+    if token:
+        browser_session.keep(context, url, token)
+    page.goto(f"{url}/{address}")
+    _wait(page, condition)
+    shot = page.screenshot(animations="disabled")
+    context.close()
+    return shot
+
+
+def _fill(service: demo.Service, project: int) -> dict[str, Any]:
+    """Add to the demonstration what its pictures show; the ids in their addresses."""
     places = {**_places(service, project), "project": project}
     places["report"] = _compare(service, project, places["animal"])
     places["comment"] = _discuss(service, project, places["clip"])
@@ -86,20 +153,7 @@ def take(url: str, token: str, project: int) -> None:
         _plan(service, project)
     folder = service.create(f"Sections/{project}", {"name": "Winter", "dtype": "folder"})
     service.ask("DELETE", f"Section/{folder}")  # so that the history has something to restore
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=chromium.ARGUMENTS)
-        for name, theme, address, condition in VIEWS:
-            page = browser.new_context(viewport=SIZE, locale="en-GB", timezone_id="UTC").new_page()  # type: ignore[arg-type]
-            page.set_default_timeout(SECONDS * 1000)
-            page.add_init_script(f"localStorage.setItem('limn.theme', '{theme}')")
-            if name != "sign-in":
-                browser_session.keep(page.context, url, token)
-            page.goto(f"{url}/{address.format(**places)}")
-            _wait(page, condition)
-            _save(page.screenshot(animations="disabled"), FOLDER / f"{name}.png")
-            page.close()
-        browser.close()
+    return places
 
 
 def _grow(service: demo.Service, project: int) -> None:

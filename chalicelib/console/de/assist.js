@@ -59,8 +59,13 @@ export const assist = {
   segment: "Objekt anklicken",
   segmentBy: (/** @type {string} */ name) => `Objekt anklicken: ${name}`,
   clickHint: (/** @type {string} */ name) =>
-    `${name}: auf das Objekt klicken · Alt oder rechte Taste: das nicht · Esc beendet`,
-  clickMore: "Eingabe übernimmt · Klick fügt hinzu, Alt oder rechte Taste nimmt weg · Esc beginnt neu",
+    `${name}: auf das Objekt klicken · Umschalt oder rechte Taste: das nicht · Esc beendet`,
+  promptHint: (/** @type {string} */ name) =>
+    `${name}: Box um das Objekt ziehen oder darauf klicken · Umschalt oder rechte Taste: das nicht · Esc beendet`,
+  boxHint: (/** @type {string} */ name) => `${name}: Box um das Objekt ziehen · Esc beendet`,
+  boxMore: "Eingabe übernimmt · andere Box ziehen · Esc beginnt neu",
+  boxAlone: "Dieser Annotator nimmt nur Boxen: Ziehen Sie eine um das Objekt.",
+  clickMore: "Eingabe übernimmt · Klick fügt hinzu, Umschalt oder rechte Taste nimmt weg · Esc beginnt neu",
   clickStep: "Objekt durch Klicks",
   nothingClicked: "Dort ist nichts zu finden. Klicken Sie auf eine andere Stelle.",
   noInteractor: "Kein Annotator dieses Projekts versteht Klicks. Die Projektleitung kann einen registrieren.",

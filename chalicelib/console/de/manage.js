@@ -50,11 +50,14 @@ export const webhooks = {
 
 export const rules = {
   title: "Auslöser",
-  lead: "Startet einen Algorithmus auf jedem Medium, um das es in einem Ereignis geht, einmal je Medium.",
+  lead: "Startet einen Algorithmus oder Annotator auf jedem Medium, um das es in einem Ereignis geht, einmal je Medium.",
   add: "Auslöser hinzufügen",
   none: "Noch keine Auslöser",
-  algorithm: "Algorithmus",
-  noAlgorithms: "Registrieren Sie zuerst einen Algorithmus.",
+  runs: "Führt aus",
+  annotator: (/** @type {string} */ name) => `Annotator ${name}`,
+  every: "Jeder n-te Frame",
+  onImport: "Beim Import vorhersagen",
+  noAlgorithms: "Registrieren Sie zuerst einen Algorithmus oder Annotator.",
 };
 
 const REASONS = /** @type {Record<string, string>} */ ({

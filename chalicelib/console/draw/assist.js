@@ -33,6 +33,8 @@ export class Assist {
     /** The annotator that is clicked for; null where clicks select and draw. */
     this.clicking = signal(/** @type {any} */ (null));
     this.clicks = signal(/** @type {Click[]} */ ([]));
+    /** @type {import("./geometry.js").Shape | null} the box that was dragged around the object */
+    this.box = null;
     /** @type {[string, Row] | null} */
     this.object = null;
     this.asked = 0;
@@ -226,27 +228,60 @@ export class Assist {
 
   /** Begin with another object. Whether there was one. */
   forgetClicks() {
-    const had = this.clicks.peek().length > 0;
+    const had = this.clicks.peek().length > 0 || this.box !== null;
     this.clicks.value = [];
+    this.box = null;
     this.object = null;
     this.asked += 1;
     this.#changed();
     return had;
   }
 
+  /** Whether the annotator that is clicked for takes a kind of prompt. @param {"points" | "box"} prompt */
+  takes(prompt) {
+    return Boolean(this.clicking.peek()?.prompts?.includes(prompt));
+  }
+
   /** A click: the object with it, or without the place. @param {Click} click */
-  async click(click) {
+  click(click) {
+    if (!this.takes("points")) {
+      this.session.say(words.boxAlone);
+      return undefined;
+    }
+    this.#atFrame();
+    this.clicks.value = [...this.clicks.peek(), click];
+    return this.#ask();
+  }
+
+  /** A box around an object: another one than before. @param {import("./geometry.js").Shape} box */
+  enclose(box) {
+    this.forgetClicks();
+    this.box = box;
+    return this.#ask();
+  }
+
+  /** Prompts of another frame are not about the present one. */
+  #atFrame() {
+    if (this.object && this.object[1].frame !== this.session.frame.peek()) this.forgetClicks();
+  }
+
+  /** Ask for the object of the prompts; an answer that another prompt overtook is let go. */
+  async #ask() {
     const { session } = this;
     const annotator = this.clicking.peek();
     const frame = session.frame.peek();
-    if (this.object && this.object[1].frame !== frame) this.forgetClicks();
-    this.clicks.value = [...this.clicks.peek(), click];
     this.asked += 1;
     const turn = this.asked;
     session.stage?.invalidate();
     this.isBusy.value = true;
     try {
-      const body = { annotator: annotator.id, frame, points: this.clicks.peek() };
+      const points = this.clicks.peek();
+      const body = {
+        annotator: annotator.id,
+        frame,
+        ...(points.length && { points }),
+        ...(this.box && { box: this.box }),
+      };
       const found = await post(`Segmentation/${session.media.id}`, body);
       if (turn !== this.asked) return;
       this.object = found.localization ? [CLICKED, this.#rowOf(found.localization, frame)] : null;

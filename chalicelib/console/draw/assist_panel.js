@@ -68,6 +68,13 @@ function Range({ session, onClose }) {
     <p class="muted">${words.rangeLead}</p>${field("start", words.from, 0)}${field("stop", words.to, 0)}${field("every", words.every, 1)}<//>`;
 }
 
+/** What the pointer does for an annotator, by the prompts that it takes. @param {import("./assist.js").Assist} assist @param {any} annotator @param {boolean} isThere */
+function hintOf(assist, annotator, isThere) {
+  if (!assist.takes("points")) return isThere ? words.boxMore : words.boxHint(annotator.name);
+  if (isThere) return words.clickMore;
+  return assist.takes("box") ? words.promptHint(annotator.name) : words.clickHint(annotator.name);
+}
+
 /** Over the picture while one clicks. @param {{session: import("./session.js").Session}} props */
 export function ClickHint({ session }) {
   const { assist } = session;
@@ -75,5 +82,5 @@ export function ClickHint({ session }) {
   const annotator = assist.clicking.value;
   if (!annotator) return null;
   const isThere = Boolean(assist.object);
-  return html`<p class="stage-hint clicks" role="status" data-object=${isThere}>${assist.isBusy.value && html`<span class="spinner" /> `}${isThere ? words.clickMore : words.clickHint(annotator.name)}</p>`;
+  return html`<p class="stage-hint clicks" role="status" data-object=${isThere}>${assist.isBusy.value && html`<span class="spinner" /> `}${hintOf(assist, annotator, isThere)}</p>`;
 }

@@ -20,6 +20,8 @@ import { cleared, drawClicks, drawGrid, drawHandles, drawItems, drawMarquee, LAB
  * @property {(key: string, row: Row) => boolean} isComputed whether a track shows it between its keyframes, or it is a draft
  * @property {() => (Point & {positive: boolean})[] | null} clicks for an object; null where clicks select and draw
  * @property {(click: Point & {positive: boolean}) => void} clicked
+ * @property {() => Shape | null} box the box around the object that is clicked for
+ * @property {() => ((box: Shape) => void) | null} boxed what takes a box that is dragged; null where boxes mean nothing
  * @property {() => Set<string>} selected
  * @property {(keys: string[]) => void} select
  * @property {() => import("./display.js").Style} style
@@ -30,6 +32,8 @@ import { cleared, drawClicks, drawGrid, drawHandles, drawItems, drawMarquee, LAB
  */
 
 const REACH = 8;
+/** A pointer that moved less than so many pixels has clicked. */
+const CLICK_REACH = 4;
 const MOST_ZOOM = 40;
 export class Stage {
   /**
@@ -159,7 +163,8 @@ export class Stage {
     const chosen = items.filter(({ look }) => look === "selected");
     if (chosen.length === 1 && !paint) drawHandles(context, chosen[0], this.rect);
     drawClicks(context, this.rect, this.hooks.clicks() ?? []);
-    if (this.drag?.marquee) drawMarquee(context, this.rect, this.drag.marquee);
+    const marquee = this.drag?.marquee ?? this.hooks.box();
+    if (marquee) drawMarquee(context, this.rect, marquee);
   }
 
   /** @param {string} key @param {Row} row @param {import("./scene.js").Item["look"]} [look] @returns {import("./scene.js").Item} */
@@ -236,8 +241,10 @@ export class Stage {
     const point = this.#at(event);
     this.root.focus({ preventScroll: true });
     if (this.hooks.clicks() && event.button !== 1) {
-      const positive = event.button === 0 && !event.altKey;
-      if (point.x >= 0 && point.x <= 1 && point.y >= 0 && point.y <= 1) this.hooks.clicked({ ...point, positive });
+      const positive = event.button === 0 && !event.altKey && !event.shiftKey;
+      if (point.x < 0 || point.x > 1 || point.y < 0 || point.y > 1) return;
+      this.drag = { click: { ...point, positive }, marquee: null };
+      this.root.setPointerCapture(event.pointerId);
       return;
     }
     if (event.button === 1 || event.button === 2 || event.altKey) {
@@ -250,6 +257,14 @@ export class Stage {
     }
     if (this.drag) this.root.setPointerCapture(event.pointerId);
     this.invalidate();
+  }
+
+  /** The box between two points inside of the picture; null while they are as near as those of a click. */
+  #boxFrom(/** @type {Point} */ from, /** @type {Point} */ to) {
+    const { width, height } = this.rect;
+    if (Math.hypot((to.x - from.x) * width, (to.y - from.y) * height) < CLICK_REACH) return null;
+    const box = fromPoints("box", [from, { x: clamp(to.x, 0, 1), y: clamp(to.y, 0, 1) }]);
+    return box.width && box.height ? box : null;
   }
 
   #pick(/** @type {PointerEvent} */ event, /** @type {Point} */ point) {
@@ -286,7 +301,9 @@ export class Stage {
       return;
     }
     const { drag } = this;
-    if (drag.pan) {
+    if (drag.click) {
+      if (drag.click.positive && this.hooks.boxed()) drag.marquee = this.#boxFrom(drag.click, point);
+    } else if (drag.pan) {
       this.pan = { x: drag.pan.x + event.clientX - drag.x, y: drag.pan.y + event.clientY - drag.y };
       this.layout();
     } else if (drag.paint) for (const each of event.getCoalescedEvents?.() ?? [event]) drag.paint.move(this.#at(each));
@@ -305,7 +322,10 @@ export class Stage {
   #up(/** @type {PointerEvent} */ event) {
     const { drag } = this;
     this.drag = null;
-    if (drag?.paint) drag.paint.up();
+    if (drag?.click) {
+      if (drag.marquee) this.hooks.boxed()?.(drag.marquee);
+      else this.hooks.clicked(drag.click);
+    } else if (drag?.paint) drag.paint.up();
     else if (drag?.draws) this.pen.release();
     else if (drag?.marquee) {
       const inside = this.bounds.inside(this.hooks.rows(), drag.marquee, this.rect);

@@ -59,8 +59,14 @@ export const assist = {
   undo: "Deshacer",
   segment: "Haga clic en un objeto",
   segmentBy: (/** @type {string} */ name) => `Haga clic en un objeto: ${name}`,
-  clickHint: (/** @type {string} */ name) => `${name}: clic en el objeto · Alt o botón derecho: esto no · Esc termina`,
-  clickMore: "Intro acepta · clic añade, Alt o botón derecho quita · Esc empieza de nuevo",
+  clickHint: (/** @type {string} */ name) =>
+    `${name}: clic en el objeto · Mayús o botón derecho: esto no · Esc termina`,
+  promptHint: (/** @type {string} */ name) =>
+    `${name}: arrastre una caja alrededor del objeto o haga clic en él · Mayús o botón derecho: esto no · Esc termina`,
+  boxHint: (/** @type {string} */ name) => `${name}: arrastre una caja alrededor del objeto · Esc termina`,
+  boxMore: "Intro acepta · arrastre otra caja · Esc empieza de nuevo",
+  boxAlone: "Este anotador solo admite cajas: arrastre una alrededor del objeto.",
+  clickMore: "Intro acepta · clic añade, Mayús o botón derecho quita · Esc empieza de nuevo",
   clickStep: "objeto por clics",
   nothingClicked: "Ahí no se encuentra nada. Haga clic en otro lugar.",
   noInteractor: "Ningún anotador de este proyecto admite clics. Quien administra el proyecto puede registrar uno.",

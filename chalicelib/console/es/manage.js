@@ -50,11 +50,14 @@ export const webhooks = {
 
 export const rules = {
   title: "Reglas de inicio",
-  lead: "Lanzan un algoritmo en cada medio del que trata un evento, una vez por medio.",
+  lead: "Lanzan un algoritmo o un anotador en cada medio del que trata un evento, una vez por medio.",
   add: "Añadir una regla",
   none: "Aún no hay reglas",
-  algorithm: "Algoritmo",
-  noAlgorithms: "Registre antes un algoritmo.",
+  runs: "Ejecuta",
+  annotator: (/** @type {string} */ name) => `Anotador ${name}`,
+  every: "Cada n fotogramas",
+  onImport: "Predecir al importar",
+  noAlgorithms: "Registre antes un algoritmo o un anotador.",
 };
 
 const REASONS = /** @type {Record<string, string>} */ ({

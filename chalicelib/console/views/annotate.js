@@ -251,6 +251,8 @@ const stageOf = (session, root, pictures, overlay, hands) =>
     labelOf: (_key, row) => labelOf(session, row),
     clicks: () => (session.assist.clicking.peek() ? session.assist.clicks.peek() : null),
     clicked: (click) => session.assist.click(click),
+    box: () => (session.assist.clicking.peek() ? session.assist.box : null),
+    boxed: () => (session.assist.takes("box") ? (box) => session.assist.enclose(box) : null),
     isEditable: session.isEditable,
     isComputed: (key, row) => key.startsWith("~") || key.startsWith("?") || session.assist.isDraft(row),
     selected: () => session.selected.peek(),

@@ -171,38 +171,68 @@ function Deliveries({ webhook, onClose }) {
       ${hasMore && html`<div><${Button} small onClick=${more}>${words.more}<//></div>`}`}<//><//>`;
 }
 
-/** Which events launch which algorithm. @param {{nameOf: (id: number) => string}} props */
+/** What a rule runs, as one value of a form: its algorithm or its annotator. @param {any} rule */
+const runsOf = (rule) => (rule.annotator ? `annotator:${rule.annotator}` : `algorithm:${rule.algorithm}`);
+
+/** The same as members of a body. @param {string} runs */
+const runMembers = (runs) => {
+  const at = runs.indexOf(":");
+  const name = runs.slice(at + 1);
+  return runs.startsWith("annotator:") ? { annotator: Number(name) } : { algorithm: name };
+};
+
+/** Which events launch which algorithm or annotator. @param {{nameOf: (id: number) => string}} props */
 function Rules({ nameOf }) {
   const open = /** @type {any} */ (project.value);
   const found = useAsync(
     async (signal) => {
-      const [items, algorithms] = await Promise.all([
+      const [items, algorithms, annotators] = await Promise.all([
         get(`TriggerRules/${open.id}`, {}, { signal }),
         get(`Algorithms/${open.id}`, {}, { signal }),
+        get(`Annotators/${open.id}`, {}, { signal }),
       ]);
-      return { items, algorithms };
+      return { items, algorithms, detectors: annotators.filter((/** @type {any} */ each) => each.kind === "detector") };
     },
     [open.id],
   );
   const [editing, setEditing] = useState(/** @type {any} */ (null));
-  const save = (/** @type {any} */ values) =>
-    (editing.id
-      ? patch(`TriggerRule/${editing.id}`, { ...values, ...("query" in values && { query: values.query || null }) })
-      : post(`TriggerRules/${open.id}`, values)
+  const save = (/** @type {any} */ { runs, ...values }) => {
+    const body = { ...values, ...(runs && runMembers(runs)) };
+    return (
+      editing.id
+        ? patch(`TriggerRule/${editing.id}`, { ...body, ...("query" in values && { query: values.query || null }) })
+        : post(`TriggerRules/${open.id}`, body)
     ).then(found.again);
+  };
   const setActive = (/** @type {any} */ each) =>
     patch(`TriggerRule/${each.id}`, { active: !each.active }).then(found.again, toastError);
-  return html`<${Await} of=${found}>${(/** @type {any} */ { items, algorithms }) => {
-    const names = algorithms.map((/** @type {any} */ each) => each.name);
+  return html`<${Await} of=${found}>${(/** @type {any} */ { items, algorithms, detectors }) => {
+    const options = [
+      ...algorithms.map((/** @type {any} */ each) => [runsOf({ algorithm: each.name }), each.name]),
+      ...detectors.map((/** @type {any} */ each) => [runsOf({ annotator: each.id }), ruleWords.annotator(each.name)]),
+    ];
+    const [detector] = detectors;
+    const nameOfRun = (/** @type {any} */ each) =>
+      options.find(([runs]) => runs === runsOf(each))?.[1] ?? each.algorithm ?? `#${each.annotator}`;
+    /** @type {import("../ui/records.js").Member[]} */
     const members = [
       { name: "name", label: text.name, required: true },
-      { name: "algorithm", label: ruleWords.algorithm, kind: /** @type {const} */ ("select"), options: names },
+      { name: "runs", label: ruleWords.runs, kind: "select", options },
+      {
+        name: "every",
+        label: ruleWords.every,
+        kind: "number",
+        when: ({ runs }) => Boolean(runs?.startsWith("annotator:")),
+      },
       ...SELECTION,
     ];
-    return html`<${RecordTable} title=${ruleWords.title} lead=${names.length ? ruleWords.lead : `${ruleWords.lead} ${ruleWords.noAlgorithms}`} icon="jobs" items=${items} empty=${ruleWords.none} nameOf=${(/** @type {any} */ each) => each.name} onCreate=${names.length ? () => setEditing({ types: ["limn.media.ready"], algorithm: names[0] }) : undefined} createLabel=${ruleWords.add}
-        columns=${[{ name: text.name, render: (/** @type {any} */ each) => html`<strong>${each.name}</strong>` }, { name: ruleWords.algorithm, render: (/** @type {any} */ each) => each.algorithm }, { name: words.types, render: types }, { name: words.owner, render: (/** @type {any} */ each) => nameOf(each.user) }, { name: text.status, render: status }]}
+    const isNone = options.length === 0;
+    const predict = () =>
+      setEditing({ name: ruleWords.onImport, types: ["limn.media.ready"], runs: runsOf({ annotator: detector.id }) });
+    return html`<${RecordTable} title=${ruleWords.title} lead=${html`${ruleWords.lead} ${isNone && ruleWords.noAlgorithms}${detector && html` <${Button} small icon="play" onClick=${predict}>${ruleWords.onImport}<//>`}`} icon="jobs" items=${items} empty=${ruleWords.none} nameOf=${(/** @type {any} */ each) => each.name} onCreate=${isNone ? undefined : () => setEditing({ types: ["limn.media.ready"], runs: options[0][0] })} createLabel=${ruleWords.add}
+        columns=${[{ name: text.name, render: (/** @type {any} */ each) => html`<strong>${each.name}</strong>` }, { name: ruleWords.runs, render: nameOfRun }, { name: words.types, render: types }, { name: words.owner, render: (/** @type {any} */ each) => nameOf(each.user) }, { name: text.status, render: status }]}
         more=${(/** @type {any} */ each) => [{ label: each.active ? words.pause : words.resume, icon: each.active ? "pause" : "reload", run: () => setActive(each) }]}
-        onChange=${setEditing} onRemove=${(/** @type {any} */ each) => del(`TriggerRule/${each.id}`).then(found.again)} />
+        onChange=${(/** @type {any} */ each) => setEditing({ ...each, runs: runsOf(each) })} onRemove=${(/** @type {any} */ each) => del(`TriggerRule/${each.id}`).then(found.again)} />
       ${editing && html`<${RecordDialog} title=${editing.name ?? ruleWords.add} isNew=${!editing.id} values=${editing} members=${members} onSave=${save} onClose=${() => setEditing(null)} />`}`;
   }}<//>`;
 }

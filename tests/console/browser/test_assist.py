@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
+import uuid
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+import requests
 from playwright.sync_api import expect
 
 from chalicelib.core.values import rle
 from tests.console.browser.dives import SPECIES, close
 from tests.console.browser.test_accessibility import AXE, FOUND
+from tests.console.browser.views import show
+from tests.console.browser.waits import until
 
 BOXES = [
     {"x": 0.1, "y": 0.1, "width": 0.2, "height": 0.2, "label": "Cod", "confidence": 0.9},
@@ -37,15 +42,22 @@ def runs(size, left, top, right, bottom):
 
 
 class Model:
-    """A model behind HTTP: three boxes on each frame, and a square around the positive clicks."""
+    """A model behind HTTP: three boxes on each frame; a square around the positive clicks, or the box of the prompt."""
 
     def __init__(self):
         self.clicks = []
+        self.boxes = []
         self.is_masking = False
 
     def answer(self, body):
-        if "points" not in body:
+        if not body.get("points") and not body.get("box"):
             return {"boxes": BOXES}
+        if box := body.get("box"):
+            self.boxes.append((box, body.get("points") or []))
+            left, top = box["x"], box["y"]
+            right, bottom = left + box["width"], top + box["height"]
+            corners = [[left, top], [right, top], [right, bottom], [left, bottom]]
+            return {"polygons": [{"points": corners, "label": "Cod", "confidence": 0.7}]}
         self.clicks.append(body["points"])
         inside = [each for each in body["points"] if each.get("positive", True)]
         if not inside:
@@ -103,6 +115,9 @@ def model(stack, dive):
         )
         cuts = {"name": "cuts", "type": known["Cut out"], "prompts": ["points"], **common}
         api.create(f"Annotators/{dive.project}", cuts)
+        for name, prompts in (("both", ["points", "box"]), ("boxes", ["box"])):
+            spec = {"name": name, "type": known["Outlined"], "prompts": prompts, **common}
+            api.create(f"Annotators/{dive.project}", spec)
     with serving(stack.hooks) as made:
         yield made
 
@@ -194,6 +209,67 @@ def test_clicks_outline_an_object_that_enter_draws(screen, dive, model):
     screen.press("Control+z")
     screen.saved()
     assert dive.boxes() == []
+
+
+def test_a_box_that_is_dragged_is_a_prompt_and_shift_takes_away(screen, dive, model):
+    screen.open(3)
+    part(screen).get_by_role("button", name="Click an object: both").click()
+    hint = screen.page.locator(".clicks")
+    expect(hint).to_contain_text("drag a box around the object, or click it")
+    screen.drag((0.3, 0.3), (0.6, 0.7))
+    expect(hint).to_have_attribute("data-object", "true")
+    expect(screen.page.locator(".clicks .spinner")).to_have_count(0)
+    screen.page.keyboard.down("Shift")
+    screen.page.mouse.click(*screen.point(0.35, 0.65))
+    screen.page.keyboard.up("Shift")
+    expect(hint).to_contain_text("Enter accepts")
+    expect(screen.page.locator(".clicks .spinner")).to_have_count(0)
+    (first, none), (second, clicks) = model.boxes
+    assert first == second
+    assert close([first[name] for name in ("x", "y", "width", "height")], [0.3, 0.3, 0.3, 0.4])
+    assert none == []
+    assert [each["positive"] for each in clicks] == [False]
+    screen.drag((0.1, 0.1), (0.2, 0.2))  # another object
+    expect(screen.page.locator(".clicks .spinner")).to_have_count(0)
+    assert model.boxes[-1][1] == []
+    screen.page.locator(".stage").focus()
+    screen.press("Enter")
+    screen.saved()
+    [made] = dive.boxes()
+    assert close([n for point in made["points"] for n in point], [0.1, 0.1, 0.2, 0.1, 0.2, 0.2, 0.1, 0.2])
+    part(screen).get_by_role("button", name="Click an object: boxes").click()
+    screen.page.mouse.click(*screen.point(0.5, 0.5))
+    expect(screen.page.get_by_text("takes boxes alone")).to_be_visible()
+
+
+def test_what_is_imported_is_predicted_by_a_rule_made_in_the_console(page, dive, model):
+    show(page, f"/#/projects/{dive.project}/manage/webhooks")
+    page.get_by_role("button", name="Predict on import").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_label("Runs")).to_have_value(re.compile("annotator:"))
+    dialog.get_by_label("Every n-th frame").fill("20")
+    dialog.get_by_role("button", name="Create").click()
+    row = page.get_by_role("row").filter(has_text="Predict on import")
+    expect(row).to_contain_text("Annotator fish")
+    expect(row).to_contain_text("limn.media.ready")
+    api = dive.api
+    (source,) = api.ask("GET", f"Medias/{dive.project}", media_id=dive.media, presigned=3600)
+    clip = requests.get(source["media_files"]["streaming"][0]["path"], timeout=60).content
+    spec = {"type": source["type"], "gid": str(uuid.uuid4()), "uid": str(uuid.uuid1()), "name": "new.mp4", "md5": ""}
+    said = api.ask("POST", f"Transcodes/{dive.project}", {**spec, "url": api.upload(dive.project, clip)})
+
+    def found():
+        rows = api.ask("GET", f"Localizations/{dive.project}", media_id=said["media_id"])
+        return rows if len(rows) == 3 * len(BOXES) else []
+
+    rows = until(found, "the new clip is predicted")
+    assert {each["version"] for each in rows} == {drafts_of(dive)}
+    assert {each["frame"] for each in rows} == {0, 20, 40}
+    row.get_by_role("button", name="Actions of Predict on import").click()
+    page.get_by_role("menuitem", name="Delete").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(row).to_have_count(0)
+    api.ask("DELETE", f"Media/{said['media_id']}")
 
 
 def test_a_mask_is_drawn_saved_and_moved_with_its_box(screen, dive, model):
