@@ -80,7 +80,7 @@ def merge(writer: Writer, into: int, other: int) -> None:
     """Give a state the localizations and media of another, which is deleted with all its marks.
 
     Raises:
-        NotFound: the project has no such state.
+        NotFound: the project has no such state, or one of them was deleted.
         BadInput: both are the same state.
     """
 
@@ -90,6 +90,7 @@ def merge(writer: Writer, into: int, other: int) -> None:
         if lost.entity.project != writer.project:
             raise NotFound.of("State", other)
         writer.scope.check(Kind.STATE, [lost.entity])
+        live_mark(Kind.STATE, lost)
         if identity(lost.entity) == identity(kept.entity):
             raise BadInput("merge_state_id: a state cannot be merged into itself.")
         state = kept.entity

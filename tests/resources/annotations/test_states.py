@@ -184,6 +184,12 @@ class TestMergingAndTrimming:
         assert here.api.patch(f"MergeStates/{10**9}", {"merge_state_id": number}).status == 404
         assert here.api.patch(f"MergeStates/{number}", {"merge_state_id": number}).status == 400
 
+    def test_a_deleted_track_is_merged_neither_way(self, here):
+        number, gone = here.make(), here.make()
+        assert here.api.delete(f"State/{gone}").status == 200
+        assert here.api.patch(f"MergeStates/{number}", {"merge_state_id": gone}).status == 404
+        assert here.api.patch(f"MergeStates/{gone}", {"merge_state_id": number}).status == 404
+
     @pytest.mark.parametrize(
         ("endpoint", "left", "segments"), [("start", [2, 3, 4], [[2, 4]]), ("end", [0, 1, 2], [[0, 2]])]
     )
