@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal, cast
 import typer
 
 from .. import failures, uploads
+from ..client import Client
 from ..failures import Failure
-from . import datasets
+from . import datasets, taxa_commands
 from .sessions import ProjectOption, Session, wait
 
 ImportFormat = Literal[
@@ -90,6 +91,9 @@ def import_(
     match: Annotated[Literal["name", "path", "md5"], typer.Option(help="How media are found.")] = "name",
     version: Annotated[int | None, typer.Option(min=1, help="Version of the annotations.")] = None,
     class_attribute: Annotated[str | None, typer.Option(help="Attribute that takes the class.")] = None,
+    taxa: Annotated[
+        Path | None, typer.Option(help="A list of taxa of WoRMS or GBIF: synonyms become their accepted names.")
+    ] = None,
     section: Annotated[str | None, typer.Option(help="Section of created media.")] = None,
     create_types: Annotated[
         bool, typer.Option("--create-types", help="Create types and attributes that the project lacks.")
@@ -105,6 +109,7 @@ def import_(
     chosen = format_ or datasets.FORMATS.get(path.suffix.lower())
     if chosen is None:
         raise Failure("Give --format.")
+    listed = taxa_commands.read_taxa(taxa, class_attribute) if taxa else None
     client, number = session.client(2 * parallel), session.project(project)
     with datasets.archive_of(path) as archive, session.output.transfer() as progress:
         journal = uploads.Journal()
@@ -113,18 +118,30 @@ def import_(
         key = uploader.store(uploads.Source(archive, archive.name), lambda count: progress.advance(bar, count))
         journal.close()
     given = {"version": version, "class_attribute": class_attribute, "section": section}
-    body = {"format": chosen, "key": key, "name": path.name, "dry_run": dry_run, "match": match}
+    body: dict[str, Any] = {"format": chosen, "key": key, "name": path.name, "dry_run": dry_run, "match": match}
     if create_types:
         body["create_types"] = True
     body |= {name: value for name, value in given.items() if value is not None} | datasets.members(options)
-    uid = client.create_import(number, cast("Any", body))["uid"]
-    session.output.note(f"import {uid}")
-    made = wait(session.output, lambda: client.get_import(uid), datasets.is_over, timeout)
+    if listed is not None:
+        tried = _run_import(session, client, number, {**body, "dry_run": True}, timeout)
+        names = [each["name"] for each in (tried.get("report") or {}).get("classes", ())]
+        mapped = taxa_commands.accepted_classes(listed[0], names, listed[1])
+        session.output.note(f"{len(mapped)} of {len(names)} classes are synonyms")
+        body["classes"] = {**mapped, **body.get("classes", {})}
+    made = _run_import(session, client, number, body, timeout)
+    uid = made["uid"]
     if made["status"] != "succeeded":
         raise Failure(made.get("message") or f"The import {made['status']}.", failures.INCOMPLETE, uid=uid)
     session.output.result(made, datasets.summary(made["report"]))
     if datasets.refused(made["report"]):
         raise typer.Exit(failures.INCOMPLETE)
+
+
+def _run_import(session: Session, client: Client, project: int, body: dict[str, Any], timeout: float) -> Any:
+    """The import when it is over."""
+    uid = client.create_import(project, cast("Any", body))["uid"]
+    session.output.note(f"import {uid}")
+    return wait(session.output, lambda: client.get_import(uid), datasets.is_over, timeout)
 
 
 def diff(

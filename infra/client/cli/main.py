@@ -20,6 +20,7 @@ from ..failures import Failure
 from . import agent_commands, audit_commands, dataset_commands, man_command, migrate_command, mirror_command, queries
 from .output import Output
 from .sessions import ProjectOption, Session, wait
+from .taxa_commands import create_taxa
 
 app = typer.Typer(
     name="limn",
@@ -35,6 +36,7 @@ app.add_typer(annotator_command.app, name="annotator")
 app.command("export")(dataset_commands.export)
 app.command("diff")(dataset_commands.diff)
 app.command("import")(dataset_commands.import_)
+app.command("taxa")(create_taxa)
 app.command("events")(dataset_commands.events)
 app.command("mcp")(agent_commands.serve)
 app.command("audit")(audit_commands.audit)
