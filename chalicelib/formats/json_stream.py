@@ -49,13 +49,29 @@ def json_members(
         yield from scanner.members(opened)
 
 
+def json_elements(archive: Archive, path: str) -> Iterator[tuple[int, Any]]:
+    """The elements of a JSON document that is an array, with their positions.
+
+    Raises:
+        BadInput: it is not an array, or a value is too large or nested too deeply.
+    """
+    with archive.open(path) as file:
+        yield from _Scanner(file, path, "array").array()
+
+
 class _Scanner:
     """Reads a JSON document value by value."""
 
-    def __init__(self, file: BinaryIO, path: str) -> None:
-        self._file, self._path = file, path
+    def __init__(self, file: BinaryIO, path: str, what: str = "object") -> None:
+        self._file, self._path, self._what = file, path, what
         self._decode = codecs.getincrementaldecoder("utf-8-sig")().decode
         self._text, self._at, self._is_over = "", 0, False
+
+    def array(self) -> Iterator[tuple[int, Any]]:
+        self._expect("[")
+        for _, index, value in self._elements(""):
+            if index is not None:
+                yield index, value
 
     def members(self, opened: Collection[str]) -> Iterator[tuple[str, int | str | None, Any]]:
         self._expect("{")
@@ -157,7 +173,7 @@ class _Scanner:
         return bool(block)
 
     def _malformed(self) -> BadInput:
-        return BadInput(f"{self._path} is not a JSON object, or is cut off.")
+        return BadInput(f"{self._path} is not a JSON {self._what}, or is cut off.")
 
 
 def members_of(value: Any) -> Mapping[str, Any]:

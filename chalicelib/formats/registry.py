@@ -9,12 +9,22 @@ from chalicelib.formats import manifest
 from chalicelib.formats.model import MANIFEST, Dataset, Label, Layout
 from chalicelib.formats.refined import names_of
 from chalicelib.formats.writers import coco, cvat, dota, geojson, kwcoco, masks, mot, mots, voc, yolo
-from chalicelib.formats.writers.science import biigle, camtrapdp, coralnet, dive, dwca, fathomnet, ifdo, viame
+from chalicelib.formats.writers.science import (
+    biigle,
+    camtrapdp,
+    coralnet,
+    dive,
+    dwca,
+    fathomnet,
+    ifdo,
+    vars_json,
+    viame,
+)
 from chalicelib.formats.writers.table import Csv, JsonLines, Parquet
 
 FormatName = Literal[
     "coco", "kwcoco", "yolo", "voc", "mot", "mots", "cvat", "dota", "masks", "viame", "dive", "coralnet", "fathomnet",
-    "dwca", "camtrapdp", "ifdo", "biigle", "geojson", "csv", "jsonl", "parquet",
+    "dwca", "camtrapdp", "ifdo", "biigle", "vars", "geojson", "csv", "jsonl", "parquet",
 ]  # fmt: skip
 WRITERS: dict[str, Any] = {
     "coco": coco,
@@ -34,6 +44,7 @@ WRITERS: dict[str, Any] = {
     "camtrapdp": camtrapdp,
     "ifdo": ifdo,
     "biigle": biigle,
+    "vars": vars_json,
     "geojson": geojson,
     "csv": Csv(),
     "jsonl": JsonLines(),

@@ -765,7 +765,7 @@ class ExportSpec(TypedDict, total=False):
     sections: list[int] | None
     versions: list[int] | None
     seq: int | None
-    format: Required[Literal["biigle", "camtrapdp", "coco", "coralnet", "csv", "cvat", "dive", "dota", "dwca", "fathomnet", "geojson", "ifdo", "jsonl", "kwcoco", "masks", "mot", "mots", "parquet", "viame", "voc", "yolo"]]
+    format: Required[Literal["biigle", "camtrapdp", "coco", "coralnet", "csv", "cvat", "dive", "dota", "dwca", "fathomnet", "geojson", "ifdo", "jsonl", "kwcoco", "masks", "mot", "mots", "parquet", "vars", "viame", "voc", "yolo"]]
     name: str | None
     dataset: str | None
     frames: Literal["crops", "every", "frames", "none"]
@@ -1054,7 +1054,7 @@ class ImportReport(TypedDict, total=False):
     note_count: int
     dropped: list[DroppedMember]
 class ImportSpec(TypedDict, total=False):
-    format: Required[Literal["biigle", "camtrapdp", "coco", "coralnet", "csv", "cvat", "dive", "dota", "ifdo", "jsonl", "kwcoco", "masks", "mot", "mots", "parquet", "viame", "voc", "yolo"]]
+    format: Required[Literal["biigle", "camtrapdp", "coco", "coralnet", "csv", "cvat", "dive", "dota", "eventmeasure", "ifdo", "jsonl", "kwcoco", "masks", "mot", "mots", "parquet", "vars", "viame", "voc", "yolo"]]
     key: Required[str]
     name: str
     dry_run: bool

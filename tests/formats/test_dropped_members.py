@@ -65,6 +65,10 @@ IFDO = {
     },
 }
 BIIGLE = 'filename,label_name,shape_name,points,user_id,mood\na.png,cod,Point,"[1,2]",7,calm\n'
+VARS = {
+    "concept": "cod", "video_reference_uuid": "v", "elapsed_time_millis": 1, "observer": "x",
+    "associations": [{"link_name": "localization-point", "link_value": {"x": 1, "y": 2}}],
+}  # fmt: skip
 MADE = {
     "coco": (
         {"a.json": COCO},
@@ -94,6 +98,7 @@ MADE = {
         {"header.image-pi": 1, "items.image-entropy": 1, "annotations.note": 1, "labels.annotator": 1},
     ),
     "biigle": ({"a.csv": BIIGLE}, {"line.user_id": 1, "line.mood": 1}),
+    "vars": ({"a.json": json.dumps([VARS])}, {"annotation.observer": 1}),
     # other columns are attributes, which the type or `unknown_attributes` decides on
     "coralnet": ({"a.csv": "Name,Row,Column,Label,Depth\na.png,1,1,cod,5\n"}, {}),
 }  # fmt: skip

@@ -30,6 +30,7 @@ from chalicelib.formats.readers.science import (
     read_camtrapdp,
     read_coralnet,
     read_dive,
+    read_eventmeasure,
     read_ifdo,
     read_viame,
 )
@@ -45,6 +46,7 @@ READERS = (
     read_camtrapdp.read,
     read_ifdo.read,
     read_biigle.read,
+    read_eventmeasure.read,
     read_voc.read,
     read_mot.read,
     read_cvat.read,

@@ -27,6 +27,7 @@ from chalicelib.formats.readers.science import (
     read_coralnet,
     read_dive,
     read_ifdo,
+    read_vars,
     read_viame,
 )
 from chalicelib.formats.readers.unzip import ZipArchive
@@ -48,6 +49,7 @@ READERS = {
     "camtrapdp": read_camtrapdp.read,
     "ifdo": read_ifdo.read,
     "biigle": read_biigle.read,
+    "vars": read_vars.read,
     "csv": read_table.read_csv,
     "jsonl": read_table.read_jsonl,
     "parquet": read_table.read_parquet,

@@ -40,7 +40,9 @@ from chalicelib.formats.readers.science import (
     read_camtrapdp,
     read_coralnet,
     read_dive,
+    read_eventmeasure,
     read_ifdo,
+    read_vars,
     read_viame,
 )
 from chalicelib.formats.readers.unzip import SingleFile, ZipArchive, is_zip
@@ -62,6 +64,8 @@ _SINGLE = {
     "viame": "annotations.csv",
     "ifdo": "ifdo.json",
     "biigle": "annotations.csv",
+    "vars": "vars.json",
+    "eventmeasure": "points.txt",
     "csv": "localizations.csv",
     "jsonl": "localizations.jsonl",
     "parquet": "localizations.parquet",
@@ -204,6 +208,8 @@ def reader_of(wanted: ArchiveOptions) -> Reader:
         "camtrapdp": read_camtrapdp.read,
         "ifdo": read_ifdo.read,
         "biigle": read_biigle.read,
+        "vars": read_vars.read,
+        "eventmeasure": read_eventmeasure.read,
         "csv": read_table.read_csv,
         "jsonl": read_table.read_jsonl,
         "parquet": read_table.read_parquet,

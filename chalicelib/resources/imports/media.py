@@ -17,7 +17,8 @@ from chalicelib.formats import model
 from chalicelib.formats.model import Media
 from chalicelib.formats.readers.picture_video import in_order, numbered_pictures
 from chalicelib.formats.readers.reading import base, stem
-from chalicelib.formats.registry import WRITERS, FormatName
+from chalicelib.formats.registry import WRITERS
+from chalicelib.formats.writers.science import coralnet
 from chalicelib.query.tree import Query
 
 VIDEOS = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".wmv", ".mxf", ".ts", ".mts", ".m2ts", ".mpg", ".mpeg")
@@ -50,8 +51,8 @@ _decode = msgspec.json.Decoder(Known).decode
 class Files:
     """The images and videos of an archive."""
 
-    def __init__(self, archive: model.Files, format_: FormatName) -> None:
-        self._archive, self._picture_path = archive, WRITERS[format_].picture_path
+    def __init__(self, archive: model.Files, format_: str) -> None:
+        self._archive, self._picture_path = archive, (WRITERS.get(format_) or coralnet).picture_path
         self._folders = numbered_pictures(archive)
         self._by_name: defaultdict[str, list[str]] = defaultdict(list)
         self._paths = frozenset(archive.names())

@@ -49,7 +49,7 @@ MOST_CREATED = 100
 LONGEST_NAME = 64
 MOST_NAMES = 500
 """Attributes of one type."""
-TEXTUAL = ("camtrapdp", "coralnet", "csv", "cvat", "viame", "voc")
+TEXTUAL = ("camtrapdp", "coralnet", "csv", "cvat", "eventmeasure", "viame", "voc")
 """Formats whose attributes are texts."""
 
 

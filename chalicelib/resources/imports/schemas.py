@@ -11,7 +11,7 @@ from chalicelib.core.resource import ONE_LINE, Id, Resource, Timestamp
 
 Format = Literal[
     "coco", "kwcoco", "yolo", "voc", "mot", "mots", "cvat", "dota", "masks", "viame", "dive", "coralnet", "csv",
-    "jsonl", "parquet", "camtrapdp", "biigle", "ifdo",
+    "jsonl", "parquet", "camtrapdp", "vars", "eventmeasure", "biigle", "ifdo",
 ]  # fmt: skip
 Target = Literal["media", "image", "video", "box", "line", "dot", "poly", "track", "frame", "note"]
 MOST_CLASSES = 1_000

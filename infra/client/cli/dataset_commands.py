@@ -15,7 +15,7 @@ from .sessions import ProjectOption, Session, wait
 
 ImportFormat = Literal[
     "coco", "kwcoco", "yolo", "voc", "mot", "mots", "cvat", "dota", "masks", "viame", "dive", "coralnet", "csv",
-    "jsonl", "parquet", "camtrapdp", "biigle", "ifdo",
+    "jsonl", "parquet", "camtrapdp", "vars", "eventmeasure", "biigle", "ifdo",
 ]  # fmt: skip
 ExportFormat = Literal[
     "coco",
@@ -31,6 +31,7 @@ ExportFormat = Literal[
     "coralnet",
     "fathomnet",
     "dwca",
+    "vars",
     "biigle",
     "ifdo",
     "camtrapdp",

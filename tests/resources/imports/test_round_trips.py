@@ -44,12 +44,13 @@ FORMATS = {
     "viame": {},
     "camtrapdp": {},
     "ifdo": {},
+    "vars": {},
     "biigle": {},
     "csv": {},
     "jsonl": {},
     "parquet": {},
 }
-TOLERANCES = {"yolo": 2e-12, "mot": 2e-9, "cvat": 2e-9, "viame": 2e-9, "ifdo": 2e-12, "biigle": 2e-12}
+TOLERANCES = {"yolo": 2e-12, "mot": 2e-9, "cvat": 2e-9, "viame": 2e-9, "ifdo": 2e-12, "vars": 2e-12, "biigle": 2e-12}
 """How far a number may be from that of the first archive; of others, not at all.
 
 These write twelve digits: YOLO fractions up to 1, the others pixels up to 640. A shape that they round to beyond the

@@ -1,0 +1,90 @@
+"""Read point measurements of SeaGIS EventMeasure: any `.txt` of an archive with a table whose lines have tabs.
+
+The header is the first line with Filename, Frame, ImageRow and ImageCol, in any spelling; what is before it describes
+the survey and is left out. A line is a dot in pixels of a frame, or a box where RectRow and RectCol name another
+corner. The class is genus and species, else the family, else the code; all other columns become attributes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from chalicelib.errors import BadInput
+from chalicelib.formats.model import Archive, Label
+from chalicelib.formats.readers.reading import (
+    MediaTable,
+    Placed,
+    Rows,
+    base,
+    matching,
+    number,
+    refusal,
+    text_lines,
+    whole,
+)
+
+_NEEDED = ("filename", "frame", "imagerow", "imagecol")
+_USED = frozenset({*_NEEDED, "rectrow", "rectcol", "genus", "species"})
+_MOST_BEFORE = 200
+"""Lines before the header."""
+_IMAGES = (".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff")
+
+
+def read(archive: Archive) -> Rows:
+    """The rows of an archive. Raises BadInput where it is not of the format at all."""
+    table, found = MediaTable(archive), matching(archive, r".+\.txt")
+    if not found:
+        raise BadInput("EventMeasure: the archive has no .txt file.")
+    pictures = {base(name): name for name in archive.names()}
+    for path in found:
+        for place, header, line in _lines(archive, path):
+            try:
+                name = base(line.get("filename", ""))
+                is_video = not name.lower().endswith(_IMAGES)
+                label = _label(header, line, name, is_video=is_video)
+                yield from table.new(place, name, name=name, is_video=is_video, path=pictures.get(name, ""))
+                yield Placed(place, label)
+            except (ValueError, OverflowError) as error:
+                yield refusal(place, str(error))
+    yield from table.rest()
+
+
+def _lines(archive: Archive, path: str) -> Iterator[tuple[str, Mapping[str, str], dict[str, str]]]:
+    """The lines of a table by the plain names of its columns, with these names as they are spelt. Raises BadInput."""
+    names: list[str] = []
+    spelt: dict[str, str] = {}
+    for before, (place, text) in enumerate(text_lines(archive, path)):
+        cells = [cell.strip() for cell in text.split("\t")]
+        if not names:
+            plain = [re.sub(r"[^a-z0-9]", "", cell.lower()) for cell in cells]
+            if all(name in plain for name in _NEEDED):
+                names, spelt = plain, dict(zip(plain, cells, strict=True))
+            elif before >= _MOST_BEFORE:
+                break
+            continue
+        yield place, spelt, dict(zip(names, cells, strict=False))
+    if not names:
+        raise BadInput(f"{path}: no line has the columns Filename, Frame, ImageRow and ImageCol: it has no points.")
+
+
+def _label(spelt: Mapping[str, str], line: Mapping[str, str], name: str, *, is_video: bool) -> Label:
+    if not name:
+        raise ValueError("Filename is empty")
+    frame = whole(line.get("frame") or "0") if is_video else 0
+    if frame < 0:
+        raise ValueError(f"frame {frame}: frames count from 0")
+    x, y = (number(line.get(each) or "") for each in ("imagecol", "imagerow"))
+    u, v = (number(line.get(each) or "0") for each in ("rectcol", "rectrow"))
+    is_box = (u > 0 or v > 0) and u != x and v != y
+    genus, species = line.get("genus", ""), line.get("species", "")
+    class_name = " ".join(filter(None, (genus, species))) or line.get("family", "") or line.get("code", "")
+    return Label(
+        media=name,
+        kind="box" if is_box else "dot",
+        shape=(min(x, u), min(y, v), abs(u - x), abs(v - y)) if is_box else (x, y),
+        frame=frame,
+        unit="pixel",
+        class_name=class_name,
+        attributes={spelt[each]: value for each, value in line.items() if each and each not in _USED and value},
+    )

@@ -1,0 +1,147 @@
+"""VARS JSON and point measurements of EventMeasure."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from chalicelib.errors import BadInput
+from chalicelib.formats.model import Dropped, Label, Media, Refusal, State, in_pixels
+from chalicelib.formats.readers.science import read_eventmeasure, read_vars
+from chalicelib.formats.readers.unzip import ZipArchive
+from tests.formats.test_hostile_archives import zipped
+from tests.formats.test_reading import labels_of, rows_of
+from tests.formats.worlds import dataset, groups, write
+
+
+def in_order(labels):
+    return sorted(labels, key=lambda each: (each.media, each.elemental_id, each.frame))
+
+
+@settings(max_examples=12)
+@given(groups())
+def test_vars_holds_shapes_frames_tracks_and_attributes(found_groups):
+    found = rows_of("vars", found_groups)
+    media = {group.media.key: group.media for group in found_groups}
+    wanted = in_order(in_pixels(label, media[label.media]) for label in labels_of(found_groups))
+    for one, other in zip(in_order(found[Label]), wanted, strict=True):
+        assert one.shape == pytest.approx(other.shape, abs=1e-9)
+        assert replace(one, shape=()) == replace(other, shape=(), id=None)
+    seen = {label.track for label in labels_of(found_groups)}
+    states = [replace(state, id=None) for group in found_groups for state in group.states if state.key in seen]
+    assert sorted(found[State], key=lambda each: each.key) == sorted(states, key=lambda each: each.key)
+
+
+@settings(max_examples=6)
+@given(groups(kinds=("box",)))
+def test_an_annotation_of_vars_has_what_its_service_demands(found_groups):
+    archive, _ = write("vars", dataset(), [found_groups])
+    document = json.loads(archive.read("vars.json"))
+    assert len(document) == len(labels_of(found_groups))
+    for each in document:
+        assert each["concept"]
+        assert each["video_reference_uuid"]
+        [box] = [link for link in each["associations"] if link["link_name"] == "bounding box"]
+        assert set(json.loads(box["link_value"])) == {"x", "y", "width", "height"}
+        assert ("elapsed_time_millis" in each) != ("image_references" in each)
+
+
+BOX = json.dumps({"x": 659, "y": 810, "width": 234, "height": 394, "image_reference_uuid": "e"})
+VARS = [
+    {
+        "concept": "Bathocyroe", "observer": "ada", "video_reference_uuid": "v1", "elapsed_time_millis": 185493,
+        "observation_uuid": "0" * 36,
+        "associations": [
+            {"link_name": "bounding box", "link_value": BOX, "to_concept": "self", "uuid": "1" * 36},
+            {"link_name": "upon", "to_concept": "sediment", "link_value": "nil"},
+            {"link_name": "comment", "to_concept": "self", "link_value": "good"},
+        ],
+    },
+    {
+        "concept": "Sebastes", "video_reference_uuid": "v1",
+        "associations": [
+            {"link_name": "localization-polygon", "link_value": '{"x": [1, 5, 5], "y": [1, 1, 5]}'},
+            {"link_name": "localization-point", "link_value": {"x": 7, "y": 8}},
+        ],
+        "image_references": [{"url": "http://example.org/a/02_09.png"}],
+    },
+    {"concept": "marine snow", "video_reference_uuid": "v1", "elapsed_time_millis": 1000, "associations": []},
+    {"concept": "nowhere", "video_reference_uuid": "v1", "associations": []},
+    {"observer": "ada"},
+]  # fmt: skip
+
+
+def test_annotations_of_vars_are_read():
+    found = [placed.row for placed in read_vars.read(ZipArchive(zipped(("anno.json", json.dumps(VARS)))))]
+    assert [(row.name, row.is_video) for row in found if isinstance(row, Media)] == [("v1", True), ("02_09.png", False)]
+    box, poly, dot = (row for row in found if isinstance(row, Label))
+    assert (box.shape, box.seconds, box.class_name) == ((659, 810, 234, 394), 185.493, "Bathocyroe")
+    assert (box.elemental_id, box.attributes) == ("1" * 36, {"upon": "sediment", "comment": "good"})
+    assert (poly.kind, poly.shape, poly.seconds) == ("poly", (1, 1, 5, 1, 5, 5), None)
+    assert (dot.kind, dot.shape, dot.media) == ("dot", (7, 8), "02_09.png")
+    states = [(row.association, row.seconds, row.class_name) for row in found if isinstance(row, State)]
+    assert states == [("frame", 1.0, "marine snow")]
+    assert [row.reason for row in found if isinstance(row, Refusal)] == [
+        "it has neither elapsed_time_millis nor an image reference with a url", "'concept' is missing",
+    ]  # fmt: skip
+    assert [row.names for row in found if isinstance(row, Dropped)] == [("annotation.observer",)]
+
+
+VALUES = st.sampled_from([None, 1, -1, "x", "{}", [], {}, [[1]], [{}], True, "[1]", '{"x": 1, "y": [2]}', 1e300])
+
+
+@settings(max_examples=60)
+@given(st.dictionaries(st.sampled_from(sorted({*VARS[0], "limn", "image_references"})), VALUES), VALUES)
+def test_any_annotation_of_vars_is_read_or_refused(annotation, value):
+    link = {"link_name": "localization-line", "link_value": value}
+    document = [annotation, value, {**VARS[0], "associations": [link, value]}, {**VARS[0], "limn": value}]
+    for files in ([], [("media.csv", "key,name\nv1,v1\n")]):
+        list(read_vars.read(ZipArchive(zipped(("a.json", json.dumps(document)), *files))))
+
+
+@pytest.mark.parametrize("body", ["{}", "", "[", "[1", '["a"', "[1}"])
+def test_a_document_that_is_no_array_is_refused(body):
+    with pytest.raises(BadInput, match="not a JSON array, or is cut off"):
+        list(read_vars.read(ZipArchive(zipped(("a.json", body)))))
+    with pytest.raises(BadInput, match=r"no \.json"):
+        list(read_vars.read(ZipArchive(zipped(("a.txt", body)))))
+
+
+POINTS = "OpCode\tFilename\tFrame\tImage Row\tImage Col\tRect Row\tRect Col\tFamily\tGenus"
+MEASURED = f"""Survey\tReef 2020
+Analyst\tada
+
+{POINTS}\tSpecies\tNumber\tStage
+A1\tGX01.MP4\t120\t300.5\t200.25\t0\t0\tSparidae\tPagrus\tauratus\t2\tAD
+A1\tGX01.MP4\t121\t300\t200\t250\t260\tSparidae\t\t\t1
+A1\tc.jpg\t7\t3\t2\t\t\t\t\t\t1
+A1\tGX01.MP4\tx\t3\t2
+"""
+
+
+def test_points_of_eventmeasure_are_read():
+    found = [placed.row for placed in read_eventmeasure.read(ZipArchive(zipped(("A1_Points.txt", MEASURED))))]
+    assert [(row.name, row.is_video) for row in found if isinstance(row, Media)] == [
+        ("GX01.MP4", True),
+        ("c.jpg", False),
+    ]
+    dot, box, still = (row for row in found if isinstance(row, Label))
+    assert (dot.kind, dot.shape, dot.frame, dot.class_name) == ("dot", (200.25, 300.5), 120, "Pagrus auratus")
+    assert dot.attributes == {"OpCode": "A1", "Family": "Sparidae", "Number": "2", "Stage": "AD"}
+    assert (box.kind, box.shape, box.class_name) == ("box", (200, 250, 60, 50), "Sparidae")
+    assert (still.frame, still.class_name) == (0, "")
+    assert [row.reason for row in found if isinstance(row, Refusal)] == ["could not convert string to float: 'x'"]
+    with pytest.raises(BadInput, match="no line has the columns Filename, Frame"):
+        list(read_eventmeasure.read(ZipArchive(zipped(("a.txt", "Filename\tLength\n1\t2\n")))))
+
+
+@settings(max_examples=40)
+@given(st.lists(st.sampled_from(["1", "-1", "nan", "1e999", "a", "\t", "\n", " ", "Frame", "Filename"])))
+def test_any_text_of_points_is_read_or_refused(pieces):
+    for text in ("".join(pieces), f"{POINTS}\n{''.join(pieces)}"):
+        try:
+            list(read_eventmeasure.read(ZipArchive(zipped(("a.txt", text)))))
+        except BadInput:
+            continue
