@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chalicelib.maintenance import bulk_changes
 from chalicelib.resources.bulk.messages import FinishBulkChange
-from chalicelib.resources.erasures import service as erasures_service
+from chalicelib.resources.erasures import work as erasures_work
 from chalicelib.resources.erasures.messages import ErasePerson
 from chalicelib.resources.projects import purging
 from chalicelib.resources.projects.messages import PurgeProject
@@ -19,7 +19,7 @@ handler = worker(
     {
         PurgeProject: lambda message, delivery: purging.purge(message, delivery.seconds_left() - SPARE),
         FinishBulkChange: lambda message, delivery: bulk_changes.finish(message, delivery.seconds_left() - SPARE),
-        ErasePerson: lambda message, delivery: erasures_service.erase(message, delivery.seconds_left() - SPARE),
+        ErasePerson: lambda message, delivery: erasures_work.erase(message, delivery.seconds_left() - SPARE),
         BuryRetired: lambda message, delivery: retirement.delete_entities(message, delivery.seconds_left() - SPARE),
     }
 )

@@ -13,7 +13,7 @@ from chalicelib.core.log.audit import fault_in
 from chalicelib.core.models.accounts import AFFILIATION, USER, Affiliation
 from chalicelib.core.models.personal import ERASURE
 from chalicelib.errors import LimnError
-from chalicelib.resources.erasures import service
+from chalicelib.resources.erasures import work
 from chalicelib.resources.erasures.messages import ErasePerson
 from chalicelib.storage.audit import chain
 from chalicelib.storage.dynamodb import ids, records
@@ -61,7 +61,7 @@ def ask(owner, organization, user):
     """The request, and the delivery of its message."""
     made = owner.post(f"Erasures/{organization}", {"user": user})
     for erasure in records.list_linked(ERASURE, "organization", organization):
-        service.erase(ErasePerson(id=str(uuid.uuid4()), erasure=erasure.id), 60)
+        work.erase(ErasePerson(id=str(uuid.uuid4()), erasure=erasure.id), 60)
     return made
 
 

@@ -183,6 +183,7 @@ def overrides(world):  # one line per operation
         "UpdateLeafList": {"query": {"type": things["leaf_type"]}, "body": changed},
         "SendEmail": {"also": {"recipients": [world.owner.user.email]}},
         "UpdateBookmark": named,
+        "CreateErasure": {"body": {"user": world.inactive.user.id}},
         "CreateShareLink": {"body": {"media_ids": [things["media"]]}},
         "UpdateShareLink": {"variables": {"id": things["own_link"]}, "body": {"name": "for the reviewers"}},
         "OpenShareLink": {"body": {"token": things["link_token"]}},

@@ -7,12 +7,9 @@ that are looked for lie encrypted with the erasure until it is completed. What w
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping
 
 import msgspec
 
@@ -21,12 +18,11 @@ from chalicelib.access.authentication import Caller
 from chalicelib.core.models.accounts import USER, User
 from chalicelib.core.models.personal import ERASURE, Erasure, FoundData
 from chalicelib.core.personal_data import Person
-from chalicelib.core.resource import now, timestamp
-from chalicelib.errors import BadInput, Forbidden, NotFound
+from chalicelib.core.resource import now
+from chalicelib.errors import BadInput, Forbidden
 from chalicelib.queues import SETTLED, send
 from chalicelib.resources.erasures import accounts
 from chalicelib.resources.erasures.messages import ErasePerson
-from chalicelib.resources.erasures.places import places_of
 from chalicelib.settings import settings
 from chalicelib.storage import sealing
 from chalicelib.storage.dynamodb import ids, records
@@ -45,9 +41,9 @@ def begin(caller: Caller, organization: int, user: User) -> Erasure:
     """
     found = find_unfinished(organization, user.id)
     number = found.id if found else ids.reserve(ERASURE.name)[0]
-    _send(ErasePerson(id=str(uuid.uuid4()), erasure=number), SETTLED)
+    order(ErasePerson(id=str(uuid.uuid4()), erasure=number), SETTLED)
     erasure = found or _create(number, caller, organization, user)
-    person = _person(erasure)
+    person = read_person(erasure)
     for _, erase in accounts.find(person, erasure.organizations):
         erase()
     presigned.forget(user.id)
@@ -72,7 +68,7 @@ def _create(number: int, caller: Caller, organization: int, user: User) -> Erasu
         user=user.id,
         created_by=caller.id,
         created_datetime=now(),
-        found=_as_list(counted),
+        found=as_list(counted),
         sealed=sealing.seal(msgspec.json.encode(person), PURPOSE),
         organizations=organizations,
     )
@@ -86,61 +82,18 @@ def _set_running(change: Transaction, number: int) -> None:
     records.change(change, ERASURE, number, run)
 
 
-def erase(message: ErasePerson, seconds: float) -> None:
-    """Count, and then erase, what the request left, for at most some seconds; then order the continuation."""
-    erasure = records.maybe(ERASURE, message.erasure)
-    if erasure is None or erasure.status != "Running":
-        return
-    end = time.monotonic() + seconds
-    person = _person(erasure)
-    found = Counter(message.found)
-    for place in places_of(erasure):
-        if place.key <= message.after:
-            continue
-        if time.monotonic() > end:
-            _send(msgspec.structs.replace(message, id=str(uuid.uuid4()), found=dict(found)), 0)
-            return
-        for name, remove in place.find(person):
-            if erasure.is_surveyed:
-                remove()
-            else:
-                found[name] += 1
-        message = msgspec.structs.replace(message, after=place.key)
-    if erasure.is_surveyed:
-        _edit(erasure.id, _complete)
-        return
-    _edit(erasure.id, lambda current: _note_survey(current, found))
-    erase(msgspec.structs.replace(message, after="", found={}), end - time.monotonic())
-
-
-def _note_survey(current: Erasure, found: Mapping[str, int]) -> Erasure:
-    if current.is_surveyed:
-        return current
-    before = Counter({each.place: each.number for each in current.found})
-    return msgspec.structs.replace(current, found=_as_list(before + Counter(found)), is_surveyed=True)
-
-
-def _complete(current: Erasure) -> Erasure:
-    gone = timestamp(datetime.now(UTC) + timedelta(days=settings().copies_days))
-    return msgspec.structs.replace(
-        current, status="Completed", completed_datetime=now(), copies_end_datetime=gone, sealed=""
-    )
-
-
-def _edit(number: int, how: Callable[[Erasure], Erasure]) -> None:
-    with suppress(NotFound):  # it went with its organization
-        records.edit(ERASURE, number, how)
-
-
-def _person(erasure: Erasure) -> Person:
+def read_person(erasure: Erasure) -> Person:
+    """Whose data an erasure that is not completed looks for. Raises Unavailable: KMS does not answer."""
     return msgspec.json.decode(sealing.unseal(erasure.sealed, PURPOSE), type=Person)
 
 
-def _as_list(found: Mapping[str, int]) -> list[FoundData]:
+def as_list(found: Mapping[str, int]) -> list[FoundData]:
+    """Counts by place as a report has them."""
     return [FoundData(place=place, number=number) for place, number in sorted(found.items()) if number]
 
 
-def _send(message: ErasePerson, delay: int) -> None:
+def order(message: ErasePerson, delay: int) -> None:
+    """Queue a part of an erasure, after some seconds. Raises Unavailable: the queue does not answer."""
     send(settings().purge_queue_url, message, delay=delay)
 
 
