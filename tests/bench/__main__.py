@@ -20,7 +20,7 @@ import tests.bench.offline  # before anything reads the settings
 import tests.service  # noqa: F401 starts AWS in this process
 from chalicelib.maintenance import compaction
 from infra.emulator.dynamodb.metering import metering
-from tests.bench import cold, views
+from tests.bench import calibration, cold, views
 from tests.bench import media as media_figures
 from tests.contract.world import build
 
@@ -40,6 +40,7 @@ ATTRIBUTES = [
 
 def main() -> None:
     """Run all and print a line each."""
+    print(calibration.line(), flush=True)
     _title("import time of app.py, cold (aim under 0.6 s)")
     _line("import app", f"{_cold_start():.2f} s")
     for name, milliseconds in cold.imports():

@@ -43,7 +43,7 @@ def _count(*_):
         "objects": sum(types.values()),
         "blocks": sys.getallocatedblocks(),
         "heap": _heap(),
-        "duckdb": _duckdb(),
+        **_views(),
         "threads": threading.active_count(),
         "types": dict(types.most_common(MOST)),
     }
@@ -52,11 +52,24 @@ def _count(*_):
     part.rename(target)
 
 
-def _duckdb():
-    """Bytes that DuckDB holds of the views, which `LIMN_VIEW_MEMORY` bounds."""
+def _views():
+    """Bytes that DuckDB holds of the views, and of documents that are kept unpacked: `LIMN_VIEW_MEMORY` bounds both."""
     from chalicelib.storage.view.database import engine
 
-    return engine._engine.memory if engine._engine is not None else 0
+    held = engine._engine
+    return {"duckdb": held.memory if held else 0, "documents": held.packs.memory if held else 0}
+
+
+def told(found):
+    """What a sample counted, as a line: bytes in MB, and the most frequent types of objects since the start."""
+    sizes = {**{f"heap {name}": size for name, size in found["heap"].items()}, **_of_views(found)}
+    types = ", ".join(f"{count:,} {name}" for name, count in list(found["types"].items())[:4])
+    held = ", ".join(f"{name} {size / 1e6:.0f}" for name, size in sizes.items())
+    return f"{held} MB; {found['blocks']:,} blocks of Python; {types}"
+
+
+def _of_views(found):
+    return {name: found[name] for name in ("duckdb", "documents")}
 
 
 def _heap():

@@ -29,6 +29,12 @@ class Stack:
         """What it wrote into local.json."""
         return json.loads((self.home / ".limn" / "local.json").read_text())
 
+    @property
+    def pid(self) -> int:
+        """Its process."""
+        assert self._process
+        return self._process.pid
+
     def start(self, **environment: str) -> dict[str, Any]:
         """Start it and wait until it is ready: what it wrote into local.json."""
         place = self.home / ".limn" / "local.json"

@@ -82,3 +82,13 @@ def test_reading_all_documents_keeps_none_in_memory():
 
     assert [json.loads(body)["id"] for body in bodies] == [number for number, _ in rows]
     assert view.store.engine.packs.memory == 0
+
+
+def test_documents_take_memory_when_they_are_read():
+    view = made(*(boxed(number) for number in range(1, ROWS + 1)))
+    engine = view.store.engine
+    before = engine.packs.memory
+    view = made(*(boxed(number) for number in range(ROWS + 1, 2 * ROWS + 1)), view=view)
+    assert engine.packs.memory == before
+    view.store.documents.get([place for (place,) in view.store.run("SELECT doc FROM localization")])
+    assert engine.packs.memory > before

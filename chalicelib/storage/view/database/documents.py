@@ -234,14 +234,13 @@ class Documents:
         self.device.close()
 
     def seal(self) -> None:
-        """Write the pack that is waiting in memory to become full."""
+        """Write the pack that is waiting in memory to become full. It is kept in memory when it is read."""
         if not self._open:
             return
         pack = tuple(self._open)
         heads = b"".join([_ENTRY.pack(len(each.body), each.type, each.seen) for each in pack])
         body = isal_zlib.compress(_COUNT.pack(len(pack)) + heads + b"".join([each.body for each in pack]), _LEVEL)
         self.device.append(_LENGTH.pack(len(body)) + body)
-        self._cache.put((self._number, self._start), pack)
         with self._lock:
             self._open, self._open_bytes = [], 0
             self._start = self.device.size
