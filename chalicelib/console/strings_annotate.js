@@ -218,7 +218,7 @@ export const annotate = translated("annotate", {
   onlyTrack: "Show only the active track",
   showAll: "Show all",
   findHere: "Find in this media",
-  findExample: "Find in this media: Species:Rabbit",
+  findExample: "Find: Species:Rabbit",
   foundFrames: (/** @type {number} */ count) => plural(count, "frame"),
   nextFound: "Next frame that was found",
   previousFound: "Previous frame that was found",

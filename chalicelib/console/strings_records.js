@@ -81,7 +81,7 @@ export const records = translated("records", {
   protectionsLead: "What a person or group may do with the project, a folder or a version, beyond the membership.",
   newProtection: "New row protection",
   noProtections: "Memberships alone count here",
-  protectedOne: "On",
+  protectedOne: "Row protections of",
   subject_: "For",
   onItself: "On itself",
   onContent: "On what it contains",

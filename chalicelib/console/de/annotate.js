@@ -218,7 +218,7 @@ export const annotate = {
   onlyTrack: "Nur die aktive Spur zeigen",
   showAll: "Alle zeigen",
   findHere: "In diesem Medium suchen",
-  findExample: "In diesem Medium suchen: Species:Rabbit",
+  findExample: "Suchen: Species:Rabbit",
   foundFrames: frames,
   nextFound: "Nächster gefundener Frame",
   previousFound: "Voriger gefundener Frame",

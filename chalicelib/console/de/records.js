@@ -73,7 +73,7 @@ export const records = {
     "Was eine Person oder Gruppe über die Mitgliedschaft hinaus darf: am Projekt, an einem Ordner, an einer Version.",
   newProtection: "Neuer Zeilenschutz",
   noProtections: "Hier gelten nur die Mitgliedschaften",
-  protectedOne: "Für",
+  protectedOne: "Zeilenschutz für",
   subject_: "Wer",
   onItself: "Daran selbst",
   onContent: "An dem, was darin ist",

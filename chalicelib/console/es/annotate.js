@@ -219,7 +219,7 @@ export const annotate = {
   onlyTrack: "Mostrar solo la trayectoria activa",
   showAll: "Mostrar todo",
   findHere: "Buscar en este medio",
-  findExample: "Buscar en este medio: Species:Rabbit",
+  findExample: "Buscar: Species:Rabbit",
   foundFrames: frames,
   nextFound: "Siguiente fotograma encontrado",
   previousFound: "Anterior fotograma encontrado",

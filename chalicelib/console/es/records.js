@@ -73,7 +73,7 @@ export const records = {
     "Lo que una persona o un grupo puede hacer, más allá de la pertenencia, con el proyecto, una carpeta o una versión.",
   newProtection: "Protección nueva",
   noProtections: "Aquí solo cuentan las pertenencias",
-  protectedOne: "Sobre",
+  protectedOne: "Protecciones de filas de",
   subject_: "Quién",
   onItself: "En sí",
   onContent: "En lo que contiene",

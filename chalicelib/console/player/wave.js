@@ -2,6 +2,8 @@
 import { signal } from "../lib.js";
 
 const BINS = 2048;
+/** What is fainter does not fill the row. */
+const FAINTEST = 0.02;
 /** Of longer sounds spots are read: about 25 minutes of the service's own files. */
 const MOST_BYTES = 24 * 1024 * 1024;
 
@@ -45,10 +47,11 @@ export class Wave {
 }
 
 /**
- * Draw peaks, mirrored at the middle of a row. Between spots the nearest one counts.
+ * Draw peaks, mirrored at the middle of a row. The loudest one fills it; between spots the one before counts.
  * @param {CanvasRenderingContext2D} context @param {Float32Array} peaks @param {{top: number, width: number, height: number}} row
  */
 export function paintWave(context, peaks, { top, width, height }) {
+  const most = peaks.reduce((found, peak) => (peak > found ? peak : found), FAINTEST);
   let last = 0;
   for (let x = 0; x < width; x += 1) {
     const from = Math.floor((x / width) * peaks.length);
@@ -56,7 +59,7 @@ export function paintWave(context, peaks, { top, width, height }) {
     let loud = NaN;
     for (let at = from; at < to; at += 1) if (!(loud >= peaks[at]) && peaks[at] >= 0) loud = peaks[at];
     if (loud >= 0) last = loud;
-    const high = Math.max(1, last * height);
+    const high = Math.max(1, (last / most) * height);
     context.fillRect(x, top + (height - high) / 2, 1, high);
   }
 }

@@ -30,6 +30,11 @@ export function duration(seconds) {
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
 const absolute = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
 
+const calendar = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" });
+
+/** A day without a time as text. @param {string} iso such as 2026-11-24 */
+export const day = (iso) => calendar.format(new Date(iso));
+
 /** A date as text. @param {string | null | undefined} iso */
 export const date = (iso) => (iso ? absolute.format(new Date(iso)) : "");
 

@@ -7,7 +7,7 @@ import { access as words } from "../strings_access.js";
 import { text } from "../strings.js";
 import { Button, Segmented, Select, TextField } from "../ui/controls.js";
 import { confirm } from "../ui/dialog.js";
-import { date } from "../ui/format.js";
+import { date, day } from "../ui/format.js";
 import { RecordDialog } from "../ui/records.js";
 import { Await, useAsync } from "../ui/states.js";
 import { explain, toast, toastError } from "../ui/toast.js";
@@ -139,7 +139,7 @@ function Tokens({ username }) {
       html`<ul class="card panel column">${tokens.map(
         (
           each,
-        ) => html`<li key=${each.id} class="row"><span class="grow">${each.name || html`<span class="muted">${text.unnamed}</span>`}</span><code class="muted">${each.id}</code><span class="muted">${words.signedInOn(date(each.created_datetime))}${each.used_on ? `, ${words.usedOn(each.used_on)}` : ""}</span>
+        ) => html`<li key=${each.id} class="row"><span class="grow">${each.name || html`<span class="muted">${text.unnamed}</span>`}</span><code class="muted">${each.id}</code><span class="muted">${words.signedInOn(date(each.created_datetime))}${each.used_on ? `, ${words.usedOn(day(each.used_on))}` : ""}</span>
       ${each.is_present ? html`<span class="chip good">${text.present}</span>` : html`<${Button} small kind="danger" onClick=${() => revoke(each)}>${text.revoke}<//>`}</li>`,
       )}</ul>`}<//></section>`;
 }

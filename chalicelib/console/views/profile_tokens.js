@@ -6,7 +6,7 @@ import { access as words } from "../strings_access.js";
 import { text } from "../strings.js";
 import { word, wordChoice } from "../strings_words.js";
 import { Button } from "../ui/controls.js";
-import { date } from "../ui/format.js";
+import { date, day } from "../ui/format.js";
 import { RecordDialog, RecordTable } from "../ui/records.js";
 import { Await, useAsync } from "../ui/states.js";
 import { toast, toastError } from "../ui/toast.js";
@@ -33,7 +33,7 @@ export function AccessTokens() {
       /** @type {any[]} */ found,
     ) => html`<${RecordTable} title=${words.accessTokens} lead=${words.accessLead} icon="key" items=${found} empty=${words.noTokens} nameOf=${(/** @type {any} */ each) => each.name} onCreate=${() => setEditing({})} createLabel=${words.newToken} onChange=${setEditing} removeMessage=${words.tokenGone}
       onRemove=${(/** @type {any} */ each) => del(`AccessToken/${each.id}`).then(tokens.again)}
-      columns=${[{ name: text.name, render: (/** @type {any} */ each) => html`<strong>${each.name}</strong>` }, { name: text.level, render: (/** @type {any} */ each) => word(each.level) }, { name: words.scope, render: (/** @type {any} */ each) => each.operations.map(word).join(", ") }, { name: words.lastUse, render: (/** @type {any} */ each) => each.used_on ?? words.never }, { name: words.ends, render: (/** @type {any} */ each) => date(each.expires_datetime) }]} />`}<//>
+      columns=${[{ name: text.name, render: (/** @type {any} */ each) => html`<strong>${each.name}</strong>` }, { name: text.level, render: (/** @type {any} */ each) => word(each.level) }, { name: words.scope, render: (/** @type {any} */ each) => each.operations.map(word).join(", ") }, { name: words.lastUse, render: (/** @type {any} */ each) => (each.used_on ? day(each.used_on) : words.never) }, { name: words.ends, render: (/** @type {any} */ each) => date(each.expires_datetime) }]} />`}<//>
     ${
       editing &&
       html`<${RecordDialog} title=${editing.name ?? words.newToken} isNew=${!editing.id} values=${editing.id ? { ...editing, scope: editing.operations[0] } : { level: "Full Control", scope: "all", days: "90" }} onClose=${() => setEditing(null)} onSave=${save}
