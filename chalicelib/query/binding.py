@@ -13,6 +13,7 @@ from chalicelib.core.text.dates import last_instant
 from chalicelib.core.text.names import similar
 from chalicelib.core.values.revisions import Removed
 from chalicelib.errors import BadInput
+from chalicelib.query import polygons
 from chalicelib.query.columns import NAMES, SECTION_NAME, SECTION_TAG, TAG_ALIAS, UNDERSCORED, Column
 from chalicelib.query.operators import BY_WORD, FILTERS, OPERATIONS, SEARCHES, Op, Operator, Shape
 from chalicelib.query.tree import AttributeTest, Case, Compare, Nothing, SortKey, Test, Tree, either, negated
@@ -254,6 +255,22 @@ def _circle(_: str, value: Any, place: str) -> tuple[float, float, float]:
     return km, latitude, longitude
 
 
+def _polygon(_: str, value: Any, place: str) -> tuple[tuple[float, float], ...]:
+    if not isinstance(value, list) or not polygons.FEWEST <= len(value) <= polygons.MOST:
+        raise BadInput(
+            f"{place} takes an array of {polygons.FEWEST} to {polygons.MOST} vertices [longitude, latitude]."
+        )
+    found = []
+    for each in value:
+        if not isinstance(each, list) or len(each) != _PAIR:
+            raise BadInput(f"{place}: each vertex is an array of longitude and latitude.")
+        longitude, latitude = (wanted("float", part, place) for part in each)
+        if abs(longitude) > 2 * FARTHEST_LONGITUDE or abs(latitude) > FARTHEST_LATITUDE:
+            raise BadInput(f"{place}: longitudes within ±360 (beyond 180 across that meridian), latitudes within ±90.")
+        found.append((longitude, latitude))
+    return tuple(found)
+
+
 _SHAPES: dict[Shape, Callable[[str, Any, str], Any]] = {
     "value": wanted,
     "list": _listed,
@@ -261,6 +278,7 @@ _SHAPES: dict[Shape, Callable[[str, Any, str], Any]] = {
     "text": lambda _, value, place: fold(wanted("string", value, place)),
     "flag": lambda _, value, place: _flag(value, place) and None,
     "circle": _circle,
+    "polygon": _polygon,
     "bound": wanted,
     "pattern": lambda _, value, __: value,
     "edits": lambda _, value, __: tuple(value),

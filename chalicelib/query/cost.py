@@ -35,6 +35,8 @@ BytesOf = Callable[[Kind, TextTest], int]
 _SMALL_PROJECT = 2_000_000
 """Rows per kind for which a query is estimated first; the rows are counted only if that exceeds the budget."""
 _NANO = 1e-9
+_PLAN_EDGE = 550e-6
+"""Seconds that each edge of a polygon adds to the plan."""
 _PLAN_TERM, _PLAN_CIRCLE, _PLAN_LIST, _PLAN_JOIN, _PLAN_VALUE = 100e-6, 8e-3, 2e-3, 2e-3, 7e-6
 """Seconds of planning: of a term, a distance, a list, a search over another kind, a value of a list."""
 _ROW = {
@@ -49,6 +51,8 @@ _ROW = {
     Op.WITHIN: 20,
 }
 """Nanoseconds per row, by operation; all others take `_ROW_PLAIN`."""
+_ROW_EDGE = 10
+"""Nanoseconds per row that each edge of a polygon adds."""
 _ROW_PLAIN, _ROW_JOIN, _ROW_SORT, _ROW_MERGE, _ROW_VECTOR = 5, 150, 300, 500, 1_500
 _PER_CHARACTER = {Op.MATCHES: 2, Op.RESEMBLES: 40}
 """Nanoseconds that each character of a pattern adds to a row."""
@@ -72,8 +76,9 @@ _ROW_VALUE, _ROW_GROUP, _ROW_JOINED, _ROW_DISTINCT = 10, 60, 40, 150
 _APART = frozenset({"distinct", "median", "quantile", "maxn"})
 """The measures that keep the values of a group apart."""
 
-_DISTANCES, _LISTS, _PATTERNS, _TEXTS, _JOINS, _VECTORS, _ORDER, _STATISTICS, _TERMS = (
+_DISTANCES, _POLYGONS, _LISTS, _PATTERNS, _TEXTS, _JOINS, _VECTORS, _ORDER, _STATISTICS, _TERMS = (
     "distances",
+    "polygons",
     "lists of values",
     "wildcards, phrases and fuzzy words",
     "comparisons of text",
@@ -86,6 +91,7 @@ _DISTANCES, _LISTS, _PATTERNS, _TEXTS, _JOINS, _VECTORS, _ORDER, _STATISTICS, _T
 _READS_TEXT = frozenset({Op.CONTAINS, Op.STARTS, Op.ENDS, Op.SAME, Op.MATCHES, Op.RESEMBLES})
 _NAMES = {
     Op.WITHIN: _DISTANCES,
+    Op.INSIDE: _POLYGONS,
     Op.IN: _LISTS,
     Op.OVERLAPS: _LISTS,
     Op.MATCHES: _PATTERNS,
@@ -266,6 +272,9 @@ def _test(op: Op, value: object, kind: Kind) -> tuple[str, float, Kind, float]:
         plan += _PLAN_VALUE * len(value) + (_PLAN_LIST if len(value) > _INLINE or op is Op.OVERLAPS else 0.0)
     elif op is Op.WITHIN:
         plan += _PLAN_CIRCLE
+    elif op is Op.INSIDE and isinstance(value, tuple):
+        plan += _PLAN_EDGE * len(value)
+        per_row += _ROW_EDGE * len(value)
     elif op in _PER_CHARACTER:
         text = value[0] if isinstance(value, tuple) else value
         per_row += _PER_CHARACTER[op] * len(str(text))

@@ -15,6 +15,7 @@ from chalicelib.core.models.entities import Entity, media_of
 from chalicelib.query.columns import BY_NAME
 from chalicelib.query.geodesy import distance_km
 from chalicelib.query.operators import Op
+from chalicelib.query.polygons import contains
 from chalicelib.query.tree import (
     AfterMedia,
     And,
@@ -109,6 +110,7 @@ TESTS: dict[Op, Callable[[Any, Any], bool]] = {
     Op.UNDER: lambda value, wanted: value == wanted or value.startswith(wanted + "."),
     Op.OVERLAPS: lambda value, wanted: not set(value).isdisjoint(wanted),
     Op.WITHIN: _within_km,
+    Op.INSIDE: contains,
     Op.PRESENT: lambda _, __: True,
 }
 """By operation: whether a stored value (not null) matches the wanted value."""

@@ -37,11 +37,15 @@ class Op(StrEnum):
     """A list shares an element with a tuple."""
     WITHIN = "within"
     """A place is within a distance, given as (km, latitude, longitude)."""
+    INSIDE = "inside"
+    """A place is inside of a polygon, given as a tuple of (longitude, latitude)."""
     PRESENT = "present"
     """The value is not null."""
 
 
-Shape = Literal["value", "list", "pair", "text", "flag", "circle", "term", "bound", "pattern", "edits", "phrase"]
+Shape = Literal[
+    "value", "list", "pair", "text", "flag", "circle", "polygon", "term", "bound", "pattern", "edits", "phrase"
+]
 """The form of an operator's value: one value of the dtype, several, two; any text; true or false; a place.
 
 Of search strings: a term, whose meaning depends on the dtype; a bound, where a date names all its instants; a regular
@@ -99,6 +103,7 @@ OPERATIONS = (
     Operator("date_range", Op.BETWEEN, _TIME, "pair"),
     Operator("range", Op.BETWEEN, _ORDERED | _TEXTS, "pair"),
     Operator("distance_lte", Op.WITHIN, _PLACE, "circle"),
+    Operator("polygon", Op.INSIDE, _PLACE, "polygon"),
 )
 """The operations of an object search, beside `search`."""
 

@@ -71,7 +71,7 @@ OPERATIONS = {
     **dict.fromkeys(("lt", "lte", "gt", "gte", "range"), "int float enum string datetime blob"),
     **dict.fromkeys(("icontains", "istartswith", "iendswith", "iendswidth"), "enum string blob"),
     **dict.fromkeys(("date_eq", "date_lt", "date_lte", "date_gt", "date_gte", "date_range"), "datetime"),
-    "distance_lte": "geopos",
+    **dict.fromkeys(("distance_lte", "polygon"), "geopos"),
 }
 KILOMETRES = (0.0, 60.0, 100.0, 6000.0, 19990.0, 30000.0)
 NESTED = {
@@ -128,6 +128,9 @@ class Asker:
                 value = [self.value(dtype), self.value(dtype)]
             case "distance_lte":
                 value = [self.rng.choice(KILOMETRES), *self.rng.choice(GOOD["geopos"])[::-1]]
+            case "polygon":
+                value = [list(self.rng.choice(GOOD["geopos"])) for _ in range(self.rng.randrange(3, 8))]
+                value = [[lon + self.rng.choice([0, 0, 0.5, 180]), lat] for lon, lat in value]
             case "icontains" | "istartswith" | "iendswith" | "iendswidth":
                 value = self.rng.choice(GOOD["string"])
             case _:

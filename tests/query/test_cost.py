@@ -46,9 +46,10 @@ def any_of(number: int, make: Any) -> dict[str, Any]:
     [
         (any_of(200, lambda each: term("n", "in", list(range(each, each + 4_000)))), "shorter lists"),
         (any_of(1_500, lambda each: term("g", "distance_lte", [10 + each, 1, 2])), "distances"),
+        (any_of(500, lambda each: term("g", "polygon", [[each / 9, at % 50] for at in range(100)])), "polygons"),
         (any_of(2, lambda _: any_of(900, lambda each: term("s", "icontains", f"x{each}"))), "comparisons of text"),
     ],
-    ids=["200 lists of 4,000 values", "1,500 distances", "1,800 texts"],
+    ids=["200 lists of 4,000 values", "1,500 distances", "500 polygons", "1,800 texts"],
 )
 def test_an_expensive_query_is_refused_and_the_message_says_what_to_make_smaller(rig: Rig, search: Any, part: str):
     start = time.process_time()

@@ -60,6 +60,12 @@ FILTERS = [
     (term("f", "range", [0.5, 1]), "A"),
     (term("g", "distance_lte", [111.3, 48, 8]), "AB"),
     (term("g", "distance_lte", [111.1, 48, 8]), "A"),
+    (term("g", "polygon", [[7, 47], [9, 47], [9, 48.5], [7, 48.5]]), "A"),
+    (term("g", "polygon", [[7, 47], [9, 47], [9, 50], [7, 50]]), "AB"),
+    (term("g", "polygon", [[7, 47], [9, 47], [9, 48], [7, 48]]), ""),
+    (term("g", "polygon", [[7, 48], [8.5, 48], [7, 50]]), "A"),
+    (term("g", "polygon", [[-353, 47], [-351, 47], [-351, 48.5], [-353, 48.5]]), "A"),
+    (term("g", "polygon", [[7, 48], [8, 48], [9, 48]]), ""),
     (term("extra", "eq", "x"), "E"),
 ]
 COMBINED = [
@@ -107,6 +113,11 @@ REFUSED = [
     term("t", "date_range", "2020"),
     term("g", "distance_lte", [1, 48]),
     term("g", "distance_lte", [1, 91, 8]),
+    term("g", "polygon", [[7, 47], [9, 47]]),
+    term("g", "polygon", [[7, 47], [9, 47], [9, 91]]),
+    term("g", "polygon", [[7, 47], [9, 47], [361, 48]]),
+    term("g", "polygon", [[7, 47], [9, 47], 8]),
+    term("g", "polygon", [[at / 9, at % 2] for at in range(101)]),
     term("n", "eq", 1, inverse="yes"),
     term("nowhere", "eq", 1),
     term("$nowhere", "eq", 1),
@@ -128,6 +139,7 @@ ALLOWED = {
     **dict.fromkeys(("date_eq", "date_lt", "date_lte", "date_gt", "date_gte", "date_range"), "datetime"),
     "range": "int float datetime enum string blob",
     "distance_lte": "geopos",
+    "polygon": "geopos",
 }
 FITTING = {"bool": True, "int": 1, "float": 0.5, "datetime": "2020-01-02"}
 WITH_BODIES = KINDS[:4]
@@ -144,6 +156,7 @@ def text(search):
 
 @rule("QP", "`encoded_search` is the base64 of an object search of what is listed.", takes="encoded_search", of=EVERY)
 @rule("Object search", "Every operation finds what it says, with values as its dtype reads them; texts have an order.")
+@rule("Object search", "`polygon` finds places that an odd number of straight edges in degrees encloses.")
 @pytest.mark.parametrize(
     ("search", "letters"), FILTERS, ids=lambda value: text(value) if isinstance(value, dict) else ""
 )
@@ -211,7 +224,9 @@ def test_a_section_keeps_a_search(world: World):
 def test_an_operation_is_refused_for_other_dtypes(world: World, operation):
     for each in ATTRIBUTES:
         dtype = each["dtype"]
-        value = {"isnull": True, "distance_lte": [1, 48, 8]}.get(operation, FITTING.get(dtype, "text"))
+        value = {"isnull": True, "distance_lte": [1, 48, 8], "polygon": [[7, 47], [9, 47], [8, 49]]}.get(
+            operation, FITTING.get(dtype, "text")
+        )
         if operation == "in":
             value = [value]
         if operation.endswith("range"):

@@ -31,6 +31,7 @@ Operation = Literal[
     "date_lte",
     "date_range",
     "distance_lte",
+    "polygon",
     "search",
 ]
 

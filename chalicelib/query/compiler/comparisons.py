@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.query import geodesy
+from chalicelib.query import geodesy, polygons
 from chalicelib.query.operators import Op
 from chalicelib.query.values import fold, in_any_case
 
@@ -91,6 +91,10 @@ def _within(bind: Bind, column: str, _: str, value: tuple[float, float, float]) 
     return geodesy.within_sql(column, (longitude, latitude), km, bind)
 
 
+def _inside(bind: Bind, column: str, _: str, value: tuple[tuple[float, float], ...]) -> str:
+    return polygons.contains_sql(column, value, bind)
+
+
 COMPARISONS: dict[Op, Comparison] = {
     Op.EQ: _equals,
     Op.LT: _infix("<"),
@@ -108,6 +112,7 @@ COMPARISONS: dict[Op, Comparison] = {
     Op.UNDER: _under,
     Op.OVERLAPS: _overlaps,
     Op.WITHIN: _within,
+    Op.INSIDE: _inside,
     Op.PRESENT: lambda _, column, __, ___: f"{column} IS NOT NULL",
 }
 """By operation: the condition on a column; not true where the column is NULL."""
