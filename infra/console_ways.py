@@ -45,6 +45,7 @@ PLACES = {
     "views/manage_sources.js": "Manage › Bucket sources",
     "views/manage_types.js": "Manage › Types",
     "views/manage_webhooks.js": "Manage › Webhooks; the organization",
+    "views/map.js": "Map",
     "views/media.js": "Media",
     "views/organization": "The organization",
     "views/profile": "The profile",

@@ -37,6 +37,7 @@ export const VIEWS = [
   { pattern: "/projects/:project/transfers", load: () => import("./views/transfers.js"), tab: "transfers" },
   { pattern: "/projects/:project/jobs", load: () => import("./views/jobs.js"), tab: "jobs" },
   { pattern: "/projects/:project/statistics", load: () => import("./views/statistics.js"), tab: "statistics" },
+  { pattern: "/projects/:project/map", load: () => import("./views/map.js"), tab: "map" },
   { pattern: "/projects/:project/applets/:applet", load: () => import("./views/applet.js"), tab: "manage" },
   { pattern: "/projects/:project/manage", load: () => import("./views/manage.js"), tab: "manage" },
   { pattern: "/projects/:project/manage/:page", load: () => import("./views/manage.js"), tab: "manage" },

@@ -34,6 +34,7 @@ const main = translated("text", {
     transfers: "Import and export",
     jobs: "Jobs",
     statistics: "Statistics",
+    map: "Map",
     manage: "Manage",
   },
   // everywhere

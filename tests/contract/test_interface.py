@@ -48,6 +48,10 @@ DIFFERENCES = {
         "Media.thumbnail: missing",
         "Media.thumbnail_gif: missing",
     ),
+    "an operation of object searches that the clients of then do not know": (
+        "AttributeFilterSpec.operation: values *'polygon'*",
+        "AttributeOperationSpec.operation: values *'polygon'*",
+    ),
     "a secret or an address that responses do not show": (
         "Bucket.secret_key: missing",
         "S3StorageConfig.aws_secret_access_key: missing",

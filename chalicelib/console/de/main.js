@@ -36,6 +36,7 @@ export const text = {
     transfers: "Import und Export",
     jobs: "Jobs",
     statistics: "Statistik",
+    map: "Karte",
     manage: "Verwalten",
   },
   close: "Schließen",

@@ -218,6 +218,20 @@ export const settings = {
   overTime: "Angelegt je Tag",
   withoutValue: "ohne Wert",
   otherGroups: (/** @type {string} */ count) => `und ${count} in kleineren Gruppen`,
+  map: {
+    of: "Orte",
+    none: "Kein Typ hat ein Attribut für einen Ort.",
+    noneWhy: "Legen Sie eines mit dem Datentyp geopos an, und füllen Sie es aus Telemetrie oder von Hand.",
+    name: (/** @type {string} */ count) =>
+      `Karte mit ${count} Orten. Pfeiltasten verschieben sie, Plus und Minus zoomen.`,
+    shown: (/** @type {string} */ shown, /** @type {string} */ count) => `${shown} von ${count} Orten`,
+    draw: "Gebiet zeichnen",
+    drawing: "Klicken Sie die Ecken des Gebiets an",
+    search: "Hier suchen",
+    clear: "Gebiet löschen",
+    frame: (/** @type {string} */ name, /** @type {string} */ frame) => `${name}, Bild ${frame}`,
+    source: "Küstenlinie: Natural Earth, gemeinfrei",
+  },
   sightings: {
     title: "Zählungen je Medium",
     media: "Medium",

@@ -36,6 +36,7 @@ export const text = {
     transfers: "Importar y exportar",
     jobs: "Trabajos",
     statistics: "Estadísticas",
+    map: "Mapa",
     manage: "Administrar",
   },
   close: "Cerrar",

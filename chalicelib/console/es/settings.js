@@ -218,6 +218,20 @@ export const settings = {
   overTime: "Creadas por día",
   withoutValue: "sin valor",
   otherGroups: (/** @type {string} */ count) => `y ${count} en grupos menores`,
+  map: {
+    of: "Lugares",
+    none: "Ningún tipo tiene un atributo de lugar.",
+    noneWhy: "Añada uno de tipo geopos y rellénelo con telemetría o a mano.",
+    name: (/** @type {string} */ count) =>
+      `Mapa con ${count} lugares. Las flechas lo mueven; más y menos cambian la escala.`,
+    shown: (/** @type {string} */ shown, /** @type {string} */ count) => `${shown} de ${count} lugares`,
+    draw: "Dibujar un área",
+    drawing: "Haga clic en las esquinas del área",
+    search: "Buscar aquí",
+    clear: "Borrar el área",
+    frame: (/** @type {string} */ name, /** @type {string} */ frame) => `${name}, fotograma ${frame}`,
+    source: "Línea de costa: Natural Earth, dominio público",
+  },
   sightings: {
     title: "Recuentos por medio",
     media: "Medio",

@@ -22,6 +22,7 @@ const TABS = /** @type {const} */ ([
   ["transfers", "/transfers", "download"],
   ["jobs", "/jobs", "jobs"],
   ["statistics", "/statistics", "plot"],
+  ["map", "/map", "map"],
   ["manage", "/manage", "gear"],
 ]);
 

@@ -23,7 +23,7 @@ PROJECT = (
         "/transfers",
         "/jobs",
     ),
-    *("/jobs?show=transcodes", "/review", "/review?tab=annotations", "/statistics", "/statistics?kind=media"),
+    *("/jobs?show=transcodes", "/review", "/review?tab=annotations", "/statistics", "/statistics?kind=media", "/map"),
     *(
         "/work",
         "/tasks",
