@@ -18,6 +18,7 @@ class Sighting(Struct, frozen=True):
         frames: frames that have one.
         maxn, maxn_frame: the most on one frame, and the first such frame.
         mean_count: the mean over frames 0, every, 2 every, … of the media.
+        sampled: the number of these frames.
         first, last: the first and last frame that has one.
     """
 
@@ -26,6 +27,7 @@ class Sighting(Struct, frozen=True):
     maxn: int
     maxn_frame: int
     mean_count: float
+    sampled: int
     first: int
     last: int
 
@@ -40,16 +42,22 @@ def sighting_of(frames: Iterable[int], length: int, every: int) -> Sighting:
     """
     on = Counter(frames)
     most = max(on.values())
-    sampled = len(range(0, max(length, max(on) + 1), every))
+    sampled = sampled_frames(max(length, max(on) + 1), every)
     return Sighting(
         count=on.total(),
         frames=len(on),
         maxn=most,
         maxn_frame=min(frame for frame, count in on.items() if count == most),
         mean_count=sum(count for frame, count in on.items() if frame % every == 0) / sampled,
+        sampled=sampled,
         first=min(on),
         last=max(on),
     )
+
+
+def sampled_frames(length: int, every: int) -> int:
+    """The number of the frames 0, every, 2 every, … of a media."""
+    return len(range(0, length, every))
 
 
 def accumulation(samples: Sequence[Iterable[str]]) -> list[float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -48,36 +49,73 @@ _DECODER = msgspec.json.Decoder(_Row)
 
 
 def sightings_of(project: int, query: SightingsQuery, scope: Scope) -> list[SightingRow]:
-    """The counts of each label on each media, by media and label. Raises BadInput."""
+    """The counts of each label on each media, by media and label; or on all media of each unit. Raises BadInput."""
     found, media = _frames_by_label(project, query, query.label, query.media_query, scope)
+    if query.unit is not None:
+        check_unit(query.unit, media)
+    units: defaultdict[str, list[Media]] = defaultdict(list)
+    for number, one in sorted(media.items()):
+        unit = str(number) if query.unit is None else one.attributes.get(query.unit)
+        if unit is not None:
+            units[str(unit)].append(one)
     rows = []
-    for number, labels in sorted(found.items()):
-        one = media[number]
-        rate = one.fps or 0.0
-
-        def seconds(frame: int, rate: float = rate) -> float | None:
-            return round(frame / rate, 6) if rate > 0 else None
-
-        for label, frames in sorted(labels.items()):
-            each = sightings.sighting_of(frames, one.num_frames or 1, query.every)
-            rows.append(
-                SightingRow(
-                    media=number,
-                    name=one.name,
-                    label=label,
-                    count=each.count,
-                    frames=each.frames,
-                    maxn=each.maxn,
-                    maxn_frame=each.maxn_frame,
-                    maxn_time=seconds(each.maxn_frame),
-                    mean_count=each.mean_count,
-                    first_frame=each.first,
-                    first_time=seconds(each.first),
-                    last_frame=each.last,
-                    last_time=seconds(each.last),
-                )
-            )
+    for unit, together in units.items():
+        labels = sorted({label for one in together for label in found.get(one.id, {})})
+        for label in labels:
+            counted = _Counted(label, query.every, None if query.unit is None else unit)
+            for one in together:
+                counted.add(one, found.get(one.id, {}).get(label, ()))
+            rows.append(counted.row())
     return rows
+
+
+class _Counted:
+    """The counts of one label on the media of one unit, or on one media."""
+
+    def __init__(self, label: str, every: int, unit: str | None) -> None:
+        self._label, self._every, self._unit = label, every, unit
+        self._seen: list[tuple[Media, sightings.Sighting]] = []
+        self._sampled = 0
+
+    def add(self, media: Media, frames: Sequence[int]) -> None:
+        """Take the frames of the annotations on one of the media."""
+        if frames:
+            self._seen.append((media, sightings.sighting_of(frames, media.num_frames or 1, self._every)))
+            self._sampled += self._seen[-1][1].sampled
+        else:
+            self._sampled += sightings.sampled_frames(media.num_frames or 1, self._every)
+
+    def row(self) -> SightingRow:
+        """The row; of a unit, frames and times are those of the media that has the most, or the first and last."""
+        most, best = max(self._seen, key=lambda pair: pair[1].maxn)
+        begun, early = min(self._seen, key=lambda pair: _seconds(pair[0], pair[1].first) or 0.0)
+        ended, late = max(self._seen, key=lambda pair: _seconds(pair[0], pair[1].last) or 0.0)
+        return SightingRow(
+            media=most.id,
+            name=most.name,
+            unit=self._unit,
+            label=self._label,
+            count=sum(each.count for _, each in self._seen),
+            frames=sum(each.frames for _, each in self._seen),
+            maxn=best.maxn,
+            maxn_frame=best.maxn_frame,
+            maxn_time=_seconds(most, best.maxn_frame),
+            mean_count=sum(each.mean_count * each.sampled for _, each in self._seen) / self._sampled,
+            first_frame=early.first,
+            first_time=_seconds(begun, early.first),
+            last_frame=late.last,
+            last_time=_seconds(ended, late.last),
+        )
+
+
+def _seconds(media: Media, frame: int) -> float | None:
+    return round(frame / media.fps, 6) if media.fps else None
+
+
+def check_unit(unit: str, media: Mapping[int, Media]) -> None:
+    """Raise BadInput if none of the media has a value of an attribute."""
+    if media and not any(one.attributes.get(unit) is not None for one in media.values()):
+        raise BadInput(f"unit: none of the {len(media)} media has a value of {unit!r}.")
 
 
 def accumulation_of(project: int, query: AccumulationQuery, scope: Scope) -> list[AccumulationRow]:
@@ -89,8 +127,8 @@ def accumulation_of(project: int, query: AccumulationQuery, scope: Scope) -> lis
             continue
         units[number if query.unit is None else str(one.attributes[query.unit])] |= found.get(number, {}).keys()
     samples = list(units.values())
-    if not samples and query.unit is not None and media:
-        raise BadInput(f"unit: none of the {len(media)} media has a value of {query.unit!r}.")
+    if query.unit is not None:
+        check_unit(query.unit, media)
     expected = sightings.accumulation(samples)
     estimate = sightings.chao2(samples)
     return [

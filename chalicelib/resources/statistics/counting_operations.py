@@ -21,7 +21,7 @@ OPERATIONS = Operations(tag="Statistics", needs=Permission.VIEW, addresses=WITHI
 
 @OPERATIONS.get("/rest/Sightings/{project}", "GetSightings")
 def get_sightings(call: Call[Project, SightingsQuery, None]) -> list[SightingRow]:
-    """MaxN, MeanCount, first and last seen of each label on each media.
+    """MaxN, MeanCount, first and last seen of each label on each media, or in each dive (`unit`).
 
     The parameters of GetLocalizationList select what is counted.
     """

@@ -91,6 +91,10 @@ class SightingsQuery(LocalizationQuery, kw_only=True):
 
     label: Annotated[AttributeName, Meta(description="The attribute with what was seen, such as the species.")]
     media_query: Samples = None
+    unit: Annotated[
+        AttributeName | None,
+        Meta(description="An attribute of media, such as the dive: a row for each of its values."),
+    ] = None
     every: Annotated[
         int, Meta(ge=1, lt=2**31, description="MeanCount is the mean over frames whose number is a multiple of this.")
     ] = 1
@@ -110,7 +114,7 @@ class DepthQuery(Resource, kw_only=True):
     """Where the depths are."""
 
     media_query: Samples = None
-    file: Annotated[AttributeName, Meta(description="The name of an attachment of the media: a CSV.")]
+    file: Annotated[AttributeName, Meta(description="The name of an attachment of the media: telemetry.")]
     column: Annotated[AttributeName, Meta(description="Its column of depths.")]
     time: Annotated[AttributeName, Meta(description="Its column of times: seconds, or instants.")] = "time"
     width: Annotated[float, Meta(gt=0, lt=1e9, description="The width of the bins.")] = 10.0
@@ -122,8 +126,9 @@ class DepthQuery(Resource, kw_only=True):
 class SightingRow(Struct, kw_only=True):
     """What was seen of one label on one media. Times are seconds from its first frame, null without frames a second."""
 
-    media: int
-    name: str
+    media: Annotated[int, Meta(description="Id of the media; of a unit, of that with the most on one frame.")]
+    name: Annotated[str, Meta(description="Its name.")]
+    unit: Annotated[str | None, Meta(description="The value of `unit`, where one was asked for.")]
     label: Annotated[str, Meta(description="The value of the attribute.")]
     count: Annotated[int, Meta(description="Annotations.")]
     frames: Annotated[int, Meta(description="Frames that have one.")]

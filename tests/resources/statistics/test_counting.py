@@ -49,6 +49,24 @@ def test_sightings_of_each_label_on_each_media(here):
     assert ask(here, "Sightings", label="text", media_query="name=b.mp4")[0]["maxn_time"] == 0.4
 
 
+def test_sightings_by_dive_are_over_all_media_of_the_dive(here):
+    addition = {"entity_type": "MediaType", "addition": {"name": "Dive", "dtype": "string"}}
+    assert here.api.post(f"AttributeType/{here.media_type}", addition).status == 201
+    refused = here.api.get(f"Sightings/{here.project}", label="text", unit="Dive")
+    assert (refused.status, "unit: none of the 2 media" in refused.message) == (400, True)
+    for name, dive in (("a.mp4", "1"), ("b.mp4", "2"), ("c.mp4", "1")):
+        here.api.patch(f"Media/{here.numbers[name]}", {"attributes": {"Dive": dive}})
+    rows = ask(here, "Sightings", label="text", unit="Dive", every=50, media_query="dtype=video")
+    assert [(row["unit"], row["label"], row["maxn"], row["name"]) for row in rows] == [
+        ("1", "cod", 2, "a.mp4"),
+        ("1", "ling", 1, "a.mp4"),
+        ("2", "cod", 1, "b.mp4"),
+    ]
+    # frames 0 and 50 of both media of dive 1 are sampled
+    assert rows[0]["mean_count"] == pytest.approx(3 / 4)
+    assert (rows[0]["count"], rows[0]["frames"], rows[0]["last_time"]) == (3, 2, 2.0)
+
+
 def test_csv_has_the_same_columns(here):
     said = here.api.get(f"Sightings/{here.project}", label="text", format="csv")
     rows = list(csv.DictReader(io.StringIO(said.body.decode())))
