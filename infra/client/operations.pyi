@@ -638,7 +638,7 @@ class Operations:
     def get_statistics_by_id(self, project: int, body: EntityIdQuery, **query: Unpack[StatisticsQuery]) -> StatisticsAnswer:
         """The same as GetStatistics, of those that the body chooses by ids or an object search."""
     def get_sightings(self, project: int, **query: Unpack[SightingsQuery]) -> list[SightingRow]:
-        """MaxN, MeanCount, first and last seen of each label on each media."""
+        """MaxN, MeanCount, first and last seen of each label on each media, or in each dive (`unit`)."""
     def get_species_accumulation(self, project: int, **query: Unpack[AccumulationQuery]) -> list[AccumulationRow]:
         """How many labels are expected in 1, 2, … of the media, or of the values of an attribute of media."""
     def get_time_at_depth(self, project: int, **query: Unpack[DepthQuery]) -> list[DepthRow]:
