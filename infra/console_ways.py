@@ -117,7 +117,6 @@ REASONS = {
             "UpdateTelemetryValues",
             "CreatePointSamples",
             "GetFrameTelemetry",
-            "GetTimeAtDepth",
             "GetClonedMedia",
             "DeleteMedia",
             "CreateTemporaryFile",
@@ -145,7 +144,7 @@ REASONS = {
     _BY_JOBS: ("UpdateJob", "DeleteJob", "Transcode", "DeleteTranscodeList", "DeleteTranscode"),
     _LATER: (
         "UpdateTaskWorkflow",
-        *("UpdateStereoMeasurements", "MeasureStereo", "GetOrganizationUploadInfo"),
+        *("UpdateStereoMeasurements", "GetOrganizationUploadInfo"),
     ),
 }
 """Why no module of the console calls some operations."""

@@ -21,6 +21,14 @@ export const annotate = translated("annotate", {
   noNeighbour: "There is no further media in this list.",
   noMedia: "This media has no file that can be shown yet",
   noMediaLead: "It may still be transcoded. Reload the page when the job has ended.",
+  stereo: {
+    name: "Measure",
+    length: (/** @type {string} */ value) => `Length ${value}`,
+    range: (/** @type {string} */ value) => `range ${value}`,
+    error: (/** @type {string} */ value) => `error ${value} px`,
+    lead: "Select or draw a line or a dot on the left camera to measure",
+    partner: "Draw the same on the right camera, along the lines",
+  },
   camera: {
     bar: "Cameras",
     take: (/** @type {string} */ name) => `Work on ${name}`,

@@ -214,14 +214,14 @@ class AttributeCombinatorSpec(TypedDict, total=False):
     operations: list[Any] | None
 class AttributeFilterSpec(TypedDict, total=False):
     attribute: str | None
-    operation: Literal["date_eq", "date_gt", "date_gte", "date_lt", "date_lte", "date_range", "distance_lte", "eq", "gt", "gte", "icontains", "iendswidth", "in", "isnull", "istartswith", "lt", "lte", "search"] | None
+    operation: Literal["date_eq", "date_gt", "date_gte", "date_lt", "date_lte", "date_range", "distance_lte", "eq", "gt", "gte", "icontains", "iendswidth", "in", "isnull", "istartswith", "lt", "lte", "polygon", "search"] | None
     inverse: bool
     value: Any
 class AttributeOperationSpec(TypedDict, total=False):
     method: Literal["and", "not", "or"] | None
     operations: list[Any] | None
     attribute: str | None
-    operation: Literal["date_eq", "date_gt", "date_gte", "date_lt", "date_lte", "date_range", "distance_lte", "eq", "gt", "gte", "icontains", "iendswidth", "in", "isnull", "istartswith", "lt", "lte", "search"] | None
+    operation: Literal["date_eq", "date_gt", "date_gte", "date_lt", "date_lte", "date_range", "distance_lte", "eq", "gt", "gte", "icontains", "iendswidth", "in", "isnull", "istartswith", "lt", "lte", "polygon", "search"] | None
     inverse: bool
     value: Any
 class AttributeType(TypedDict, total=False):
@@ -2130,6 +2130,7 @@ class Sides(TypedDict):
 class SightingRow(TypedDict):
     media: int
     name: str
+    unit: str | None
     label: str
     count: int
     frames: int
@@ -3192,6 +3193,7 @@ class SightingsQuery(_Filters, total=False):
     media_query: str
     frame: int
     label: Required[str]
+    unit: str
     every: int
 class SignInQuery(TypedDict, total=False):
     email: str

@@ -27,6 +27,14 @@ export const annotate = {
   noNeighbour: "In dieser Liste gibt es kein weiteres Medium.",
   noMedia: "Dieses Medium hat noch keine Datei, die sich zeigen lässt",
   noMediaLead: "Vielleicht wird es noch transkodiert. Laden Sie die Seite neu, wenn der Job fertig ist.",
+  stereo: {
+    name: "Maß",
+    length: (/** @type {string} */ value) => `Länge ${value}`,
+    range: (/** @type {string} */ value) => `Entfernung ${value}`,
+    error: (/** @type {string} */ value) => `Fehler ${value} px`,
+    lead: "Zum Messen in der linken Kamera eine Linie oder einen Punkt wählen oder zeichnen",
+    partner: "Dasselbe in der rechten Kamera zeichnen, entlang der Linien",
+  },
   camera: {
     bar: "Kameras",
     take: (/** @type {string} */ name) => `Mit ${name} arbeiten`,

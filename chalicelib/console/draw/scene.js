@@ -101,6 +101,20 @@ export function drawGrid(context, rect) {
   context.stroke();
 }
 
+/** Lines to look along. @param {CanvasRenderingContext2D} context @param {Rect} rect @param {number[][][]} lines */
+export function drawGuides(context, rect, lines) {
+  context.strokeStyle = "#ffc21a";
+  context.lineWidth = 1;
+  for (const line of lines) {
+    context.beginPath();
+    for (const point of placesOf(line)) {
+      const { x, y } = place(point, rect);
+      context.lineTo(x, y);
+    }
+    context.stroke();
+  }
+}
+
 /** Clicks for an object: a cross for a place in it, a bar for one beside it. @param {CanvasRenderingContext2D} context @param {Rect} rect @param {(import("./geometry.js").Point & {positive: boolean})[]} clicks */
 export function drawClicks(context, rect, clicks) {
   for (const click of clicks) {

@@ -3,7 +3,17 @@
 import { Bounds } from "./bounds.js";
 import { clamp, cursorOf, fromPoints, handlesOf, moved, reshaped } from "./geometry.js";
 import { Pen } from "./pen.js";
-import { cleared, drawClicks, drawGrid, drawHandles, drawItems, drawMarquee, LABELS_UP_TO, place } from "./scene.js";
+import {
+  cleared,
+  drawClicks,
+  drawGrid,
+  drawGuides,
+  drawHandles,
+  drawItems,
+  drawMarquee,
+  LABELS_UP_TO,
+  place,
+} from "./scene.js";
 
 /**
  * @typedef {import("./geometry.js").Point} Point
@@ -56,6 +66,10 @@ export class Stage {
     this.rect = { left: 0, top: 0, width: 1, height: 1 };
     /** @type {string | null} */
     this.hover = null;
+    /** @type {number[][][]} lines to look along, in fractions of the picture */
+    this.guides = [];
+    /** @type {(() => void) | null} after what is under the hand was drawn */
+    this.onDraw = null;
     /** @type {Map<string, Shape>} shapes while they are dragged */
     this.draft = new Map();
     this.pen = new Pen(hooks, () => this.rect);
@@ -165,6 +179,8 @@ export class Stage {
     drawClicks(context, this.rect, this.hooks.clicks() ?? []);
     const marquee = this.drag?.marquee ?? this.hooks.box();
     if (marquee) drawMarquee(context, this.rect, marquee);
+    drawGuides(context, this.rect, this.guides);
+    this.onDraw?.();
   }
 
   /** @param {string} key @param {Row} row @param {import("./scene.js").Item["look"]} [look] @returns {import("./scene.js").Item} */

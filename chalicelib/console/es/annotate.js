@@ -27,6 +27,14 @@ export const annotate = {
   noNeighbour: "No hay más medios en esta lista.",
   noMedia: "Este medio aún no tiene ningún archivo que se pueda mostrar",
   noMediaLead: "Quizá se está transcodificando. Recargue la página cuando termine el trabajo.",
+  stereo: {
+    name: "Medida",
+    length: (/** @type {string} */ value) => `Longitud ${value}`,
+    range: (/** @type {string} */ value) => `distancia ${value}`,
+    error: (/** @type {string} */ value) => `error ${value} px`,
+    lead: "Para medir, seleccione o dibuje una línea o un punto en la cámara izquierda",
+    partner: "Dibuje lo mismo en la cámara derecha, a lo largo de las líneas",
+  },
   camera: {
     bar: "Cámaras",
     take: (/** @type {string} */ name) => `Trabajar en ${name}`,

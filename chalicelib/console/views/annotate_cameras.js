@@ -9,6 +9,7 @@ import { Await, useAsync } from "../ui/states.js";
 import { toast, toastError } from "../ui/toast.js";
 import { Cameras } from "../player/cameras.js";
 import { Player } from "../player/player.js";
+import { Guides, Stereo } from "./annotate_stereo.js";
 
 const DAY = 86400;
 
@@ -18,6 +19,8 @@ const DAY = 86400;
  * @property {number} active the part with the tools
  * @property {(part: number, shown: number) => void} activate a part, while the active one shows a frame
  * @property {import("../lib.js").Signal<(number | null)[]>} marks the frame marked in each part
+ * @property {{current: import("./annotate_stereo.js").Seen[]}} seen what was drawn last on each of the first two parts
+ * @property {import("../lib.js").Signal<number[][][]>} guides epipolar lines of the second part
  * @property {(change: {frameOffset?: number[], layout?: number[]}, pinned?: Cameras["pinned"]) => void} change store it
  */
 
@@ -31,6 +34,8 @@ export function SideBySide({ media, query, render }) {
 function Active({ cameras, query, render }) {
   const [present, setPresent] = useState(cameras);
   const [marks] = useState(() => signal(/** @type {(number | null)[]} */ (cameras.parts.map(() => null))));
+  const [guides] = useState(() => signal(/** @type {number[][][]} */ ([])));
+  const seen = useRef(/** @type {import("./annotate_stereo.js").Seen[]} */ ([null, null]));
   const active = Math.min(Number(query.part) || 0, cameras.parts.length - 1);
   const change = async (
     /** @type {{frameOffset?: number[], layout?: number[]}} */ multi,
@@ -47,7 +52,7 @@ function Active({ cameras, query, render }) {
     if (present.shown(part, active, shown) !== null) present.pin(part, frame, active, shown);
     setQuery({ part: part || "", frame: frame || "" });
   };
-  return render(present.parts[active], { cameras: present, active, activate, marks, change });
+  return render(present.parts[active], { cameras: present, active, activate, marks, seen, guides, change });
 }
 
 /** The pictures in their layout; `stage` is that of the active part. @param {{rig: Rig, session: import("../draw/session.js").Session, stage: any}} props */
@@ -111,7 +116,7 @@ function Follower({ rig, at, session }) {
   useEffect(() => follow.current(), [rig]);
   const activate = () => rig.activate(at, session.frame.peek());
   return html`<button type="button" class="camera" ref=${root} title=${words.camera.take(part.name)} aria-label=${words.camera.take(part.name)} onClick=${activate}>
-    <canvas class="follower" ref=${canvas} width="16" height="9" /><span class="camera-name cut">${part.name}</span></button>`;
+    <canvas class="follower" ref=${canvas} width="16" height="9" />${at === 1 && html`<${Guides} rig=${rig} part=${part} />`}<span class="camera-name cut">${part.name}</span></button>`;
 }
 
 /** Offsets by number and by marks, and the layout. @param {{rig: Rig, session: import("../draw/session.js").Session}} props */
@@ -150,7 +155,7 @@ export function CameraBar({ rig, session }) {
         onChange=${(/** @type {any} */ e) => set(at, e.currentTarget.value)} />
       ${marks[at] !== null && html`<span class="chip accent number">${words.camera.marked(/** @type {number} */ (marks[at]))}</span>`}</label>`,
     )}
-    <span class="grow" />
+    <${Stereo} rig=${rig} session=${session} /><span class="grow" />
     ${
       session.mayEdit &&
       html`<${Button} small kind="quiet" title=${words.camera.markLead} onClick=${mark}>${words.camera.mark}<//>
