@@ -68,11 +68,12 @@ function Places({ open, by, choices, area }) {
         ? { attribute: name, operation: "polygon", value: area }
         : { attribute: name, operation: "isnull", value: false };
       const query = { encoded_search: encoded(search) };
-      const [list, count] = kind === "media" ? ["Medias", "MediaCount"] : ["Localizations", "LocalizationCount"];
-      const [rows, total] = await Promise.all([
-        get(`${list}/${open.id}`, { ...query, start: 0, stop: MOST }, { signal }),
-        get(`${count}/${open.id}`, query, { signal }),
-      ]);
+      const page = { ...query, start: 0, stop: MOST };
+      const [rows, total] = await Promise.all(
+        kind === "media"
+          ? [get(`Medias/${open.id}`, page, { signal }), get(`MediaCount/${open.id}`, query, { signal })]
+          : [get(`Localizations/${open.id}`, page, { signal }), get(`LocalizationCount/${open.id}`, query, { signal })],
+      );
       return { rows: rows.filter((/** @type {any} */ row) => Array.isArray(row.attributes[name])), total };
     },
     [open.id, by, key],

@@ -81,7 +81,7 @@ export default function Statistics({ query }) {
       <div class="plots"><${Bars} title=${by === "$type" ? text.byType : text.sortBy(by)} total=${value.labels.matched} rows=${value.labels.rows.map((/** @type {any} */ row) => ({ name: labelOf(row[by]), count: row.count, color: barColor(by, row[by], type, list) }))} />
         <${Bars} title=${text.byPerson} total=${value.people.matched} rows=${value.people.rows.map((/** @type {any} */ row) => ({ name: nameOf(row.$created_by), count: row.count }))} />
         <${Line} title=${text.overTime} rows=${value.days.rows.map((/** @type {any} */ row) => [Date.parse(row["$created_datetime::day"]) / 1000, row.count])} /></div>
-      ${kind === "localization" && by !== "$type" && html`<${Sightings} project=${open.id} label=${by} filter=${filter} />`}`}<//></div>`;
+      ${kind === "localization" && by !== "$type" && html`<${Sightings} project=${open.id} label=${by} filter=${filter} unit=${query.unit} />`}`}<//></div>`;
 }
 
 /** @param {string} by @param {any} value @param {any} type @param {"mediaTypes" | "localizationTypes"} list */
