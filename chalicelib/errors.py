@@ -39,6 +39,14 @@ class LimnError(Exception):
         self.details = details
 
 
+def reason_of(failure: Exception, *, has_details: bool = False) -> str:
+    """Why background work failed, in at most 1,000 characters, for the `message` of its record."""
+    if isinstance(failure, LimnError):
+        return f"{failure.message} {failure.details if has_details else ''}".strip()[:1000]
+    told = str(failure) if type(failure).__name__ in ("Died", "GiveUp", "Retry") else type(failure).__name__
+    return f"Something went wrong on our side: {told}."[:1000]
+
+
 class BadInput(LimnError):
     """The request breaks a rule, which the message names."""
 

@@ -32,7 +32,7 @@ from chalicelib.core.models.media_files import BucketObject, MediaFiles
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now, timestamp
 from chalicelib.core.time.retry import CONFLICTS
-from chalicelib.errors import Conflict, LimnError
+from chalicelib.errors import Conflict, reason_of
 from chalicelib.queues import send, send_many
 from chalicelib.resources.bucket_sources import service as bucket_sources_service
 from chalicelib.resources.bucket_sources.messages import IndexObjects, ListObjects, LookAtObjects
@@ -134,10 +134,9 @@ def look_at(message: LookAtObjects) -> None:
 
 def fail(message: ListObjects, reason: Exception) -> None:
     """Record why a listing ended early."""
-    text = "Something went wrong on our side."
-    if isinstance(reason, LimnError):
-        text = f"{reason.message} {reason.details}".strip()[:1000]
-    bucket_sources_service.finish(message.source, message.run, status="failed", message=text)
+    bucket_sources_service.finish(
+        message.source, message.run, status="failed", message=reason_of(reason, has_details=True)
+    )
 
 
 def update_media(

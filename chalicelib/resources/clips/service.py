@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
 import tempfile
@@ -16,7 +15,7 @@ import msgspec
 from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.entities import Media
-from chalicelib.errors import BadInput, LimnError, NotFound, Unavailable
+from chalicelib.errors import BadInput, NotFound, Unavailable, reason_of
 from chalicelib.queues import send
 from chalicelib.resources.clips.messages import CutClip
 from chalicelib.resources.frames.cameras import Cameras, cameras_of, cameras_of_clip, size_of
@@ -25,6 +24,7 @@ from chalicelib.resources.temporary_files import service as temporary_files_serv
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE, ClipOrder, TemporaryFile, VideoClip
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records
+from chalicelib.storage.dynamodb.progress import outcomes
 from chalicelib.storage.objects import objects
 from chalicelib.video.encoding import clip
 from chalicelib.video.mp4.segments import SegmentInfo, header_size
@@ -316,24 +316,9 @@ def _store(key: ObjectKey, encode: Callable[[Path], clip.Clip]) -> clip.Clip:
 
 def reopen(number: int) -> None:
     """Let a clip that could not be cut wait again; another one stays as it is."""
-
-    def how(current: TemporaryFile) -> TemporaryFile | None:
-        return msgspec.structs.replace(current, status="waiting", message="") if current.status == "failed" else None
-
-    with contextlib.suppress(NotFound):
-        records.edit(TEMPORARY_FILE, number, how)
+    outcomes.reopen(TEMPORARY_FILE, number, status="waiting", message="")
 
 
 def fail(number: int, reason: Exception) -> None:
     """Note why a clip could not be cut."""
-    message = reason.message if isinstance(reason, LimnError) else "Something went wrong on our side."
-
-    def record_failure(current: TemporaryFile) -> TemporaryFile | None:
-        if current.status != "waiting":
-            return None
-        return msgspec.structs.replace(current, status="failed", message=message)
-
-    try:
-        records.edit(TEMPORARY_FILE, number, record_failure)
-    except NotFound:
-        return
+    outcomes.end(TEMPORARY_FILE, number, going=("waiting",), status="failed", message=reason_of(reason))

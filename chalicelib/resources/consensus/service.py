@@ -6,7 +6,6 @@ from the order, then stores how far it came and sends the next round. So each st
 
 from __future__ import annotations
 
-import contextlib
 import uuid
 from collections import defaultdict
 from collections.abc import Mapping
@@ -23,7 +22,7 @@ from chalicelib.core.models.definitions import VERSION
 from chalicelib.core.models.entities import LocalizationSpec
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now
-from chalicelib.errors import BadInput, Forbidden, LimnError, NotFound
+from chalicelib.errors import BadInput, Forbidden, NotFound, reason_of
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Test, both
 from chalicelib.queues import send
@@ -48,6 +47,7 @@ from chalicelib.resources.tasks.schemas import TASK, Task
 from chalicelib.resources.versions import service as versions_service
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import ids, limits, records
+from chalicelib.storage.dynamodb.progress import outcomes
 
 SHAPES_A_ROUND = 20_000
 """Shapes after which a round ends with its media."""
@@ -281,20 +281,9 @@ def _advance(layer: ConsensusLayer, number: int, found: _Round, tasks: int, last
 
 def fail(uid: str, reason: Exception) -> None:
     """Mark a layer as failed, with the reason. What its rounds made stays."""
-    text = f"{reason.message} {reason.details}".strip() if isinstance(reason, LimnError) else "The consensus failed."
-
-    def how(layer: ConsensusLayer) -> ConsensusLayer | None:
-        return None if layer.is_finished else msgspec.structs.replace(layer, status="failed", message=text[:1000])
-
-    with contextlib.suppress(NotFound):
-        records.edit(CONSENSUS_LAYER, uid, how)
+    outcomes.end(CONSENSUS_LAYER, uid, status="failed", message=reason_of(reason, has_details=True))
 
 
 def reopen(uid: str) -> None:
     """Let a layer that failed go on where it stopped; another one stays as it is."""
-
-    def how(layer: ConsensusLayer) -> ConsensusLayer | None:
-        return msgspec.structs.replace(layer, status="pending", message="") if layer.status == "failed" else None
-
-    with contextlib.suppress(NotFound):
-        records.edit(CONSENSUS_LAYER, uid, how)
+    outcomes.reopen(CONSENSUS_LAYER, uid, message="")

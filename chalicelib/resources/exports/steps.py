@@ -26,7 +26,7 @@ from chalicelib.core.log.commits import Note
 from chalicelib.core.models.datasets import DATASET, EXPORT, StoredExport, StoredVersion, Work
 from chalicelib.core.records import RecordKind
 from chalicelib.core.values.frames import is_beyond
-from chalicelib.errors import LimnError, NotFound
+from chalicelib.errors import NotFound, reason_of
 from chalicelib.formats import manifest, registry
 from chalicelib.formats.model import Dataset, Group, Layout, Media, Section
 from chalicelib.formats.registry import WRITERS, is_simplified
@@ -47,7 +47,7 @@ from chalicelib.resources.exports.schemas import ExportSpec
 from chalicelib.resources.exports.selection import scope_of, seen_now, view_of
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
-from chalicelib.storage.dynamodb.progress import pieces
+from chalicelib.storage.dynamodb.progress import outcomes, pieces
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.log import log
 from chalicelib.storage.objects import objects
@@ -344,8 +344,7 @@ def fail(uid: str, what: What, reason: Exception) -> None:
     work = records.maybe(KINDS[what], uid)
     if work is None:
         return
-    told = str(reason) if type(reason).__name__ in ("Died", "GiveUp", "Retry") else type(reason).__name__
-    message = reason.message if isinstance(reason, LimnError) else f"Something went wrong on our side: {told}."
+    message = reason_of(reason)
 
     def how(current: Any) -> Any:
         return None if current.is_finished else msgspec.structs.replace(current, status="failed", message=message)
@@ -358,14 +357,7 @@ def fail(uid: str, what: What, reason: Exception) -> None:
 
 def reopen(uid: str, what: What) -> None:
     """Let an export or a version that failed begin anew; another one stays as it is."""
-
-    def how(current: Any) -> Any:
-        if current.status != "failed":
-            return None
-        return msgspec.structs.replace(current, status="pending", message="", parts=0, upload="")
-
-    with contextlib.suppress(NotFound):
-        records.edit(KINDS[what], uid, how)
+    outcomes.reopen(KINDS[what], uid, message="", parts=0, upload="")
 
 
 def remove_leftovers(message: PlanExport | WritePart | DrawPictures | RemoveExport) -> None:

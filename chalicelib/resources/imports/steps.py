@@ -20,7 +20,7 @@ from chalicelib.core.models.accounts import PROJECT, USER, Project
 from chalicelib.core.models.definitions import VERSION, Definitions
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now
-from chalicelib.errors import Forbidden, LimnError, NotFound
+from chalicelib.errors import Forbidden, NotFound, reason_of
 from chalicelib.formats.model import Media
 from chalicelib.queues import send
 from chalicelib.resources.annotations.creation import default_version
@@ -36,6 +36,7 @@ from chalicelib.resources.imports.schemas import IMPORT, MOST_SHOWN, ImportSpec,
 from chalicelib.resources.notifications import service as notifications_service
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
+from chalicelib.storage.dynamodb.progress import outcomes
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects
 
@@ -167,14 +168,13 @@ def run_part(uid: str, part: int) -> None:
 
 def fail(uid: str, reason: Exception) -> None:
     """Note why an import failed. What was created stays; an import of the same archive continues it."""
-    message = reason.message if isinstance(reason, LimnError) else "Something went wrong on our side."
-    if isinstance(reason, LimnError) and reason.details:
-        message = f"{message} {reason.details}"
 
     def record_failure(current: StoredImport) -> StoredImport | None:
         if current.is_finished:
             return None
-        return msgspec.structs.replace(current, status="failed", stop_time=now(), message=message[:2000])
+        return msgspec.structs.replace(
+            current, status="failed", stop_time=now(), message=reason_of(reason, has_details=True)
+        )
 
     with contextlib.suppress(NotFound):
         found = records.edit(IMPORT, uid, record_failure, also=note_end)
@@ -185,16 +185,7 @@ def fail(uid: str, reason: Exception) -> None:
 
 def reopen(uid: str) -> None:
     """Let an import that failed begin anew: what it created is found again. Another one stays as it is."""
-
-    def how(current: StoredImport) -> StoredImport | None:
-        if current.status != "failed":
-            return None
-        return msgspec.structs.replace(
-            current, status="pending", stop_time=None, message=None, report=None, parts={}, part=0
-        )
-
-    with contextlib.suppress(NotFound):
-        records.edit(IMPORT, uid, how)
+    outcomes.reopen(IMPORT, uid, stop_time=None, message=None, report=None, parts={}, part=0)
 
 
 def note_end(change: Transaction, _before: StoredImport, after: StoredImport) -> None:

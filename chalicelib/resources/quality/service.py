@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import uuid
 from collections import defaultdict
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from chalicelib.access.scope import Scope
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.definitions import VERSION, Definitions, StateType
 from chalicelib.core.resource import now
-from chalicelib.errors import BadInput, LimnError, NotFound
+from chalicelib.errors import BadInput, NotFound, reason_of
 from chalicelib.query.operators import Op
 from chalicelib.query.parsers import filters
 from chalicelib.query.parsers.addresses import parse_address
@@ -34,6 +33,7 @@ from chalicelib.resources.quality.periods import compare_periods, periods_of, re
 from chalicelib.resources.quality.schemas import QUALITY_REPORT, QualityReport, QualityReportSpec
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, limits, records
+from chalicelib.storage.dynamodb.progress import outcomes
 
 MOST_SHAPES = 2_000_000
 """Shapes of one report: what the function of datasets compares within its time."""
@@ -144,38 +144,29 @@ def make(uid: str) -> None:
     for result in results:
         result["media_count"] = len(result["media"])
         result["media"] = sorted(result["media"], key=lambda each: each["f1"] or 0)[: MOST_MEDIA // len(results)]
-    finish(uid, status="succeeded", results=results, alpha=agreement, alpha_interval=interval and list(interval))
+    outcomes.end(
+        QUALITY_REPORT,
+        uid,
+        status="succeeded",
+        results=results,
+        alpha=agreement,
+        alpha_interval=interval and list(interval),
+    )
 
 
 def fail(uid: str, reason: Exception) -> None:
     """Mark a report as failed, with the reason."""
-    text = f"{reason.message} {reason.details}".strip() if isinstance(reason, LimnError) else "The report failed."
-    if records.maybe(QUALITY_REPORT, uid) is not None:
-        finish(uid, status="failed", message=text[:1000])
+    outcomes.end(QUALITY_REPORT, uid, status="failed", message=reason_of(reason, has_details=True))
 
 
 def reopen(uid: str) -> None:
     """Let a report that failed be computed again; another one stays as it is."""
-
-    def how(current: QualityReport) -> QualityReport | None:
-        return msgspec.structs.replace(current, status="pending", message="") if current.status == "failed" else None
-
-    with contextlib.suppress(NotFound):
-        records.edit(QUALITY_REPORT, uid, how)
+    outcomes.reopen(QUALITY_REPORT, uid, message="")
 
 
 def without_results(report: QualityReport) -> QualityReport:
     """A report as lists show it."""
     return msgspec.structs.replace(report, results=None)
-
-
-def finish(uid: str, **members: Any) -> None:
-    """Store the outcome of a report, unless it has one."""
-    records.edit(
-        QUALITY_REPORT,
-        uid,
-        lambda found: None if found.is_finished else msgspec.structs.replace(found, **members),
-    )
 
 
 def _states(report: QualityReport, scope: Scope) -> Iterator[_StateRow]:

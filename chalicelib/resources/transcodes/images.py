@@ -17,7 +17,7 @@ from chalicelib.core.models.entities import Media
 from chalicelib.core.models.jobs import JOB, StoredJob, TranscodeSpec
 from chalicelib.core.models.media_files import ImageDefinition, MediaFiles
 from chalicelib.core.resource import now
-from chalicelib.errors import NotFound
+from chalicelib.errors import NotFound, reason_of
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.media import service as media_service
 from chalicelib.resources.media.creation import store_picture
@@ -95,7 +95,7 @@ def fail(message: ImportImage, reason: Exception) -> None:
     videos that failed.
     """
     uid = str(uuid.uuid5(uuid.NAMESPACE_URL, f"image import of media {message.media}"))
-    why = transcodes_service.readable(reason)
+    why = reason_of(reason)
 
     def record_failure(change: Transaction, found: Media) -> None:
         spec = TranscodeSpec(type=found.type, url=message.url, name=found.name, uid=uid, media_id=found.id)

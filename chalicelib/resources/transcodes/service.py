@@ -20,7 +20,7 @@ from chalicelib.core.models.entities import Media
 from chalicelib.core.models.jobs import JOB, Job, JobProgress, StoredJob, Transcode, TranscodeSpec
 from chalicelib.core.models.media_files import MediaFiles
 from chalicelib.core.resource import now, shared
-from chalicelib.errors import BadInput, LimnError, NotFound
+from chalicelib.errors import BadInput, NotFound
 from chalicelib.query.parsers import filters
 from chalicelib.query.parsers.bodies import MediaIdQuery
 from chalicelib.query.parsers.parameters import MediaQuery
@@ -237,14 +237,6 @@ def reopen(uid: str) -> None:
 
     with contextlib.suppress(NotFound):
         records.edit(JOB, uid, how)
-
-
-def readable(reason: Exception) -> str:
-    """The reason of a failed job, from its message."""
-    if isinstance(reason, LimnError):
-        return reason.message
-    told = str(reason) if type(reason).__name__ in ("Died", "GiveUp", "Retry") else type(reason).__name__
-    return f"Something went wrong on our side: {told}."
 
 
 def as_response(job: StoredJob) -> Transcode:

@@ -37,7 +37,7 @@ from chalicelib.core.models.entities import Media
 from chalicelib.core.models.jobs import JOB, EmailSpec, StoredJob
 from chalicelib.core.models.media_files import MediaFiles
 from chalicelib.core.resource import now
-from chalicelib.errors import BadInput, Conflict, LimnError, NotFound
+from chalicelib.errors import BadInput, Conflict, LimnError, NotFound, reason_of
 from chalicelib.queues import send, send_many
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.email import project_emails
@@ -45,7 +45,7 @@ from chalicelib.resources.media.service import project_with
 from chalicelib.resources.transcodes import damage
 from chalicelib.resources.transcodes.messages import AssembleTranscode, EncodePiece
 from chalicelib.resources.transcodes.results import Workshop
-from chalicelib.resources.transcodes.service import clean_up, end_event, readable, take_back
+from chalicelib.resources.transcodes.service import clean_up, end_event, take_back
 from chalicelib.resources.uploads import fetching
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records
@@ -273,7 +273,7 @@ def fail(uid: str, reason: Exception) -> None:
     if job is None:
         return
     if not job.is_finished:
-        message = readable(reason)
+        message = reason_of(reason)
         take_back(job, message)
         _notify(job, failure=message)
         _finish(job, "failed", message)
