@@ -2,54 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import Any, Literal, get_args
 
 from chalicelib.core.values.shapes import Refinement
 from chalicelib.formats import manifest
 from chalicelib.formats.model import MANIFEST, Dataset, Label, Layout
 from chalicelib.formats.refined import names_of
-from chalicelib.formats.writers import coco, cvat, dota, geojson, kwcoco, masks, mot, mots, voc, yolo
-from chalicelib.formats.writers.science import (
-    biigle,
-    camtrapdp,
-    coralnet,
-    dive,
-    dwca,
-    fathomnet,
-    ifdo,
-    vars_json,
-    viame,
-)
-from chalicelib.formats.writers.table import Csv, JsonLines, Parquet
 
 FormatName = Literal[
     "coco", "kwcoco", "yolo", "voc", "mot", "mots", "cvat", "dota", "masks", "viame", "dive", "coralnet", "fathomnet",
     "dwca", "camtrapdp", "ifdo", "biigle", "vars", "geojson", "csv", "jsonl", "parquet",
 ]  # fmt: skip
-WRITERS: dict[str, Any] = {
-    "coco": coco,
-    "kwcoco": kwcoco,
-    "yolo": yolo,
-    "voc": voc,
-    "mot": mot,
-    "mots": mots,
-    "cvat": cvat,
-    "dota": dota,
-    "masks": masks,
-    "viame": viame,
-    "dive": dive,
-    "coralnet": coralnet,
-    "fathomnet": fathomnet,
-    "dwca": dwca,
-    "camtrapdp": camtrapdp,
-    "ifdo": ifdo,
-    "biigle": biigle,
-    "vars": vars_json,
-    "geojson": geojson,
-    "csv": Csv(),
-    "jsonl": JsonLines(),
-    "parquet": Parquet(),
+_PLACES = {
+    **{name: name for name in ("coco", "kwcoco", "yolo", "voc", "mot", "mots", "cvat", "dota", "masks", "geojson")},
+    **{
+        name: f"science.{name}"
+        for name in ("viame", "dive", "coralnet", "fathomnet", "dwca", "camtrapdp", "ifdo", "biigle")
+    },
+    "vars": "science.vars_json",
+    "csv": "table:Csv",
+    "jsonl": "table:JsonLines",
+    "parquet": "table:Parquet",
 }
+"""The module of each format in `formats/writers`, and the class where it has several."""
+
+
+class _Writers(Mapping[str, Any]):
+    """Modules that are imported when they are used first, which spares most cold starts all of them."""
+
+    def __getitem__(self, name: str) -> Any:
+        place, _, kind = _PLACES[name].partition(":")
+        module = import_module(f"chalicelib.formats.writers.{place}")
+        return getattr(module, kind)() if kind else module
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(get_args(FormatName))
+
+    def __len__(self) -> int:
+        return len(_PLACES)
+
+
+WRITERS = _Writers()
 """What implements `model.Format`'s writing, by name."""
 
 
