@@ -115,7 +115,7 @@ def sqs_event(url, *bodies):
 def http_event(api, path):
     resource, variables = GATEWAY._router.find(path)
     headers = {"Authorization": f"Token {api.token}", "Accept": "application/json", "Host": "api.example.org"}
-    return event_of("GET", path, "", resource, variables, headers, b"")
+    return event_of("GET", path, "", resource, variables, headers, b"", "10.0.0.1")
 
 
 def test_the_api_answers_soon_after_a_cold_start(call, api, project):

@@ -158,11 +158,9 @@ class Histories(MediaRules):
                 del body["version"]
         path = f"{row['version']}/{row['elemental_id']}" if by_name else row["id"]
         is_stale = body.get("pedantic") and not by_name and row is not newest
-        if self.is_deleted(kind, row):
-            self.ask("PATCH", f"{PATH[kind]}/{path}", body, status=404)
-            return
-        if is_stale or (is_foreign and foreign):
-            self.ask("PATCH", f"{PATH[kind]}/{path}", body, status=400)
+        is_deleted = self.is_deleted(kind, row)
+        if is_stale or is_deleted or (is_foreign and foreign):
+            self.ask("PATCH", f"{PATH[kind]}/{path}", body, status=404 if is_deleted and not is_stale else 400)
             return
         said = self.ask("PATCH", f"{PATH[kind]}/{path}", body)
         in_place = body.get("in_place", 0 if by_name else 1)
