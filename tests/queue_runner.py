@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from chalicelib.queues import Message, encode
@@ -84,3 +87,21 @@ def deliver(url: str, message: Message, *, count: int = 1) -> Any:
     function = f"arn:aws:lambda:{aws.REGION}:{aws.ACCOUNT}:function:limn-local-{name}"
     with RECORDER.acting(name.title()):
         return handlers()[url]({"Records": [record]}, Context(name, 2048, function, time.monotonic() + 900))
+
+
+@contextmanager
+def draining() -> Iterator[None]:
+    """The functions of the queues at work, beside the request that waits for one of them."""
+    ended = threading.Event()
+
+    def work() -> None:
+        while not ended.wait(0.05):
+            drain()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()

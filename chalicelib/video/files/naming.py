@@ -98,7 +98,7 @@ _SAMPLES = re.compile(rb"stsd.{12}(.{4})", re.DOTALL)
 
 def format_of(file: SourceFile) -> str:
     """The format of a file in words, with its article; empty if unknown."""
-    head = _read(file, 0, _HEAD)
+    head = file.read_at(0, _HEAD)
     name = next((name for start, name in _FORMATS if start.match(head)), "")
     if name == "a TIFF image" and _is_dng(file, head):
         return "a DNG image of a camera"
@@ -116,8 +116,8 @@ def _is_dng(file: SourceFile, head: bytes) -> bool:
     """Whether the first directory of a TIFF file has the version of DNG."""
     order: Literal["little", "big"] = "little" if head[:1] == b"I" else "big"
     at = int.from_bytes(head[4:8], order)
-    count = int.from_bytes(_read(file, at, 2), order)
-    entries = _read(file, at + 2, 12 * min(count, _MOST_ENTRIES))
+    count = int.from_bytes(file.read_at(at, 2), order)
+    entries = file.read_at(at + 2, 12 * min(count, _MOST_ENTRIES))
     return any(int.from_bytes(entries[at : at + 2], order) == _DNG_VERSION for at in range(0, len(entries), 12))
 
 
@@ -129,7 +129,7 @@ def archive_of(source: Source) -> str:
 
 def is_transport_stream(file: SourceFile) -> bool:
     """Whether a file is an MPEG-TS that FFmpeg does not recognise: of few packets, or damaged behind its tables."""
-    data = _read(file, 0, min(file.size, _RECOGNISED))
+    data = file.read_at(0, min(file.size, _RECOGNISED))
     file.seek(0)
     if data[: 2 * _PACKET : _PACKET] == bytes([_SYNC] * 2) and data[1] & 0x1F == 0 and data[2] in _TABLES:
         return True
@@ -140,27 +140,19 @@ def is_transport_stream(file: SourceFile) -> bool:
 
 def codec_of(file: SourceFile) -> str:
     """The code of the first video codec that a file of an accepted container names; empty if it is not found."""
-    head = _read(file, 0, 16 * _HEAD)
+    head = file.read_at(0, 16 * _HEAD)
     if found := _MATROSKA.search(head):
         return found[0].decode()
     if found := _AVI.search(head):
         return _shown(found[1])
     try:
-        found_boxes = boxes.top_level(lambda offset, length: _read(file, offset, length), file.size)
+        found_boxes = boxes.top_level(file.read_at, file.size)
         index = next((box for box in found_boxes if box.name == "moov"), None)
     except BadInput:
         return ""
-    found = _SAMPLES.search(_read(file, index.offset, min(index.size, _LARGEST_INDEX))) if index else None
+    found = _SAMPLES.search(file.read_at(index.offset, min(index.size, _LARGEST_INDEX))) if index else None
     code = _shown(found[1]) if found else ""
     return _CODECS.get(code, code)
-
-
-def _read(file: SourceFile, offset: int, length: int) -> bytes:
-    file.seek(offset)
-    found = bytearray()
-    while len(found) < length and (part := file.read(length - len(found))):
-        found += part
-    return bytes(found)
 
 
 def _shown(code: bytes) -> str:

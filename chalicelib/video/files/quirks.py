@@ -31,7 +31,7 @@ def hide_layouts(file: SourceFile) -> None:
 
     The layout is then the usual one of that number of channels.
     """
-    read = _reader(file)
+    read = file.read_at
     try:
         index = _first(read, file.size, "moov")
         for table in _inside(read, index, *_DESCRIPTIONS) if index else ():
@@ -55,7 +55,7 @@ def hide_partial_fragment(file: SourceFile) -> bool:
 
     FFmpeg refuses the whole file otherwise, where the fragments before it can be played.
     """
-    read = _reader(file)
+    read = file.read_at
     try:
         if read(0, 8)[4:] not in _STARTS:
             return False
@@ -75,7 +75,7 @@ def shift_of(file: SourceFile, track: int, position: int, delay: int) -> int:
     no other track. Any fragment may have it; the track's first packet, at byte `position`, shows it: FFmpeg presents
     the packet `delay` units after its decoding time.
     """
-    read = _reader(file)
+    read = file.read_at
     try:
         if read(0, 8)[4:] not in _STARTS:
             return 0
@@ -94,7 +94,7 @@ def check_edits(file: SourceFile, track: int) -> None:
 
     FFmpeg shows pictures from the start of the track in place of a pause, and takes every rate for 1.
     """
-    read = _reader(file)
+    read = file.read_at
     # The demuxer reads on from here.
     position = file.tell()
     try:
@@ -154,17 +154,6 @@ def _composition_offsets(data: bytes, start: int, track: int) -> Iterator[int]:
                 continue
             for number in range(min(count, (box.end - at) // (before + 4))):
                 yield int(struct.unpack_from(">i", data, at + number * (before + 4) + before)[0])
-
-
-def _reader(file: SourceFile) -> Read:
-    def read(offset: int, length: int) -> bytes:
-        file.seek(offset)
-        found = bytearray()
-        while len(found) < length and (part := file.read(length - len(found))):
-            found += part
-        return bytes(found)
-
-    return read
 
 
 def _first(read: Read, size: int, name: str) -> Box | None:

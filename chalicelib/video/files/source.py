@@ -112,6 +112,14 @@ class SourceFile:
                 data = data[: low - begin] + patch[low - at : high - at] + data[high - begin :]
         return data
 
+    def read_at(self, offset: int, length: int) -> bytes:
+        """The `length` bytes from `offset`, fewer only at the end."""
+        self.seek(offset)
+        found = bytearray()
+        while len(found) < length and (part := self.read(length - len(found))):
+            found += part
+        return bytes(found)
+
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         """Move the position as a file does and return it."""
         origin = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self.size}[whence]

@@ -1,8 +1,6 @@
 """Clips, and the temporary files they and others become."""
 
 import io
-import threading
-import time
 from datetime import UTC, datetime, timedelta
 
 import boto3
@@ -19,6 +17,7 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.objects import objects
 from chalicelib.video.encoding import clip
+from tests.queue_runner import draining
 from tests.resources.media.samples import media_type, transcode, uploaded, video
 from tests.service import join, new_sibling, new_user
 
@@ -44,20 +43,10 @@ def media(owner, place):
 
 
 @pytest.fixture
-def cutting(owner):
+def cutting():
     """The clip function at work beside the request that waits for it."""
-    ended = threading.Event()
-
-    def work():
-        while not ended.is_set():
-            owner.drain()
-            time.sleep(0.05)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    yield
-    ended.set()
-    thread.join()
+    with draining():
+        yield
 
 
 def frames_in(data):

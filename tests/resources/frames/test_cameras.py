@@ -3,8 +3,6 @@
 import io
 import random
 import tempfile
-import threading
-import time
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -18,6 +16,7 @@ from chalicelib.core.models.definitions import ResolutionConfig
 from chalicelib.core.permissions import Level
 from chalicelib.settings import settings
 from tests import objects
+from tests.queue_runner import draining
 from tests.resources.media.samples import box_type, media_type, transcode
 from tests.service import join, new_project, new_sibling, new_user
 from tests.video.clips import X264, Kind, make, read, read_all
@@ -84,20 +83,10 @@ def pair(api, project, multi_type, parts):
 
 
 @pytest.fixture
-def cutting(api):
+def cutting():
     """The clip function at work beside the request that waits for it."""
-    ended = threading.Event()
-
-    def work():
-        while not ended.is_set():
-            api.drain()
-            time.sleep(0.05)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    yield
-    ended.set()
-    thread.join()
+    with draining():
+        yield
 
 
 def begin(kind, frame):
