@@ -879,15 +879,15 @@ class FrameInstantSpec(TypedDict, total=False):
     frame: Required[int]
     instant: Required[str]
     attribute: str | None
-class FrameTelemetry(TypedDict):
-    media: int
-    frame: int
-    file: str
+class FrameTelemetry(TypedDict, total=False):
+    media: Required[int]
+    frame: Required[int]
+    file: Required[str]
     instant: str | None
     position: list[float] | None
     depth: float | None
     heading: float | None
-    values: dict[str, str]
+    values: Required[dict[str, str]]
 class FrameTimes(TypedDict, total=False):
     media: Required[int]
     num_frames: Required[int]
@@ -2444,14 +2444,14 @@ class TaskWorkflow(TypedDict, total=False):
 class TaskWorkflowUpdate(TypedDict, total=False):
     states: list[TaskState]
     transitions: list[Transition]
-class Telemetry(TypedDict):
-    media: int
-    file: str
-    files: list[str]
+class Telemetry(TypedDict, total=False):
+    media: Required[int]
+    file: Required[str]
+    files: Required[list[str]]
     start: str | None
-    is_placed: bool
-    every: int
-    columns: list[TelemetryColumn]
+    is_placed: Required[bool]
+    every: Required[int]
+    columns: Required[list[TelemetryColumn]]
 class TelemetryColumn(TypedDict):
     name: str
     times: list[float]

@@ -215,7 +215,10 @@ def overrides(world):  # one line per operation
         "UpdateAnnotationFrames": {**of_second, "body": {"shift": 5}},
         "UpdateAttributeValues": {"body": f"id,Kind\n{things['localization']},reef\n".encode()},
         "UpdateTelemetryValues": {**of_second, "body": {"file": "ctd.csv", "columns": {"Kind": "depth"}}},
-        "SetFrameInstant": {"body": {"frame": 1, "instant": "2026-05-01T12:00:00Z"}},
+        "SetFrameInstant": {
+            "variables": {"id": things["second_media"]},
+            "body": {"frame": 1, "instant": "2026-05-01T12:00:00Z"},
+        },
         "UpdateFileUrls": {"body": {"old": OLD, "new": NEW}},
         "DestroyRowProtectionListApi": {"query": {"project": things["project"]}},
     }

@@ -220,6 +220,8 @@ def _build_changes(world):
     folder = f"{things['organization']}/{project}/{other}"
     objects.write(f"{folder}/ctd.csv", b"time,depth\n0,10\n2,20\n")
     owner.patch(f"Media/{other}", {"fps": 10.0, "num_frames": 100})
+    recorded = {"entity_type": "MediaType", "addition": {"name": "Recorded", "dtype": "datetime"}}
+    assert owner.post(f"AttributeType/{things['media_type']}", recorded).status == 201
     attachment = {"path": f"{folder}/ctd.csv", "name": "ctd.csv"}
     assert owner.post(f"AuxiliaryFiles/{other}", attachment, role="attachment").status == 201
     linked = {"codec": "h264", "resolution": [1, 1], "reference_only": 1, "path": f"{OLD}x.mp4"}
@@ -278,6 +280,8 @@ def reads(world):
         "GetSightings": {"query": {"label": "Kind"}},
         "GetSpeciesAccumulation": {"query": {"label": "Kind"}},
         "GetTimeAtDepth": {"query": {"file": "ctd.csv", "column": "depth"}},
+        "GetTelemetry": {"variables": {"id": things["second_media"]}},
+        "GetFrameTelemetry": {"variables": {"id": things["second_media"]}},
     }
     writes = {operation.id for operation in writing()}
     return [

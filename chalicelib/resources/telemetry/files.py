@@ -95,8 +95,7 @@ def frame_clock(media: Media) -> Callable[[int], float]:
     Raises:
         BadInput: a video has neither.
     """
-    files = media.media_files
-    if files is not None and files.streaming:
+    if _has_times(media):
         clock = clock_of(media)
         return lambda frame: float(clock.time_of(frame))
     if media.fps:
@@ -105,6 +104,16 @@ def frame_clock(media: Media) -> Callable[[int], float]:
     if media.frame_count == 1:
         return lambda _: 0.0
     raise BadInput(f"fps: media {media.id} has no frames per second, so its frames have no times.")
+
+
+def _has_times(media: Media) -> bool:
+    """Whether the times of its frames are known: by the segment file of a rendition, or the table of its frames."""
+    files = media.media_files
+    if files is None or files.ids or files.live or files.concat:
+        return False
+    return any(each.segment_info for each in files.streaming or ()) or bool(
+        files.bucket_object and files.bucket_object.frame_table
+    )
 
 
 class _Attachment(io.RawIOBase):

@@ -56,13 +56,13 @@ class FrameTelemetry(Resource, kw_only=True, omit_defaults=False):
     file: Annotated[str, Meta(description="The name of the attachment.")]
     instant: Annotated[
         str | None, Meta(description="The instant of the frame, ISO 8601 in UTC; absent where times are seconds.")
-    ]
+    ] = None
     position: Annotated[
         list[float] | None,
         Meta(description="Longitude and latitude in degrees; absent without such values."),
-    ]
-    depth: Annotated[float | None, Meta(description="The value of the column that is named so, in its unit.")]
-    heading: Annotated[float | None, Meta(description="The value of the column that is named so, in degrees.")]
+    ] = None
+    depth: Annotated[float | None, Meta(description="The value of the column that is named so, in its unit.")] = None
+    heading: Annotated[float | None, Meta(description="The value of the column that is named so, in degrees.")] = None
     values: Annotated[dict[str, str], Meta(description="The values of all columns that have one, by name.")]
 
 
@@ -82,7 +82,7 @@ class Telemetry(Resource, kw_only=True, omit_defaults=False):
     files: Annotated[list[str], Meta(description="The attachments that end as telemetry.")]
     start: Annotated[
         str | None, Meta(description="The instant of the first frame, ISO 8601 in UTC; absent where times are seconds.")
-    ]
+    ] = None
     is_placed: Annotated[
         bool,
         Meta(description="False where the instant of the first frame is not known: times are after the first row."),

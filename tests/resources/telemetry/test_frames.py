@@ -100,3 +100,10 @@ def test_an_image_has_the_values_of_its_instant(here, api):
     api.patch(f"Media/{picture}", {"num_frames": 1})
     attach(Here(api, here.project, picture, here.type, image), "time,depth\n0,7.5\n")
     assert api.get(f"FrameTelemetry/{picture}").json["depth"] == 7.5
+
+
+def test_a_video_by_reference_without_a_segment_file_has_the_times_of_its_rate(here):
+    attach(here, "time,depth\n0,7.5\n2,8.5\n", "log.csv")
+    linked = {"codec": "h264", "resolution": [1, 1], "reference_only": 1, "path": "https://example.org/x.mp4"}
+    assert here.api.post(f"VideoFiles/{here.media}", linked, role="streaming").status == 201
+    assert at(here, frame=20).json["depth"] == 8.5
