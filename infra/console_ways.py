@@ -52,6 +52,7 @@ PLACES = {
     "views/projects.js": "Projects",
     "views/quality": "Team › Quality",
     "views/review": "Review",
+    "views/public.js": "Public projects",
     "views/shared.js": "The page of a share link",
     "views/sign_in.js": "The sign-in",
     "views/statistics": "Statistics",

@@ -13,9 +13,16 @@ import msgspec
 from chalicelib.access import browser_sessions, grants
 from chalicelib.access.masks import BITS_OF, Grants, level_of, mask_of
 from chalicelib.core.models.accounts import AFFILIATION, MEMBERSHIP, PROJECT, TOKEN, USER, Membership, Project
-from chalicelib.core.models.credentials import Credential, is_well_formed, key_of, probable_user
+from chalicelib.core.models.credentials import (
+    Credential,
+    GuestView,
+    is_well_formed,
+    key_of,
+    probable_user,
+    unpack_ids,
+)
 from chalicelib.core.models.definitions import VERSION
-from chalicelib.core.models.share_links import SHARE_LINK, has_ended
+from chalicelib.core.models.share_links import SHARE_LINK, has_ended, view_of
 from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.core.records import RecordKind, padded
 from chalicelib.core.resource import now
@@ -56,6 +63,11 @@ class Caller:
     def is_guest(self) -> bool:
         """Whether the request comes by a share link: without a user."""
         return self.credential is not None and self.credential.kind == "guest"
+
+    @property
+    def guest_view(self) -> GuestView | None:
+        """What a guest is shown; None for a user."""
+        return self.credential.view if self.credential and self.is_guest else None
 
     @property
     def is_restricted(self) -> bool:
@@ -194,8 +206,8 @@ def _of_link(credential: Credential) -> Credential | None:
     link = records.maybe(SHARE_LINK, credential.holder)
     if link is None or has_ended(link):
         return None
-    shown = {"sections": [link.section] if link.section else [], "media": link.media_ids}
-    return msgspec.structs.replace(credential, projects=[link.project], level=Level.VIEW, **shown)
+    view = view_of(link, unpack_ids(credential.found))
+    return msgspec.structs.replace(credential, projects=[link.project], level=Level.VIEW, view=view)
 
 
 def session_end() -> int:
@@ -288,14 +300,18 @@ def grants_in_project(caller: Caller, project: int) -> Grants:
 
 
 def _grants_of_guest(credential: Credential, project: int) -> Grants:
-    """What a share link shows: its media with their annotations, and of the project what these are made of."""
+    """What a guest is shown: media with their annotations, and of the project what these are made of."""
     found = records.maybe(PROJECT, project)
-    if found is None or found.deleted is not None or project not in (credential.projects or ()):
+    view = credential.view
+    if view is None or found is None or found.deleted is not None or project not in (credential.projects or ()):
         return Grants()
     shown, alone = mask_of(Level.VIEW), BITS_OF[Level.VIEW]
-    versions = {version.id: alone for version in records.list_children(VERSION, project)}
-    parts = {"section": dict.fromkeys(credential.sections, shown), "media": dict.fromkeys(credential.media, shown)}
-    return Grants(whole=alone, parts={**parts, "version": versions})
+    if view.is_whole:
+        return Grants(whole=shown)
+    numbers = [each.id for each in records.list_children(VERSION, project)]
+    versions = dict.fromkeys((each for each in numbers if view.versions is None or each in view.versions), alone)
+    parts = {"section": dict.fromkeys([view.section] if view.section else (), shown)}
+    return Grants(whole=alone, parts={**parts, "media": dict.fromkeys(view.media, shown), "version": versions})
 
 
 def grants_in_organization(caller: Caller, organization: int) -> Grants:

@@ -26,13 +26,14 @@ from chalicelib.access.authentication import Caller
 from chalicelib.access.masks import BITS_OF, Grants, below, level_of
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.accounts import Membership
+from chalicelib.core.models.credentials import GuestView
 from chalicelib.core.models.entities import media_of
 from chalicelib.core.models.personal import HIDDEN_LAYERS, HiddenCopy
 from chalicelib.core.permissions import Level
 from chalicelib.core.records import padded
 from chalicelib.errors import Forbidden
 from chalicelib.query.operators import Op
-from chalicelib.query.tree import Related, Test, Tree, both, either
+from chalicelib.query.tree import Nothing, Related, Test, Tree, both, either
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.objects import owners
 
@@ -123,7 +124,7 @@ class Scope:
         if level_of(known.whole) is Level.NONE:
             return Level.NONE
         part = find()
-        return level_of(known.whole if part is None else mask_on(known, what, part))
+        return level_of(known.whole if part is None else self._masks(project, what, [part])[0])
 
     def organization_level(self, organization: int, what: str, part: Any) -> Level:
         """The caller's level on a part of an organization."""
@@ -149,6 +150,15 @@ class Scope:
         known = self.in_organization(organization)
         return max(level_of(known.whole), min(level_of(known.anywhere), self.needed))
 
+    def _masks(self, project: int, what: str, parts: Sequence[Any], *, past: bool = False) -> list[int]:
+        """The caller's masks on parts of a project; none on annotations that a share link leaves out."""
+        masks = masks_on(self.in_project(project), what, parts, past=past)
+        view = self.caller.guest_view
+        if view is None or what not in (Kind.LOCALIZATION, Kind.STATE):
+            return masks
+        rows = [part.entity if isinstance(part, entities.Stored) else part for part in parts]
+        return [mask if _is_shown(view, row) else 0 for mask, row in zip(masks, rows, strict=True)]
+
     # --- masks and what they allow ---------------------------------------------------------------------------------
 
     def mask(self, what: str, part: Any) -> int:
@@ -158,7 +168,7 @@ class Scope:
         if what == "organization":
             return self.in_organization(part.id).whole
         if (project := getattr(part, "project", None)) is not None:
-            return mask_on(self.in_project(project), what, part)
+            return self._masks(project, what, [part])[0]
         return _on_organization(self.in_organization(part.organization), what, part)
 
     def visible(self, what: str, found: Iterable[T]) -> list[T]:
@@ -176,7 +186,7 @@ class Scope:
         if not self.is_restricted or self.needed is Level.NONE or kind not in self.terms(project):
             return wanted
         rows = [entity for entity, _ in owners.get_owners(kind, wanted).values() if entity.project == project]
-        masks = masks_on(self.in_project(project), kind.value, rows, past=True)
+        masks = self._masks(project, kind.value, rows, past=True)
         return {row.id for row, mask in zip(rows, masks, strict=True) if level_of(mask) >= self.needed}
 
     def check(self, kind: Kind, rows: Sequence[Any]) -> None:
@@ -208,11 +218,37 @@ class Scope:
             missing = bits & ~below(known.whole, depth)
             if missing:
                 found[kind] = _term_for(missing, _sources(known, kind))
+        if (view := self.caller.guest_view) is not None:
+            found |= {kind: both(term, _shown_term(view)) for kind, term in found.items() if kind.is_annotation}
         return found
 
 
 UNRESTRICTED = Scope(Caller.anonymous(), Level.NONE, is_restricted=False)
 """The scope of the service's own work, without restrictions."""
+
+
+def _is_shown(view: GuestView, row: Any) -> bool:
+    """Whether a share link shows an annotation on media that it shows."""
+    return (
+        view.has_annotations
+        and (view.frames is None or (row.frame is not None and view.frames[0] <= row.frame < view.frames[1]))
+        and (view.versions is None or row.version in view.versions)
+        and (view.types is None or row.type in view.types)
+    )
+
+
+def _shown_term(view: GuestView) -> Tree:
+    """The term that is true of annotations as `_is_shown`."""
+    if not view.has_annotations:
+        return Nothing()
+    terms: list[Tree] = []
+    if view.frames is not None:
+        terms += [Test("frame", Op.GTE, view.frames[0]), Test("frame", Op.LT, view.frames[1])]
+    if view.versions is not None:
+        terms.append(Test("version", Op.IN, view.versions))
+    if view.types is not None:
+        terms.append(Test("type", Op.IN, view.types))
+    return both(*terms)
 
 
 def mask_on(known: Grants, what: str, part: Any) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 
@@ -24,6 +24,7 @@ from chalicelib.access.authentication import (
     membership_key,
     read_ahead,
 )
+from chalicelib.access.identities import public_projects
 from chalicelib.access.scope import Scope
 from chalicelib.core.log.commits_read import Read, commits_read
 from chalicelib.core.models.accounts import Project
@@ -34,7 +35,7 @@ from chalicelib.errors import Forbidden, LimnError, NotFound, Unauthenticated
 from chalicelib.http import idempotency, read_back
 from chalicelib.http.decoding import decode_body, decode_path, decode_query, name_member
 from chalicelib.http.encoding import SAFE_IN_BROWSERS, HttpAnswer, encode, encode_refusal, fitting, negotiate
-from chalicelib.http.operation import Call, Found, Operation
+from chalicelib.http.operation import GUESTS, Call, Found, Operation
 from chalicelib.http.reports import auditing
 from chalicelib.query.parsers.parameters import ListQuery
 from chalicelib.storage.audit import chain
@@ -138,12 +139,22 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
     if caller.signed_in:
         ahead.expect(lambda project: [membership_key(caller.id, project)])
     if not caller.signed_in and operation.needs is not Permission.ANYONE:
-        raise Unauthenticated
+        caller = _reader(operation, request, caller) or _refuse()
     _check_credential(operation, caller)
     scope = Scope.of(caller, operation.needs.level)
     path = decode_path(operation, request.variables)
     is_told_by_path = operation.addresses is None or operation.addresses.locate_by is None
-    found, level = _allowed(operation, scope, path, None) if is_told_by_path else (Found[Any](target=None), Level.NONE)
+    found, level = Found[Any](target=None), Level.NONE
+    if is_told_by_path:
+        try:
+            found, level = _allowed(operation, scope, path, None)
+        except NotFound:
+            reader = None if caller.is_guest else _reader(operation, request, caller)
+            if reader is None:
+                raise
+            caller, scope = reader, Scope.of(reader, operation.needs.level)
+            _check_credential(operation, caller)
+            found, level = _allowed(operation, scope, path, None)
     accept = negotiate(operation, request.query, request.headers)
     query = decode_query(operation, request.query)
     sent_back: dict[str, read_back.SentBack] = {}
@@ -235,6 +246,21 @@ def _nothing_changed(operation: Operation, shown: Mapping[str, Any]) -> dict[str
     return answer | ({"object": shown} if "object" in operation.returns.__struct_encode_fields__ else {})
 
 
+def _reader(operation: Operation, request: Request, caller: Caller) -> Caller | None:
+    """The reader of the public project that the path leads to, in place of a caller whom nothing else lets in."""
+    if operation.id not in GUESTS:
+        return None
+    try:
+        found = _addressed(operation, decode_path(operation, request.variables), None)
+    except NotFound:
+        return None
+    return public_projects.reader(found.project or 0, caller)
+
+
+def _refuse() -> NoReturn:
+    raise Unauthenticated
+
+
 def _check_credential(operation: Operation, caller: Caller) -> None:
     """Raise Forbidden where the caller's credential is not for the operation; URLs for guests live short."""
     if caller.credential and caller.is_limited and not operation.takes(caller.credential):
@@ -290,5 +316,5 @@ def within_limit(answer: HttpAnswer) -> HttpAnswer:
     if len(answer.body) <= fitting():
         return answer
     encoding = answer.headers.get("Content-Encoding")
-    url = objects.put_answer(answer.body, answer.headers["Content-Type"], encoding)
+    url = objects.put_answer(answer.body, answer.headers["Content-Type"], encoding, presigned.longest())
     return HttpAnswer(status=303, headers={"Location": url}, body=b"")

@@ -145,9 +145,13 @@ GUESTS = frozenset(
         *(f"Get{kind}{ending}{by}" for kind in ("Media", "Localization", "State") for ending in ("List", "Count")
           for by in ("", "ById")),
         *("GetMedia", "GetLocalization", "GetState", "GetMediaNext", "GetMediaPrev", "GetFrame", "GetFrameTimes"),
+        *("GetCommentList", "GetComment", "GetDataset", "GetDatasetRows"),
     }
 )  # fmt: skip
-"""The operations that guests of share links may call: reads whose scope leaves out what the link does not show."""
+"""The operations that guests of share links and readers of public projects may call.
+
+They read, and their scope leaves out what is not shown.
+"""
 NOT_AUDITED = frozenset({"Localizations", "States", "Comments", "Personal", "Temporary files", "Pages"})
 """Groups whose deletions are not in the audit log: annotations are in the change log, which is kept as long."""
 GROUPS: set[str] = set()

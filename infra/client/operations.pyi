@@ -175,6 +175,8 @@ class Operations:
         """Delete a hostedtemplate."""
     def get_project_list(self, **query: Unpack[ProjectQuery]) -> list[Project]:
         """The projects the caller is a member of, by id."""
+    def get_public_project_list(self, **query: Unpack[PublicProjectsQuery]) -> list[PublicProject]:
+        """The public projects that are listed, by id. Anybody may read them, without an account."""
     def create_project(self, body: ProjectSpec, **query: Unpack[ProjectQuery]) -> CreateResponse:
         """Make a project in an organization that the caller administers."""
     def get_project(self, id: int) -> Project:
@@ -629,6 +631,8 @@ class Operations:
         """The versions of datasets of a project, oldest first."""
     def get_dataset(self, uid: str) -> Dataset:
         """One version of a dataset, and what was selected."""
+    def get_dataset_rows(self, uid: str, **query: Unpack[RowsQuery]) -> list[DatasetRow]:
+        """The localizations or states of a version on one of its media, as they were frozen, by id."""
     def compare_datasets(self, uid: str, **query: Unpack[ComparisonQuery]) -> Comparison:
         """What was added, changed and removed from an earlier version of a dataset to this one."""
     def delete_dataset(self, uid: str) -> MessageResponse:
@@ -740,11 +744,11 @@ class Operations:
     def get_share_link_list(self, project: int) -> list[ShareLink]:
         """The share links of a project, ended ones among them."""
     def create_share_link(self, project: int, body: ShareLinkSpec) -> ShareLinkCreated:
-        """Make a link that shows a section, or media, with their annotations to whoever opens it."""
+        """Make a link that shows one thing of the project to whoever opens it."""
     def get_share_link(self, id: int) -> ShareLink:
         """One share link, without its address."""
     def update_share_link(self, id: int, body: ShareLinkUpdate) -> MessageResponse:
-        """Change the name, passphrase or end of a share link, or how often it can be opened."""
+        """Change the name, passphrase or end of a share link, how often it can be opened, or what can be downloaded."""
     def delete_share_link(self, id: int) -> MessageResponse:
         """End a share link, at once for guests who have opened it, too."""
     def open_share_link(self, body: GuestSpec) -> Guest:
@@ -832,6 +836,7 @@ class AsyncOperations:
     async def update_hosted_template(self, id: int, body: HostedTemplateSpec) -> MessageResponse: ...
     async def delete_hosted_template(self, id: int) -> MessageResponse: ...
     async def get_project_list(self, **query: Unpack[ProjectQuery]) -> list[Project]: ...
+    async def get_public_project_list(self, **query: Unpack[PublicProjectsQuery]) -> list[PublicProject]: ...
     async def create_project(self, body: ProjectSpec, **query: Unpack[ProjectQuery]) -> CreateResponse: ...
     async def get_project(self, id: int) -> Project: ...
     async def update_project(self, id: int, body: ProjectUpdate) -> MessageResponse: ...
@@ -1059,6 +1064,7 @@ class AsyncOperations:
     async def create_dataset(self, project: int, body: DatasetSpec) -> DatasetCreated: ...
     async def get_dataset_list(self, project: int) -> list[Dataset]: ...
     async def get_dataset(self, uid: str) -> Dataset: ...
+    async def get_dataset_rows(self, uid: str, **query: Unpack[RowsQuery]) -> list[DatasetRow]: ...
     async def compare_datasets(self, uid: str, **query: Unpack[ComparisonQuery]) -> Comparison: ...
     async def delete_dataset(self, uid: str) -> MessageResponse: ...
     async def get_statistics(self, project: int, **query: Unpack[StatisticsQuery]) -> StatisticsAnswer: ...

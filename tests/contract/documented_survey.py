@@ -340,6 +340,7 @@ def automate(api: Api, organization: int, project: int, media: int) -> None:
     api.drain()
     api.get(f"Dataset/{frozen}")
     api.get(f"DatasetComparison/{other}", base=frozen)
+    share(api, project, frozen)
     api.delete(f"Dataset/{other}")
     started = api.post(f"Exports/{project}", {"format": "coco"}).json["id"]
     api.get(f"Exports/{project}")
@@ -360,3 +361,17 @@ def take_down(api: Api, organization: int, project: int, media: int, image: int)
     api.drain()
     api.delete(f"Project/{project}")
     api.delete(f"Organization/{organization}")
+
+
+def share(api: Api, project: int, frozen: str) -> None:
+    """Share a version, and open the project; the tokens of links are not recorded."""
+    boxes = api.get(f"Localizations/{project}").json
+    api.get(f"DatasetRows/{frozen}", media_id=boxes[0]["media"])
+    number = Api(api.user, api.token).made(f"ShareLinks/{project}", {"dataset": frozen, "name": "For the museum"})
+    api.get(f"ShareLinks/{project}")
+    api.get(f"ShareLink/{number}")
+    api.patch(f"ShareLink/{number}", {"most_openings": 20})
+    api.delete(f"ShareLink/{number}")
+    Api(api.user, api.token).patch(f"Project/{project}", {"public": "listed"})
+    api.get("PublicProjects")
+    Api(api.user, api.token).patch(f"Project/{project}", {"public": None})

@@ -79,7 +79,7 @@ def test_a_stored_answer_is_handed_out_to_a_client_that_carries_its_token_along(
 
 
 def test_a_stored_answer_ends_when_its_address_says(monkeypatch):
-    path = urlsplit(objects.put_answer(b"x", "text/plain", None)).path
+    path = urlsplit(objects.put_answer(b"x", "text/plain", None, 600)).path
     assert GATEWAY.ask("GET", path, {}).body == b"x"
     assert GATEWAY.ask("GET", path.replace("/answers/", "/answers/9"), {}).status == 403  # another end, another address
     assert GATEWAY.ask("PUT", path, {}).status == 403
@@ -89,7 +89,7 @@ def test_a_stored_answer_ends_when_its_address_says(monkeypatch):
 
 
 def test_a_stored_answer_runs_nothing_though_it_has_the_origin_of_the_api():
-    said = GATEWAY.ask("GET", urlsplit(objects.put_answer(b"<svg/>", "image/svg+xml", None)).path, {})
+    said = GATEWAY.ask("GET", urlsplit(objects.put_answer(b"<svg/>", "image/svg+xml", None, 600)).path, {})
     assert said.headers["Content-Type"] == "image/svg+xml"
     assert "sandbox" in said.headers["Content-Security-Policy"]
     assert (said.headers["X-Content-Type-Options"], said.headers["Referrer-Policy"]) == ("nosniff", "no-referrer")

@@ -1,4 +1,4 @@
-// Makes a share link for media or a folder, and shows its address once.
+// Makes a share link for anything that can be shared, and shows its address once.
 import { post } from "../client.js";
 import { html, useRef, useState } from "../lib.js";
 import { access as words } from "../strings_access.js";
@@ -10,7 +10,7 @@ import { toast, toastError } from "./toast.js";
 
 const DAY_MS = 86_400_000;
 
-/** @param {{project: number, what: {media_ids: number[]} | {section: number}, onClose: () => void, onMade?: () => void}} props */
+/** @param {{project: number, what: Record<string, any>, onClose: () => void, onMade?: () => void}} props */
 export function ShareDialog({ project, what, onClose, onMade }) {
   const [url, setUrl] = useState("");
   const isMade = useRef(false);
@@ -28,7 +28,8 @@ export function ShareDialog({ project, what, onClose, onMade }) {
     members=${[
       { name: "name", label: words.linkName },
       { name: "passphrase", label: words.passphrase, kind: "password" },
+      !what.frames && { name: "downloads", label: words.downloads, kind: "check" },
       { name: "days", label: words.days, kind: "number" },
       { name: "most_openings", label: words.openings, kind: "number" },
-    ]} />`;
+    ].filter(Boolean)} />`;
 }

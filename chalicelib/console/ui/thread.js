@@ -3,12 +3,14 @@ import { del, patch, post } from "../client.js";
 import { classes, html, useState } from "../lib.js";
 import { may, project, user } from "../store.js";
 import { text as common } from "../strings.js";
+import { access } from "../strings_access.js";
 import { comments as words } from "../strings_team.js";
 import { CommentField, CommentText } from "./comment_text.js";
 import { Button } from "./controls.js";
 import { confirm } from "./dialog.js";
 import { ago, date } from "./format.js";
 import { Menu } from "./menu.js";
+import { ShareDialog } from "./share.js";
 import { toastError } from "./toast.js";
 
 /** @typedef {{first: any, replies: any[]}} ThreadOf a first comment with its replies, oldest first */
@@ -61,9 +63,12 @@ export function Thread({ thread: { first, replies }, onChange, isChosen, onOpen,
   const send = () =>
     draft?.trim() && act(post(`Comments/${first.project}`, { text: draft, parent: first.parent ?? first.id }));
   const mayWrite = may("Can Edit");
+  const [sharing, setSharing] = useState(false);
   return html`<article class=${classes("thread", first.resolved && "resolved", isChosen && "chosen")} data-thread=${first.id} tabindex="-1" aria-label=${words.threadBy(authorOf(first.created_by))}>
     <div class="row small">${onOpen ? html`<button type="button" class="chip" onClick=${onOpen}>${placeOf(first)}</button>` : html`<span class="chip">${placeOf(first)}</span>`}<span class="grow" />
       ${first.resolved && html`<span class="chip good">${words.resolved}</span>`}
+      ${sharing && html`<${ShareDialog} project=${first.project} what=${{ comment: first.id }} onClose=${() => setSharing(false)} />`}
+      ${may("Full Control") && html`<${Button} small kind="quiet" icon="link" title=${access.share} onClick=${() => setSharing(true)} />`}
       ${mayWrite && !first.parent && html`<${Button} small kind="quiet" icon=${first.resolved ? "undo" : "check"} title=${first.resolved ? words.reopen : words.resolve} disabled=${busy} onClick=${() => act(settle(first))} />`}</div>
     ${children}
     ${[first, ...replies].map((each) => html`<${One} key=${each.id} comment=${each} onChange=${onChange} />`)}

@@ -3,6 +3,7 @@ import { del, get, patch, post } from "../client.js";
 import { html, useState } from "../lib.js";
 import { link, navigate } from "../router.js";
 import { LEVELS, may, project, reload, user } from "../store.js";
+import { access } from "../strings_access.js";
 import { text } from "../strings.js";
 import { word, wordChoice } from "../strings_words.js";
 import { Button } from "../ui/controls.js";
@@ -104,7 +105,7 @@ function General() {
   return html`<section class="column"><div class="row"><div class="grow"><h1>${open.name}</h1><p class="muted">${about.summary}</p></div>${may("Full Control") && html`<${Button} icon="edit" onClick=${() => setEditing(true)}>${text.edit}<//>`}</div>
     <dl class="card facts">${facts.map(([name, value]) => html`<div key=${name}><dt class="muted small">${name}</dt><dd class="number">${value}</dd></div>`)}</dl>
     ${may("Full Control") && html`<h2>${text.dangerZone}</h2><div class="card panel row"><p class="grow muted">${text.deleteProjectLead}</p><${Button} kind="danger" icon="trash" onClick=${remove}>${text.deleteProject}<//></div>`}
-    ${editing && html`<${RecordDialog} title=${text.editProject} isNew=${false} values=${about} onClose=${() => setEditing(false)} onSave=${save} members=${[{ name: "name", label: text.name, required: true }, { name: "summary", label: text.projectSummary, kind: "long" }, { name: "enable_downloads", label: text.enableDownloads, kind: "check" }, ...bucketMembers(buckets.value ?? [])]} />`}</section>`;
+    ${editing && html`<${RecordDialog} title=${text.editProject} isNew=${false} values=${about} onClose=${() => setEditing(false)} onSave=${save} members=${[{ name: "name", label: text.name, required: true }, { name: "summary", label: text.projectSummary, kind: "long" }, { name: "enable_downloads", label: text.enableDownloads, kind: "check" }, { name: "public", label: access.isPublic, kind: "select", options: Object.entries(access.publicStates) }, { name: "public_downloads", label: access.publicDownloads, kind: "check" }, ...bucketMembers(buckets.value ?? [])]} />`}</section>`;
 }
 
 /** Where the files of a project lie. @param {any[]} buckets of the organization @returns {import("../ui/records.js").Member[]} */

@@ -6,12 +6,15 @@ import { access as words } from "../strings_access.js";
 import { text } from "../strings.js";
 import { cleared, drawItems } from "../draw/scene.js";
 import { Player } from "../player/player.js";
+import { CommentText } from "../ui/comment_text.js";
 import { Button, TextField } from "../ui/controls.js";
+import { ago } from "../ui/format.js";
 import { Mark } from "../ui/icons.js";
 import { Await, Empty, Loading, useAsync } from "../ui/states.js";
 import { explain } from "../ui/toast.js";
 
 const URL_SECONDS = 300;
+const PAGE = 100;
 
 /** @param {{params: Record<string, string>}} props */
 export default function Shared({ params }) {
@@ -47,40 +50,60 @@ export default function Shared({ params }) {
     }</div>`;
 }
 
-/** @param {{link: any}} props */
-function Gallery({ link }) {
+/** @param {{link: any}} props `link` is what a share link shows, or a public project */
+export function Gallery({ link }) {
   const [chosen, setChosen] = useState(0);
+  const [count, setCount] = useState(PAGE);
   const found = useAsync(async () => {
-    const [media, types] = await Promise.all([
-      get(`Medias/${link.project}`, { presigned: URL_SECONDS, stop: 500 }),
+    const [media, types, comments] = await Promise.all([
+      get(`Medias/${link.project}`, { stop: count + 1 }),
       get(`LocalizationTypes/${link.project}`),
+      link.comment ? get(`Comments/${link.project}`) : [],
     ]);
-    return { media, types };
-  }, [link]);
-  return html`<div class="page"><header><h1>${link.name || words.shared}</h1></header><${Await} of=${found}>${(
-    /** @type {any} */ { media, types },
+    return { media: media.slice(0, count), types, comments, isMore: media.length > count };
+  }, [link, count]);
+  return html`<div class="page"><header class="row"><h1 class="grow">${link.name || words.shared}</h1></header><${Await} of=${found}>${(
+    /** @type {any} */ { media, types, comments, isMore },
   ) => {
     if (!media.length) return html`<${Empty} icon="video" title=${words.nothing} />`;
-    return html`<nav class="row wrap" aria-label=${words.shared}>${media.map((/** @type {any} */ each, /** @type {number} */ index) => html`<${Button} key=${each.id} small kind=${index === chosen ? "primary" : undefined} onClick=${() => setChosen(index)}>${each.name}<//>`)}</nav>
-      <${Watch} key=${media[chosen].id} media=${media[chosen]} types=${types} project=${link.project} />`;
+    return html`<nav class="row wrap" aria-label=${words.shared}>${media.map((/** @type {any} */ each, /** @type {number} */ index) => html`<${Button} key=${each.id} small kind=${index === chosen ? "primary" : undefined} onClick=${() => setChosen(index)}>${each.name}<//>`)}${isMore && html`<${Button} small kind="quiet" onClick=${() => setCount(count + PAGE)}>${words.more}<//>`}</nav>
+      ${comments.map((/** @type {any} */ each) => html`<article class="card panel" key=${each.id}><span class="muted small">${ago(each.created_datetime)}</span><${CommentText} text=${each.text} /></article>`)}
+      <${Watch} key=${media[chosen].id} media=${media[chosen]} types=${types} link=${link} />`;
   }}<//></div>`;
 }
 
-/** @param {{media: any, types: any[], project: number}} props */
-function Watch({ media, types, project }) {
+/** @param {{media: any, types: any[], link: any}} props */
+function Watch({ media, types, link }) {
   const picture = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   const overlay = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   const player = useRef(/** @type {Player | null} */ (null));
   const [frame, setFrame] = useState(0);
   const [isPlaying, setPlaying] = useState(false);
   const [failure, setFailure] = useState("");
-  const shapes = useAsync(() => get(`Localizations/${project}`, { media_id: media.id }), [media.id]);
+  const isFile = !link.frames;
+  const [first, last] = isFile ? [0, (media.num_frames ?? 1) - 1] : [link.frames.start, link.frames.stop - 1];
+  const within = (/** @type {number} */ number) => Math.max(first, Math.min(last, number));
+  const shapes = useAsync(
+    () =>
+      link.dataset
+        ? get(`DatasetRows/${link.dataset}`, { media_id: media.id })
+        : get(`Localizations/${link.project}`, { media_id: media.id }),
+    [media.id],
+  );
+  const original = media.media_files?.archival?.[0];
+  const load = async () => {
+    const fresh = await get(`Media/${media.id}`, { presigned: URL_SECONDS });
+    Object.assign(document.createElement("a"), {
+      href: fresh.media_files.archival[0].path,
+      download: media.name,
+    }).click();
+  };
   useEffect(() => {
     const made = new Player(/** @type {HTMLCanvasElement} */ (picture.current), {
       reload: () => get(`Media/${media.id}`, { presigned: URL_SECONDS }),
       fetchFrame: (number, quality) =>
         request("GET", `GetFrame/${media.id}`, {
-          query: { frames: number, quality, format: "jpg" },
+          query: { frames: within(number), quality, format: "jpg" }, // the player also looks ahead
           as: "blob",
           accept: "*/*",
         }),
@@ -90,7 +113,10 @@ function Watch({ media, types, project }) {
     made.addEventListener("state", () => setPlaying(made.isPlaying));
     made.addEventListener("error", (event) => setFailure(explain(/** @type {CustomEvent} */ (event).detail)));
     get(`Media/${media.id}`, { presigned: URL_SECONDS })
-      .then((fresh) => made.open(fresh, 0))
+      .then((fresh) => made.open(fresh, within(link.view?.frame ?? 0)))
+      .then(() => {
+        if (!isFile) made.loop = [first, last];
+      })
       .catch((reason) => setFailure(explain(reason)));
     return () => made.close();
   }, [media.id]);
@@ -104,25 +130,27 @@ function Watch({ media, types, project }) {
       .map((/** @type {any} */ row) => itemOf(row, types));
     drawItems(context, rect, items, items.length <= 40);
   }, [frame, shapes.value]);
-  const count = media.num_frames ?? 1;
+  const count = last - first + 1;
+  const seek = (/** @type {number} */ number) => player.current?.seek(within(number));
   const ratio = media.width && media.height ? `${media.width} / ${media.height}` : "16 / 9";
-  return html`${failure && html`<div class="note bad" role="alert">${failure}</div>`}<div class="shared-stage" style=${{ aspectRatio: ratio }}><canvas ref=${picture} /><canvas ref=${overlay} aria-hidden="true" /></div>
+  return html`${original && html`<div><${Button} small icon="download" onClick=${() => load().catch((reason) => setFailure(explain(reason)))}>${words.downloadOriginal}<//></div>`}${failure && html`<div class="note bad" role="alert">${failure}</div>`}<div class="shared-stage" style=${{ aspectRatio: ratio }}><canvas ref=${picture} /><canvas ref=${overlay} aria-hidden="true" /></div>
     ${
-      count > 1 &&
-      html`<div class="row shared-transport"><${Button} icon="frame_previous" title=${words.back} onClick=${() => player.current?.seek(frame - 1)} /><${Button} icon=${isPlaying ? "pause" : "play"} title=${isPlaying ? words.pause : words.play} onClick=${() => player.current?.toggle()} /><${Button} icon="frame_next" title=${words.on} onClick=${() => player.current?.seek(frame + 1)} />
-      <input class="grow" type="range" min="0" max=${count - 1} value=${frame} aria-label=${words.position} onInput=${(/** @type {any} */ event) => player.current?.seek(Number(event.currentTarget.value))} /><span class="number">${words.frame(frame, count)}</span></div>`
+      (media.num_frames ?? 1) > 1 &&
+      html`<div class="row shared-transport"><${Button} icon="frame_previous" disabled=${count < 2} title=${words.back} onClick=${() => seek(frame - 1)} /><${Button} icon=${isPlaying ? "pause" : "play"} title=${isPlaying ? words.pause : words.play} onClick=${() => player.current?.toggle()} /><${Button} icon="frame_next" title=${words.on} onClick=${() => seek(frame + 1)} />
+      <input class="grow" type="range" min=${first} max=${last} value=${frame} aria-label=${words.position} onInput=${(/** @type {any} */ event) => seek(Number(event.currentTarget.value))} /><span class="number">${words.frame(frame, media.num_frames ?? 1)}</span></div>`
     }`;
 }
 
 /** @param {any} row a localization @param {any[]} types @returns {import("../draw/scene.js").Item} */
 function itemOf(row, types) {
-  const type = types.find((each) => each.id === row.type);
+  // rows of a dataset name their types as they were named then
+  const type = types.find((each) => each.id === row.type || each.name === row.type);
   return {
     key: String(row.id),
-    kind: type?.dtype ?? "box",
+    kind: row.kind ?? type?.dtype ?? "box",
     shape: row,
     color: colorOf(type, row.attributes),
-    label: type?.name ?? text.unnamed,
+    label: row.class_name || (type?.name ?? text.unnamed),
     skeleton: type?.skeleton,
     look: "plain",
   };

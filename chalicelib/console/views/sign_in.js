@@ -85,6 +85,7 @@ export default function SignIn({ query }) {
         setFailure("");
         setMode(mode === "reset" ? "password" : "reset");
       }}>${mode === "reset" ? text.back : text.forgot}<//>
+      <a class="small" href=${link("/public")}>${words.publicProjects}</a>
     </form></div></div>`;
 }
 

@@ -3,6 +3,7 @@ import { del, get, post } from "../client.js";
 import { html, useEffect, useState } from "../lib.js";
 import { may, project } from "../store.js";
 import { text } from "../strings.js";
+import { access } from "../strings_access.js";
 import { word } from "../strings_words.js";
 import { datasets as words } from "../strings_manage.js";
 import { Button, Progress, Select } from "../ui/controls.js";
@@ -11,6 +12,7 @@ import { ago, bytes, date, number } from "../ui/format.js";
 import { Icon } from "../ui/icons.js";
 import { Menu } from "../ui/menu.js";
 import { choice, RecordDialog, recordOptions } from "../ui/records.js";
+import { ShareDialog } from "../ui/share.js";
 import { Await, Empty, useAsync } from "../ui/states.js";
 import { toast, toastError } from "../ui/toast.js";
 
@@ -47,12 +49,12 @@ export function Datasets({ onExport }) {
   const create =
     may("Can Edit") && html`<${Button} icon="lock" onClick=${() => setDialog({ kind: "freeze" })}>${words.add}<//>`;
   return html`<section class="column"><div class="row"><div class="grow"><h2>${words.title}</h2><p class="muted">${words.lead}</p></div>${create}</div>
-    <${Await} of=${found}>${(/** @type {any[]} */ items) => (items.length === 0 ? html`<${Empty} icon="lock" title=${words.none} />` : html`<ul class="card works">${[...items].reverse().map((each) => html`<${Version} key=${each.uid} version=${each} others=${items.filter((other) => isDone(other) && other.uid !== each.uid)} onExport=${onExport} onCompare=${() => setDialog({ kind: "compare", version: each, others: items.filter((other) => isDone(other) && other.uid !== each.uid) })} onRemove=${() => remove(each)} />`)}</ul>`)}<//>
-    ${dialog?.kind === "freeze" && html`<${Freeze} onClose=${() => setDialog(null)} onDone=${found.again} />`}${dialog?.kind === "compare" && html`<${Compare} version=${dialog.version} others=${dialog.others} onClose=${() => setDialog(null)} />`}</section>`;
+    <${Await} of=${found}>${(/** @type {any[]} */ items) => (items.length === 0 ? html`<${Empty} icon="lock" title=${words.none} />` : html`<ul class="card works">${[...items].reverse().map((each) => html`<${Version} key=${each.uid} version=${each} others=${items.filter((other) => isDone(other) && other.uid !== each.uid)} onExport=${onExport} onShare=${() => setDialog({ kind: "share", version: each })} onCompare=${() => setDialog({ kind: "compare", version: each, others: items.filter((other) => isDone(other) && other.uid !== each.uid) })} onRemove=${() => remove(each)} />`)}</ul>`)}<//>
+    ${dialog?.kind === "share" && html`<${ShareDialog} project=${open.id} what=${{ dataset: dialog.version.uid }} onClose=${() => setDialog(null)} />`}${dialog?.kind === "freeze" && html`<${Freeze} onClose=${() => setDialog(null)} onDone=${found.again} />`}${dialog?.kind === "compare" && html`<${Compare} version=${dialog.version} others=${dialog.others} onClose=${() => setDialog(null)} />`}</section>`;
 }
 
-/** @param {{version: any, others: any[], onExport: (name: string) => void, onCompare: () => void, onRemove: () => void}} props */
-function Version({ version, others, onExport, onCompare, onRemove }) {
+/** @param {{version: any, others: any[], onExport: (name: string) => void, onShare: () => void, onCompare: () => void, onRemove: () => void}} props */
+function Version({ version, others, onExport, onShare, onCompare, onRemove }) {
   const chip = isDone(version) ? "good" : version.status === "failed" ? "bad" : "accent";
   const share = version.progress?.total ? version.progress.done / version.progress.total : 0;
   const about = [
@@ -61,7 +63,7 @@ function Version({ version, others, onExport, onCompare, onRemove }) {
     version.size > 0 && bytes(version.size),
   ];
   return html`<li><div class="row"><${Icon} name="lock" /><div class="grow column tight"><strong class="cut">${version.name}</strong>${version.description && html`<span class="small">${version.description}</span>`}<span class="muted small" title=${date(version.created_datetime)}>${about.filter(Boolean).join(" · ")}</span></div><span class=${`chip ${chip}`}>${word(version.status)}</span>
-      <${Menu} small kind="quiet" icon="more" title=${text.actionsOf(version.name)} items=${[isDone(version) && { label: words.export_, icon: "download", run: () => onExport(version.name) }, isDone(version) && others.length > 0 && { label: words.compare, icon: "list", run: onCompare }, may("Can Edit") && { label: text.delete, icon: "trash", danger: true, run: onRemove }]} /></div>
+      <${Menu} small kind="quiet" icon="more" title=${text.actionsOf(version.name)} items=${[isDone(version) && { label: words.export_, icon: "download", run: () => onExport(version.name) }, isDone(version) && may("Full Control") && { label: access.share, icon: "link", run: onShare }, isDone(version) && others.length > 0 && { label: words.compare, icon: "list", run: onCompare }, may("Can Edit") && { label: text.delete, icon: "trash", danger: true, run: onRemove }]} /></div>
     ${["pending", "running"].includes(version.status) && html`<${Progress} value=${share} name=${version.name} />`}${version.message && html`<p class="note bad small">${version.message}</p>`}</li>`;
 }
 

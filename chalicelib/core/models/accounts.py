@@ -12,6 +12,7 @@ from chalicelib.core.records import RecordKind, padded
 from chalicelib.core.resource import ONE_LINE, Flag, Id, Name, Resource, Summary, Timestamp, Uuid
 from chalicelib.core.usage_limits import UsageLimits
 from chalicelib.core.values.attributes import AttributeType
+from chalicelib.core.values.public_projects import ForbidsPublic, PublicDownloads, PublicState
 
 Username = Annotated[str, Meta(min_length=1, max_length=150, pattern=ONE_LINE)]
 Email = Annotated[str, Meta(min_length=3, max_length=254)]
@@ -47,8 +48,7 @@ class Unlock(Resource, kw_only=True):
 
     id: str
     user: int
-    created: float
-    """Seconds since the epoch."""
+    created: float  # seconds since the epoch
 
 
 class UserUpdate(Resource, kw_only=True):
@@ -189,6 +189,7 @@ class OrganizationUpdate(Resource, kw_only=True):
         ),
     ] = UNSET
     usage_limits: UsageLimits | UnsetType | None = UNSET
+    forbids_public_projects: ForbidsPublic | None = None
 
 
 class OrganizationSpec(OrganizationUpdate, kw_only=True):
@@ -212,6 +213,7 @@ class Organization(Resource, kw_only=True):
     allowed_origins: list[str] = []
     access_token_days: int | None = None
     usage_limits: UsageLimits | None = None
+    forbids_public_projects: ForbidsPublic = False
     usage_warned: dict[str, str] = {}
     """By limit, the month in which its administrators were warned."""
     created_by: int = 0
@@ -262,6 +264,8 @@ class ProjectUpdate(Resource, kw_only=True):
     elemental_id: Uuid | None = None
     thumb: str | UnsetType | None = UNSET
     usage_limits: UsageLimits | UnsetType | None = UNSET
+    public: PublicState | UnsetType | None = UNSET
+    public_downloads: PublicDownloads | None = None
 
 
 class ProjectSpec(ProjectUpdate, kw_only=True):
@@ -276,6 +280,7 @@ class ProjectSpec(ProjectUpdate, kw_only=True):
     backup_bucket: Annotated[Id | None, _BACKUP] = None
     thumb: str | None = None
     usage_limits: UsageLimits | None = None
+    public: PublicState | None = None
 
 
 class Project(Resource, kw_only=True):
@@ -304,6 +309,8 @@ class Project(Resource, kw_only=True):
     created_by: int
     attribute_types: Annotated[list[AttributeType], Meta(description="Definitions of the attributes of sections.")] = []
     extended_info: dict[str, Any] = {}
+    public: PublicState | None = None
+    public_downloads: PublicDownloads = False
     deleted: Annotated[
         Timestamp | None,
         Meta(description="When it was deleted; a queue function purges its content."),
@@ -381,7 +388,7 @@ AFFILIATION = RecordKind(
 PROJECT = RecordKind(
     name="project",
     struct=Project,
-    links={"organization": "organization"},
+    links={"organization": "organization", "public": "public"},
     claims=lambda project: {} if project.deleted else {"name": f"{project.organization}|{project.name.casefold()}"},
 )
 MEMBERSHIP = RecordKind(

@@ -6,7 +6,10 @@ import ipaddress
 import re
 import secrets
 import zlib
+from base64 import b64decode, b64encode
+from collections.abc import Iterable
 from hashlib import sha256
+from itertools import accumulate, pairwise
 from typing import Literal
 
 from msgspec import Struct
@@ -23,6 +26,33 @@ _SESSION = re.compile(r"[0-9a-f]{32}(?P<user>[0-9a-f]{8})")
 _MARKED = re.compile(r"(?P<text>limn_(?:(?P<kind>job|guest)_)?[0-9a-f]{32}(?P<user>[0-9a-f]{8}))(?P<sum>[0-9a-f]{8})")
 
 
+class GuestView(Struct, kw_only=True, frozen=True):
+    """What a guest of a share link, or a reader of a public project, is shown.
+
+    Attributes:
+        is_whole: all media and annotations of the project.
+        section: the id of a folder; 0 for none.
+        media: ids of media.
+        frames: the first frame and the one after the last; other frames and files are not shown. None for all.
+        versions, types: ids of the layers and of the types of annotations; None for all.
+        has_annotations: whether annotations are shown as they are now.
+        dataset: the uid of the version of a dataset whose rows are shown; empty for none.
+        comment: the id of the first comment of the thread that is shown; 0 for none.
+        downloads: whether originals and attachments can be downloaded.
+    """
+
+    is_whole: bool = False
+    section: int = 0
+    media: tuple[int, ...] = ()
+    frames: tuple[int, int] | None = None
+    versions: tuple[int, ...] | None = None
+    types: tuple[int, ...] | None = None
+    has_annotations: bool = True
+    dataset: str = ""
+    comment: int = 0
+    downloads: bool = False
+
+
 class Credential(Struct, kw_only=True, omit_defaults=True):
     """A credential as it is stored: what every request needs of its subject and its limits.
 
@@ -37,7 +67,8 @@ class Credential(Struct, kw_only=True, omit_defaults=True):
         operations: the groups of operations (tags) that it may call, or `all`, or `read`.
         networks: the networks (CIDR) that it may come from; any where empty.
         launches: of a job, how many launches by trigger rules led to it, one after another.
-        sections, media: what a guest is shown; filled in from the share link with each request.
+        found: of a guest, the ids of media that a search or dataset had when the link was opened, packed.
+        view: what a guest is shown; filled in from the share link or the project with each request.
     """
 
     id: str
@@ -54,8 +85,8 @@ class Credential(Struct, kw_only=True, omit_defaults=True):
     networks: tuple[str, ...] = ()
     created_datetime: Timestamp
     launches: int = 0
-    sections: list[int] = []
-    media: list[int] = []
+    found: str = ""
+    view: GuestView | None = None
 
     @property
     def is_limited(self) -> bool:
@@ -93,6 +124,25 @@ class SecondFactor(Resource, kw_only=True):
     """The step of the code that was taken last."""
     recovery: list[str] = []
     """The hashes of the recovery codes that are left."""
+
+
+def public_reader(project: int, *, downloads: bool) -> Credential:
+    """What reads a public project without an account. It is made for a request, and never stored."""
+    view = GuestView(is_whole=True, downloads=downloads)
+    return Credential(id="public#", kind="guest", projects=[project], level=Level.VIEW, created_datetime="", view=view)
+
+
+def pack_ids(numbers: Iterable[int]) -> str:
+    """Ids as a short text: their differences in ascending order, compressed."""
+    ordered = sorted(numbers)
+    steps = [after - before for before, after in pairwise([0, *ordered])]
+    return b64encode(zlib.compress(",".join(map(str, steps)).encode())).decode()
+
+
+def unpack_ids(packed: str) -> tuple[int, ...]:
+    """The ids in a text of `pack_ids`, in ascending order."""
+    text = zlib.decompress(b64decode(packed)).decode() if packed else ""
+    return tuple(accumulate(map(int, text.split(",")))) if text else ()
 
 
 def new_token(kind: CredentialKind, user: int = 0) -> str:

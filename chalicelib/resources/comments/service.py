@@ -94,8 +94,13 @@ def mentions_in(project: int, text: str) -> list[int]:
 
 
 def visible(scope: Scope, project: int, found: Sequence[Comment]) -> list[Comment]:
-    """The comments among some of a project whose target exists and is visible to the caller."""
+    """The comments among some of a project whose target exists and is visible to the caller.
+
+    Guests see the thread that their share link names, and no other.
+    """
     kept = found
+    if (view := scope.caller.guest_view) is not None:
+        kept = [comment for comment in found if view.comment and view.comment in (comment.id, comment.parent)]
     for member, kind in _TARGETS.items():
         numbers = {number for comment in kept if (number := getattr(comment, member)) is not None}
         if numbers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chalicelib.core.kinds import Kind
 from chalicelib.core.models.accounts import Project
 from chalicelib.core.models.datasets import DATASET, StoredVersion
 from chalicelib.core.permissions import Permission
@@ -9,8 +10,17 @@ from chalicelib.core.responses import MessageResponse
 from chalicelib.http.addresses import WITHIN_PROJECT, record_of_project, visible_only
 from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.datasets import comparing
+from chalicelib.resources.datasets import rows as dataset_rows
 from chalicelib.resources.datasets import service as datasets_service
-from chalicelib.resources.datasets.schemas import Comparison, ComparisonQuery, Dataset, DatasetCreated, DatasetSpec
+from chalicelib.resources.datasets.schemas import (
+    Comparison,
+    ComparisonQuery,
+    Dataset,
+    DatasetCreated,
+    DatasetRow,
+    DatasetSpec,
+    RowsQuery,
+)
 from chalicelib.resources.exports import service as exports_service
 
 OPERATIONS = Operations(tag="Datasets")
@@ -49,7 +59,22 @@ def list_datasets(call: Call[Project, NoQuery, None]) -> list[Dataset]:
 @OPERATIONS.get("/rest/Dataset/{uid}", "GetDataset", needs=Permission.VIEW, addresses=ONE)
 def get_dataset(call: Call[StoredVersion, NoQuery, None]) -> Dataset:
     """One version of a dataset, and what was selected."""
-    return datasets_service.as_response(call.target, whole=True)
+    return datasets_service.as_response(call.target, whole=not call.caller.is_guest)
+
+
+@OPERATIONS.get("/rest/DatasetRows/{uid}", "GetDatasetRows", needs=Permission.VIEW, addresses=ONE)
+def list_rows(call: Call[StoredVersion, RowsQuery, None]) -> list[DatasetRow]:
+    """The localizations or states of a version on one of its media, as they were frozen, by id.
+
+    With fine-grained permissions, rows are left out that the caller may not see by now.
+    """
+    table, media = call.query.table, call.query.media_id
+    found = dataset_rows.list_rows(call.target, table, media)
+    if call.caller.is_guest:
+        return found
+    kind = Kind.LOCALIZATION if table == "localizations" else Kind.STATE
+    seen = call.scope.visible_ids(call.project, kind, [row.id for row in found])
+    return [row for row in found if row.id in seen]
 
 
 @OPERATIONS.get("/rest/DatasetComparison/{uid}", "CompareDatasets", needs=Permission.VIEW, addresses=ONE)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
 
 from chalicelib.core.models.datasets import WorkStatus
 from chalicelib.core.models.jobs import JobProgress
-from chalicelib.core.resource import Description, Name, Resource, Timestamp
+from chalicelib.core.resource import Description, Id, Name, Resource, Timestamp
 from chalicelib.resources.exports.schemas import Selection
 
 
@@ -47,6 +47,40 @@ class DatasetCreated(Resource, kw_only=True):
     message: str
     id: str
     uid: str
+
+
+class DatasetRow(Resource, kw_only=True):
+    """A localization or a state as it was frozen. Types, classes and layers are named, as they were named then."""
+
+    id: int
+    media: Annotated[int, Meta(description="Id of the media.")]
+    elemental_id: str
+    type: Annotated[str, Meta(description="The name of its type.")] = ""
+    kind: Annotated[str | None, Meta(description="Of a localization: box, line, dot or poly.")] = None
+    association: Annotated[str | None, Meta(description="Of a state: media, frame or track.")] = None
+    frame: int | None = None
+    x: Annotated[float | None, Meta(description="In fractions, as of localizations.")] = None
+    y: Annotated[float | None, Meta(description="In fractions, as of localizations.")] = None
+    width: Annotated[float | None, Meta(description="In fractions, as of localizations.")] = None
+    height: Annotated[float | None, Meta(description="In fractions, as of localizations.")] = None
+    u: Annotated[float | None, Meta(description="In fractions, as of localizations.")] = None
+    v: Annotated[float | None, Meta(description="In fractions, as of localizations.")] = None
+    points: Annotated[list[list[float]] | None, Meta(description="Of a poly, in fractions.")] = None
+    refined: Annotated[dict[str, Any] | None, Meta(description="What refines the shape.")] = None
+    class_name: Annotated[str, Meta(description="Its class.")] = ""
+    track: Annotated[str | None, Meta(description="The key of the track of a localization.")] = None
+    key: Annotated[str | None, Meta(description="The key of a state.")] = None
+    version: Annotated[str, Meta(description="The name of its layer.")] = ""
+    attributes: Annotated[dict[str, Any], Meta(description="Values of attributes by name.")] = {}
+
+
+class RowsQuery(Resource, kw_only=True):
+    """Which rows of a version of a dataset."""
+
+    names: ClassVar = {"media_id": "media"}
+
+    media_id: Annotated[Id, Meta(description="The media that they are on.")]
+    table: Annotated[Literal["localizations", "states"], Meta(description="Which rows.")] = "localizations"
 
 
 class Difference(Resource, kw_only=True):

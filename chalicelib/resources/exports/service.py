@@ -167,7 +167,12 @@ def find_version(project: int, scope: Scope, word: str) -> StoredVersion:
 
 
 def is_visible(version: StoredVersion, scope: Scope) -> bool:
-    """Whether a caller may see all that a version has: it is the caller's own, or the caller sees the whole project."""
+    """Whether a caller may see all that a version has: it is the caller's own, or the caller sees the whole project.
+
+    A guest sees the version that the share link names.
+    """
+    if (view := scope.caller.guest_view) is not None:
+        return bool(view.dataset) and view.dataset == version.uid
     return version.user == scope.caller.id or not scope.for_level(Level.VIEW).terms(version.project)
 
 

@@ -10,10 +10,12 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from chalicelib.access.authentication import Caller
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.entities import Media
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
+from chalicelib.errors import Forbidden
 from chalicelib.http.addresses import entity
 from chalicelib.http.operation import Answer, Call, Operations
 from chalicelib.resources.frames import cameras as frame_cameras
@@ -75,8 +77,10 @@ def get_frame(call: Call[Media, FrameQuery, None]) -> Answer:
     """
     media, query = call.target, call.query
     cameras = cameras_of(media, call.scope, query.part)
+    frames = tuple(query.frames or [0])
+    _check_shown(call.caller, min(frames), max(frames) + 1)
     request = FrameRequest(
-        frames=tuple(query.frames or [0]),
+        frames=frames,
         form=call.accept or "png",
         tile=query.tile,
         roi=query.roi,
@@ -88,6 +92,13 @@ def get_frame(call: Call[Media, FrameQuery, None]) -> Answer:
         draw = partial(frame_cameras.render, cameras, request, query.part)
         return picture(call.headers, media.id, cameras.modified, draw)
     return picture(call.headers, media.id, media.modified_datetime, partial(frames_service.render, media, request))
+
+
+def _check_shown(caller: Caller, start: int, stop: int) -> None:
+    """Raise Forbidden for frames outside the span that a share link shows."""
+    view = caller.guest_view
+    if view is not None and view.frames is not None and not (view.frames[0] <= start and stop <= view.frames[1]):
+        raise Forbidden(f"frames: this link shows frames {view.frames[0]} to {view.frames[1] - 1}.")
 
 
 def picture(headers: dict[str, str], number: int, modified: str, draw: Callable[[], tuple[bytes, str]]) -> Answer:
@@ -134,6 +145,13 @@ def get_frame_times(call: Call[Media, FrameTimesQuery, None]) -> FrameTimes:
     instance to join frames with the log of an instrument. Of a media that shows others, `parts` has the frame that
     each of them shows.
     """
+    view = call.caller.guest_view
+    if view is not None and view.frames is not None:
+        first, after = view.frames
+        start = first if call.query.start is None else call.query.start
+        stop = min(after, start + frame_times.MOST_TIMES) if call.query.stop is None else call.query.stop
+        _check_shown(call.caller, start, stop)
+        return frame_times.times_of(call.target, FrameTimesQuery(start=start, stop=stop))
     if cameras := cameras_of(call.target, call.scope):
         return frame_times.times_side_by_side(call.target, cameras.timeline, call.query)
     return frame_times.times_of(call.target, call.query)

@@ -97,14 +97,18 @@ def list_media(call: Call[Project, MediaListQuery, Any]) -> Documents | int:
     """
     seconds, fields = call.query.presigned, call.query.fields
     if seconds is None:
-        return list_matches(Kind.MEDIA, call)
+        found = list_matches(Kind.MEDIA, call)
+        if call.caller.is_guest and not isinstance(found, int):
+            shown = (media_service.files_for(call.caller, msgspec.json.decode(each)) for each in found.documents)
+            return replace(found, documents=map(msgspec.json.encode, shown))
+        return found
     is_id_wanted = fields is None or "id" in [name.strip() for name in fields.split(",")]
     if not is_id_wanted:  # the signed keys depend on the media
         call = replace(call, query=msgspec.structs.replace(call.query, fields=f"{fields},id"))
     found = list_matches(Kind.MEDIA, call)
     if isinstance(found, int):
         return found
-    documents = [msgspec.json.decode(document) for document in found.documents]
+    documents = [media_service.files_for(call.caller, msgspec.json.decode(each)) for each in found.documents]
     signed = media_service.presign_documents(
         call.caller.id,
         call.project,
@@ -180,11 +184,12 @@ def delete_media_list(call: Call[Project, MediaBulkQuery, MediaIdQuery | None]) 
 @OPERATIONS.get("/rest/Media/{id}", "GetMedia", needs=Permission.VIEW, addresses=ONE)
 def get_media(call: Call[Media, OneMediaQuery, None]) -> Media:
     """One media."""
+    shown = call.target
+    if call.caller.is_guest:
+        shown = msgspec.convert(media_service.files_for(call.caller, msgspec.to_builtins(shown)), Media)
     if call.query.presigned is None:
-        return call.target
-    return media_service.one_presigned(
-        call.caller.id, call.target, call.query.presigned, fresh=bool(call.query.no_cache)
-    )
+        return shown
+    return media_service.one_presigned(call.caller.id, shown, call.query.presigned, fresh=bool(call.query.no_cache))
 
 
 @OPERATIONS.patch("/rest/Media/{id}", "UpdateMedia", needs=Permission.EDIT, addresses=ONE)

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from chalicelib.access.authentication import Caller
 from chalicelib.core.keys import key_forms, object_keys
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.accounts import PROJECT, Project
@@ -29,6 +30,8 @@ from chalicelib.storage.objects import owners, presigned
 
 NO_SECTION = -1
 _ALLOWED = (TAG_ATTRIBUTE,)
+DOWNLOADED = ("archival", "attachment")
+"""The roles of files that are downloaded, and not shown."""
 
 
 def type_of(definitions: Definitions, number: int) -> MediaType:
@@ -178,6 +181,20 @@ def _authorize(project: Project, media: int, path: str) -> None:
         if named in owners.authorize_many([named]):
             return
     object_keys.authorize_media_key(path, project.organization, project.id, media)
+
+
+def files_for(caller: Caller, document: dict[str, Any]) -> dict[str, Any]:
+    """A document of a media with the files that its reader may have; changed in place.
+
+    Guests who are shown single frames have no file, and those without downloads neither originals nor attachments.
+    """
+    view = caller.guest_view
+    if view is None or not (files := document.get("media_files")):
+        return document
+    if view.frames is not None:
+        return document | {"media_files": None}
+    kept = {name: each for name, each in files.items() if view.downloads or name not in DOWNLOADED}
+    return document | {"media_files": kept}
 
 
 def one_presigned(user: int, media: Media, seconds: int, *, fresh: bool) -> Media:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Annotated
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, Meta
 
 from chalicelib.access import authentication, users
 from chalicelib.access.authentication import Caller
+from chalicelib.access.identities import public_projects
 from chalicelib.core.models.accounts import MEMBERSHIP, ORGANIZATION, Project, ProjectSpec, ProjectUpdate, User
 from chalicelib.core.models.accounts import PROJECT as PROJECT_RECORD
 from chalicelib.core.models.integrations import BUCKET
 from chalicelib.core.permissions import Level, Permission, name_of_level
-from chalicelib.core.resource import Id, Resource, Uuid, answer, given
+from chalicelib.core.resource import Id, Name, Resource, Summary, Uuid, answer, given
 from chalicelib.core.responses import CreateResponse, MessageResponse
 from chalicelib.errors import BadInput, Forbidden
 from chalicelib.http.addresses import PROJECT_BY_ID
@@ -33,6 +35,22 @@ class ProjectQuery(Resource, kw_only=True):
 
     organization: Id | None = None
     elemental_id: Uuid | None = None
+
+
+class PublicProjectsQuery(Resource, kw_only=True):
+    """Which part of the list."""
+
+    start: Annotated[int, Meta(ge=0, le=2**53, description="How many to leave out.")] = 0
+    stop: Annotated[int, Meta(ge=0, le=2**53, description="The number before which the list ends.")] = 100
+
+
+class PublicProject(Resource, kw_only=True):
+    """A public project, as anybody sees it in the list."""
+
+    id: int
+    name: Name
+    summary: Summary = ""
+    num_files: Annotated[int, Meta(description="How many media there are.")] = 0
 
 
 class ProjectChanged(Resource, kw_only=True):
@@ -66,6 +84,16 @@ def list_projects(call: Call[None, ProjectQuery, None]) -> list[Project]:
     return thumbs.show_projects(call.caller.id, shown)
 
 
+@OPERATIONS.get("/rest/PublicProjects", "GetPublicProjectList", needs=Permission.ANYONE)
+def list_public_projects(call: Call[None, PublicProjectsQuery, None]) -> list[PublicProject]:
+    """The public projects that are listed, by id. Anybody may read them, without an account."""
+    listed = public_projects.list_open(records.list_linked(PROJECT_RECORD, "public", "listed"))
+    return [
+        PublicProject(id=each.id, name=each.name, summary=each.summary, num_files=each.num_files)
+        for each in listed[call.query.start : call.query.stop]
+    ]
+
+
 @OPERATIONS.post("/rest/Projects", "CreateProject", needs=Permission.SIGNED_IN)
 def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateResponse:
     """Make a project in an organization that the caller administers.
@@ -78,6 +106,7 @@ def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateRespons
         raise Forbidden
     concern(organization=call.body.organization)
     _check_buckets(call.body, call.caller, call.body.organization)
+    _check_public(call.body, call.caller, call.body.organization)
     if call.body.thumb is not None:
         raise BadInput("thumb: a new project has no uploads yet; set its picture by a PATCH.")
     organization = records.get(ORGANIZATION, call.body.organization)
@@ -92,7 +121,11 @@ def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateRespons
 @OPERATIONS.get("/rest/Project/{id}", "GetProject", needs=Permission.VIEW, addresses=PROJECT_BY_ID)
 def get_project(call: Call[Project, NoQuery, None]) -> Project:
     """One project."""
-    project = _seen(projects_counts.within(projects_counts.refresh(call.target), call.scope), call.caller, call.level)
+    view = call.caller.guest_view
+    counted = call.target if view is not None else projects_counts.refresh(call.target)
+    project = _seen(projects_counts.within(counted, call.scope), call.caller, call.level)
+    if view is not None and not view.is_whole:  # its picture may be of what is not shown
+        return msgspec.structs.replace(project, thumb=None)
     return thumbs.show_projects(call.caller.id, [project])[0]
 
 
@@ -105,6 +138,7 @@ def update_project(call: Call[Project, NoQuery, ProjectUpdate]) -> ProjectChange
     if not change:
         raise BadInput("No recognized keys in request!")
     _check_buckets(call.body, call.caller, call.target.organization)
+    _check_public(call.body, call.caller, call.target.organization)
     if elemental := change.get("elemental_id"):
         change["elemental_id"] = elemental.lower()
     if upload := change.get("thumb"):
@@ -151,6 +185,16 @@ def _check_buckets(body: ProjectUpdate, caller: Caller, organization: int) -> No
         buckets_service.check_kind(bucket)
 
 
+def _check_public(body: ProjectUpdate, caller: Caller, organization: int) -> None:
+    """Check that the caller may open a project, or its originals, to anybody; closing is free. Raises Forbidden."""
+    if not body.public and not body.public_downloads:
+        return
+    if authentication.organization_level(caller, organization) < Level.FULL:
+        raise Forbidden("public: opening a project needs administrative access in the organization.")
+    if records.get(ORGANIZATION, organization).forbids_public_projects:
+        raise Forbidden("public: the organization keeps its projects for members; null is accepted.")
+
+
 def _members(project: Project) -> list[int]:
     return [membership.user for membership in records.list_children(MEMBERSHIP, project.id)]
 
@@ -159,6 +203,10 @@ def _seen(project: Project, caller: Caller, level: Level, members: Iterable[User
     """The project with computed members: the caller's permission and the names of its members, creator first."""
     known: Iterable[User] = users.by_id(_members(project)).values() if members is None else filter(None, members)
     names = sorted(known, key=lambda user: (user.id != project.created_by, user.last_name, user.username))
+    if caller.is_guest:
+        project = msgspec.structs.replace(
+            project, bucket=None, upload_bucket=None, backup_bucket=None, usage_limits=None
+        )
     is_creator = project.created_by == caller.id and not caller.is_limited
     return msgspec.structs.replace(
         project,

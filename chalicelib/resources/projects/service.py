@@ -56,6 +56,8 @@ def create_project(spec: ProjectSpec, creator: int, default_level: str) -> Proje
         upload_bucket=spec.upload_bucket,
         backup_bucket=spec.backup_bucket,
         usage_limits=spec.usage_limits,
+        public=spec.public,
+        public_downloads=bool(spec.public_downloads),
         elemental_id=(spec.elemental_id or str(uuid.uuid4())).lower(),
         created=now(),
         created_by=creator,

@@ -1,4 +1,4 @@
-"""Share links: show a section or media to guests without an account."""
+"""Share links: show one thing of a project to guests without an account."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from typing import Annotated
 from msgspec import Meta
 
 from chalicelib.core.models.accounts import Project
-from chalicelib.core.models.share_links import SHARE_LINK, ShareLink, ShareLinkSpec, ShareLinkUpdate
+from chalicelib.core.models.share_links import (
+    SHARE_LINK,
+    FrameSpan,
+    SharedView,
+    ShareLink,
+    ShareLinkSpec,
+    ShareLinkUpdate,
+)
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource, Timestamp, timestamp
 from chalicelib.core.responses import MessageResponse
@@ -45,6 +52,12 @@ class Guest(Resource, kw_only=True):
     name: Annotated[str, Meta(description="The name of the link.")]
     section: int | None = None
     media_ids: list[int] = []
+    frames: Annotated[FrameSpan | None, Meta(description="The frames that it shows.")] = None
+    view: Annotated[SharedView | None, Meta(description="What the player shows.")] = None
+    dataset: Annotated[str | None, Meta(description="The uid of the version of a dataset that it shows.")] = None
+    search: Annotated[int | None, Meta(description="The saved search or list whose media it shows.")] = None
+    comment: Annotated[int | None, Meta(description="The first comment of the thread that it shows.")] = None
+    downloads: Annotated[bool, Meta(description="Whether originals and attachments can be downloaded.")] = False
     expires_datetime: Timestamp
 
 
@@ -56,10 +69,12 @@ def list_links(call: Call[Project, NoQuery, None]) -> list[ShareLink]:
 
 @OPERATIONS.post("/rest/ShareLinks/{project}", "CreateShareLink", addresses=PROJECT)
 def create_link(call: Call[Project, NoQuery, ShareLinkSpec]) -> ShareLinkCreated:
-    """Make a link that shows a section, or media, with their annotations to whoever opens it.
+    """Make a link that shows one thing of the project to whoever opens it.
 
-    Guests need no account. They see these media with all layers of annotations and nothing else of the project, change
-    nothing, and get URLs of files for five minutes at a time.
+    A folder, media, a span of frames, a view of the player, a version of a dataset, a saved search, or the thread of a
+    comment. Guests need no account. They see the media that it leads to with their annotations and nothing else of the
+    project, change nothing, and get URLs of files for five minutes at a time. Of a span of frames they get pictures of
+    these frames and no file; of a dataset the rows that were frozen; of a search what it finds when they open the link.
     """
     made, url = share_links_service.create(call.target, call.caller, call.body)
     return ShareLinkCreated(message=f"Share link {made.id} created!", id=made.id, url=url, object=made)
@@ -73,7 +88,7 @@ def get_link(call: Call[ShareLink, NoQuery, None]) -> ShareLink:
 
 @OPERATIONS.patch("/rest/ShareLink/{id}", "UpdateShareLink")
 def update_link(call: Call[ShareLink, NoQuery, ShareLinkUpdate]) -> MessageResponse:
-    """Change the name, passphrase or end of a share link, or how often it can be opened."""
+    """Change the name, passphrase or end of a share link, how often it can be opened, or what can be downloaded."""
     share_links_service.change(call.target, call.body)
     return MessageResponse(message=f"Share link {call.target.id} updated successfully!")
 
@@ -95,5 +110,11 @@ def open_link(call: Call[None, NoQuery, GuestSpec]) -> Guest:
         name=link.name,
         section=link.section,
         media_ids=link.media_ids,
+        frames=link.frames,
+        view=link.view,
+        dataset=link.dataset,
+        search=link.search,
+        comment=link.comment,
+        downloads=link.downloads,
         expires_datetime=timestamp(end),
     )

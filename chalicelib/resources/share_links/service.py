@@ -1,4 +1,4 @@
-"""Share links: made for a section or media, opened by guests without an account, ended at once."""
+"""Share links: made for one thing of a project, opened by guests without an account, ended at once."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ import msgspec
 
 from chalicelib.access import passwords, rate_limits
 from chalicelib.access.authentication import DAY, Caller, project_of
-from chalicelib.core.kinds import Kind
 from chalicelib.core.models.accounts import Project
-from chalicelib.core.models.credentials import Credential, hash_of, key_of, new_token
-from chalicelib.core.models.definitions import SECTION
+from chalicelib.core.models.credentials import Credential, hash_of, key_of, new_token, pack_ids
 from chalicelib.core.models.share_links import SHARE_LINK, ShareLink, ShareLinkSpec, ShareLinkUpdate, has_ended
-from chalicelib.core.records import padded
 from chalicelib.core.resource import given, now
 from chalicelib.core.text.dates import read_date
 from chalicelib.errors import BadInput, Forbidden, NotFound
+from chalicelib.resources.share_links import targets
 from chalicelib.settings import settings
 from chalicelib.storage.audit.concern import concern
-from chalicelib.storage.dynamodb import attempts, credentials, entities, ids, records
+from chalicelib.storage.dynamodb import attempts, credentials, ids, records
 from chalicelib.storage.dynamodb.transactions import Transaction
 
 TRIALS, TRIAL_SECONDS = 10, 600
 """Wrong passphrases of a link, and how long its passphrase then counts for nobody."""
 SESSION_SECONDS = DAY
 """How long a guest looks on after opening a link; then it is opened again."""
+SEARCH_SECONDS = 3600
+"""The same of a search: what it finds is read when the link is opened."""
 LONGEST_DAYS = 366
 
 
@@ -35,28 +35,24 @@ def create(project: Project, caller: Caller, spec: ShareLinkSpec) -> tuple[Share
     """Make a link; returns it, and its address, which is shown once.
 
     Raises:
-        BadInput: it names neither a section nor media, both, or what is not in the project; or there are too many.
+        BadInput: it names nothing, several things, or what is not in the project; or there are too many.
     """
-    if (spec.section is None) == (spec.media_ids is None):
-        raise BadInput("Give a section or media_ids, one of the two.")
-    if spec.section is not None:
-        _check_folder(project.id, spec.section)
-    numbers = list(dict.fromkeys(spec.media_ids or ()))
-    found = entities.many(Kind.MEDIA, numbers)
-    for index, number in enumerate(numbers):
-        if number not in found or found[number].entity.project != project.id:
-            raise BadInput(f"media_ids[{index}]: the project has no media {number}.")
+    targets.check(project.id, spec)
     token = passwords.new_mailed_token()
     made = ShareLink(
         id=ids.reserve(SHARE_LINK.name)[0],
         project=project.id,
         user=caller.id,
         section=spec.section,
-        media_ids=numbers,
+        media_ids=list(dict.fromkeys(spec.media_ids or ())),
+        frames=spec.frames,
+        view=spec.view,
+        dataset=spec.dataset,
+        search=spec.search,
         created_datetime=now(),
         token_hash=hash_of(token),
     )
-    made = msgspec.structs.replace(made, **_members_of(spec))
+    made = msgspec.structs.replace(made, **_members_of(spec), **targets.of_comment(project.id, spec.comment))
     concern(target=f"share link {made.id}")
     return records.create(SHARE_LINK, made), f"{settings().public_url}/#/shared/{token}"
 
@@ -65,7 +61,7 @@ def change(link: ShareLink, body: ShareLinkUpdate) -> None:
     """Change the members given; guests who have opened the link feel it with their next request."""
     members = _members_of(body)
     if not members:
-        raise BadInput("Nothing to change: give name, passphrase, expires_datetime or most_openings.")
+        raise BadInput("Nothing to change: give name, passphrase, expires_datetime, most_openings or downloads.")
     records.edit(SHARE_LINK, link.id, lambda current: msgspec.structs.replace(current, **members))
 
 
@@ -85,14 +81,17 @@ def open_link(token: str, passphrase: str | None, caller: Caller) -> tuple[Share
     _check_usable(link)
     _check_passphrase(link, passphrase)
     guest = new_token("guest", link.id)
-    end = datetime.now(UTC) + timedelta(seconds=SESSION_SECONDS)
+    found = targets.media_found(link)
+    end = datetime.now(UTC) + timedelta(seconds=SESSION_SECONDS if link.search is None else SEARCH_SECONDS)
     if link.expires_datetime is not None:
         end = min(end, datetime.fromisoformat(link.expires_datetime))
-    credential = Credential(id=key_of(guest), kind="guest", holder=link.id, created_datetime=now())
+    credential = Credential(
+        id=key_of(guest), kind="guest", holder=link.id, found=pack_ids(found), created_datetime=now()
+    )
 
     def count(current: ShareLink) -> ShareLink:
         _check_usable(current)
-        return msgspec.structs.replace(current, openings=current.openings + 1)
+        return msgspec.structs.replace(current, openings=current.openings + 1, last_opened_datetime=now())
 
     def admit(change: Transaction, _before: ShareLink, _after: ShareLink) -> None:
         credentials.put(change, credential, int(end.timestamp()), now()[:10])
@@ -123,12 +122,6 @@ def _check_passphrase(link: ShareLink, passphrase: str | None) -> None:
         time.sleep(max(0.0, began + passwords.REFUSAL_SECONDS - time.monotonic()))
         raise Forbidden("passphrase: it is wrong, or was tried too often in the last ten minutes.")
     attempts.clear(key)
-
-
-def _check_folder(project: int, number: int) -> None:
-    found = records.find(SECTION, project, padded(number))
-    if found is None:
-        raise BadInput(f"section: the project has no section {number}.")
 
 
 def _members_of(body: ShareLinkUpdate) -> dict[str, Any]:

@@ -242,14 +242,15 @@ def find_listed(prefix: ObjectPrefix, name: str) -> Listed | None:
     return found[0] if found and found[0].name == name and _is_plausible(found[0]) else None
 
 
-def put_answer(body: bytes, content_type: str, encoding: str | None) -> str:
-    """Store a response too large for the API; returns a URL of it that is valid for ten minutes."""
-    key = naming.answer_key(int(time.time()) + _ANSWER_SECONDS)
+def put_answer(body: bytes, content_type: str, encoding: str | None, longest: int) -> str:
+    """Store a response too large for the API; returns a URL of it, for ten minutes or at most `longest` seconds."""
+    seconds = min(_ANSWER_SECONDS, longest)
+    key = naming.answer_key(int(time.time()) + seconds)
     store = s3.own(settings().views_bucket)
     store.write(key, body, content_type, encoding or "")
     if settings().answers_url:
         return f"{settings().answers_url}/{key}"
-    return store.presign_get(key, _ANSWER_SECONDS, {})
+    return store.presign_get(key, seconds, {})
 
 
 def _writable(key: ObjectKey, bucket: Place = None) -> ObjectStore:

@@ -59,7 +59,7 @@ def urls(user: int, keys: Iterable[ObjectKey], seconds: int, *, fresh: bool = Fa
         fresh: sign anew, and leave the cache unchanged.
     """
     wanted = list(dict.fromkeys(keys))
-    seconds = min(seconds, _longest())
+    seconds = min(seconds, longest())
     if fresh or seconds <= SLACK:  # a cached one would outlive what was asked for
         return {key: objects.presign_get(key, seconds) for key in wanted}
     folders: defaultdict[str, list[ObjectKey]] = defaultdict(list)
@@ -102,7 +102,8 @@ def shorten(seconds: int) -> None:
         found.seconds = seconds
 
 
-def _longest() -> int:
+def longest() -> int:
+    """The longest life of the URLs of this request, in seconds."""
     return found.seconds if (found := _LONGEST.get()) is not None else _Longest.seconds
 
 

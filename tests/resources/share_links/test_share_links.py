@@ -122,12 +122,20 @@ def test_the_urls_that_a_guest_gets_live_five_minutes(world, guest):
     key = f"{world.things['organization']}/{project}/{media}/a.mp4"
     file = {"path": key, "resolution": [1, 1], "codec": "h264"}
 
-    files = MediaFiles(archival=[VideoDefinition(**file)])
+    files = MediaFiles(streaming=[VideoDefinition(**file)], archival=[VideoDefinition(**file)])
     entities.edit(Kind.MEDIA, media, lambda found: msgspec.structs.replace(found, media_files=files), user=1)
-    for who, most in ((guest, GUEST_SECONDS), (world.owner, 86400)):
+    loading = guest_of(link_to(world, media_ids=[media], downloads=True)[1])
+    for who, *lives_wanted in (
+        (guest, GUEST_SECONDS),
+        (loading, GUEST_SECONDS, GUEST_SECONDS),
+        (world.owner, 86400, 86400),
+    ):
         shown = who.get(f"Media/{media}", presigned=86400).body.decode()
         lives = [int(found) for found in re.findall(r"X-Amz-Expires=(\d+)", shown)]
-        assert lives == [most]
+        assert lives == lives_wanted
+    for shown in (guest.get(f"Media/{media}").json, guest.get(f"Medias/{project}").json[0]):
+        assert shown["media_files"].get("archival") is None
+        assert shown["media_files"]["streaming"]
 
 
 def test_an_ended_link_is_closed_for_those_who_are_in(world):
