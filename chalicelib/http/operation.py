@@ -261,7 +261,8 @@ class Operation:
     def takes(self, credential: Credential) -> bool:
         """Whether a credential with limits may call it."""
         if credential.kind == "guest":
-            return self.id in GUESTS or (self.needs is Permission.ANYONE and self.is_read)
+            # what is open to anybody and leads to something, as permalinks do, follows rules of its own
+            return self.id in GUESTS or (self.needs is Permission.ANYONE and self.is_read and self.addresses is None)
         if self.id in SESSIONS:
             return True
         if self.needs is Permission.STAFF or not credential.allows(self.tag, is_read=self.is_read):

@@ -605,6 +605,27 @@ class DatasetCreated(TypedDict):
     message: str
     id: str
     uid: str
+class DatasetRow(TypedDict, total=False):
+    id: Required[int]
+    media: Required[int]
+    elemental_id: Required[str]
+    type: str
+    kind: str | None
+    association: str | None
+    frame: int | None
+    x: float | None
+    y: float | None
+    width: float | None
+    height: float | None
+    u: float | None
+    v: float | None
+    points: list[list[float]] | None
+    refined: dict[str, Any] | None
+    class_name: str
+    track: str | None
+    key: str | None
+    version: str
+    attributes: dict[str, Any]
 class DatasetSpec(TypedDict, total=False):
     localizations: LocalizationSelection | None
     states: StateSelection | None
@@ -879,6 +900,10 @@ class FrameInstantSpec(TypedDict, total=False):
     frame: Required[int]
     instant: Required[str]
     attribute: str | None
+class FrameSpan(TypedDict):
+    media_id: int
+    start: int
+    stop: int
 class FrameTelemetry(TypedDict, total=False):
     media: Required[int]
     frame: Required[int]
@@ -940,6 +965,12 @@ class Guest(TypedDict, total=False):
     name: Required[str]
     section: int | None
     media_ids: list[int]
+    frames: FrameSpan | None
+    view: SharedView | None
+    dataset: str | None
+    search: int | None
+    comment: int | None
+    downloads: bool
     expires_datetime: Required[str]
 class GuestSpec(TypedDict, total=False):
     token: Required[str]
@@ -1736,6 +1767,7 @@ class Organization(TypedDict, total=False):
     allowed_origins: list[str]
     access_token_days: int | None
     usage_limits: UsageLimits | None
+    forbids_public_projects: bool
     permission: str | None
     effective_permission: int
 class OrganizationSpec(TypedDict, total=False):
@@ -1745,6 +1777,7 @@ class OrganizationSpec(TypedDict, total=False):
     allowed_origins: list[str] | None
     access_token_days: int | None
     usage_limits: UsageLimits | None
+    forbids_public_projects: bool | None
 class OrganizationUpdate(TypedDict, total=False):
     name: str | None
     default_membership_permission: Literal["Can Edit", "Can Execute", "Can Transfer", "Full Control", "No Access", "View Only"] | None
@@ -1752,6 +1785,7 @@ class OrganizationUpdate(TypedDict, total=False):
     allowed_origins: list[str] | None
     access_token_days: int | None
     usage_limits: UsageLimits | None
+    forbids_public_projects: bool | None
 class Outside(TypedDict):
     type: Literal["outside"]
 class Parameter(TypedDict):
@@ -1808,6 +1842,8 @@ class Project(TypedDict, total=False):
     created: Required[str]
     attribute_types: list[AttributeType]
     extended_info: dict[str, Any]
+    public: Literal["listed", "unlisted"] | None
+    public_downloads: bool
     num_files: int
     size: int
     duration: int
@@ -1825,6 +1861,8 @@ class ProjectSpec(TypedDict, total=False):
     elemental_id: str | None
     thumb: str | None
     usage_limits: UsageLimits | None
+    public: Literal["listed", "unlisted"] | None
+    public_downloads: bool | None
     organization: Required[int]
 class ProjectUpdate(TypedDict, total=False):
     name: str | None
@@ -1836,10 +1874,17 @@ class ProjectUpdate(TypedDict, total=False):
     elemental_id: str | None
     thumb: str | None
     usage_limits: UsageLimits | None
+    public: Literal["listed", "unlisted"] | None
+    public_downloads: bool | None
 class Prompt(TypedDict, total=False):
     x: Required[float]
     y: Required[float]
     positive: bool
+class PublicProject(TypedDict, total=False):
+    id: Required[int]
+    name: Required[str]
+    summary: str
+    num_files: int
 class QualityReport(TypedDict, total=False):
     uid: Required[str]
     id: Required[str]
@@ -2100,10 +2145,17 @@ class ShareLink(TypedDict, total=False):
     name: str
     section: int | None
     media_ids: list[int]
+    frames: FrameSpan | None
+    view: SharedView | None
+    dataset: str | None
+    search: int | None
+    comment: int | None
+    downloads: bool
     has_passphrase: bool
     expires_datetime: str | None
     most_openings: int | None
     openings: int
+    last_opened_datetime: str | None
     created_datetime: Required[str]
 class ShareLinkCreated(TypedDict):
     message: str
@@ -2115,13 +2167,25 @@ class ShareLinkSpec(TypedDict, total=False):
     passphrase: str | None
     expires_datetime: str | None
     most_openings: int | None
+    downloads: bool | None
     section: int | None
     media_ids: list[int] | None
+    frames: FrameSpan | None
+    view: SharedView | None
+    dataset: str | None
+    search: int | None
+    comment: int | None
 class ShareLinkUpdate(TypedDict, total=False):
     name: str | None
     passphrase: str | None
     expires_datetime: str | None
     most_openings: int | None
+    downloads: bool | None
+class SharedView(TypedDict, total=False):
+    media_id: Required[int]
+    frame: int
+    versions: list[int] | None
+    types: list[int] | None
 class Sides(TypedDict):
     x: float
     y: float
@@ -3143,6 +3207,9 @@ class PresignedQuery(TypedDict, total=False):
 class ProjectQuery(TypedDict, total=False):
     organization: int
     elemental_id: str
+class PublicProjectsQuery(TypedDict, total=False):
+    start: int
+    stop: int
 class RowProtectionQuery(TypedDict, total=False):
     project: int
     media: int
@@ -3160,6 +3227,9 @@ class RowProtectionQuery(TypedDict, total=False):
     user: int
     organization: int
     group: int
+class RowsQuery(TypedDict, total=False):
+    media_id: Required[int]
+    table: Literal["localizations", "states"]
 class SectionQuery(TypedDict, total=False):
     name: str
     encoded_search: str

@@ -89,7 +89,8 @@ class World:
             return {"version": self.things["version"], "elemental_id": self.things["elemental_id"]}
         if "kind" in names:
             return {"project": self.things["project"], "kind": "media", "id": self.things["media"]}
-        known = self.things.get(operation.addresses.what)
+        what = "media" if operation.id == "GetPermalink" else operation.addresses.what
+        known = self.things.get(what)
         named = {"uid": known} if known is not None else {}
         return {name: named.get(name, self.things.get(name, known if known is not None else 1)) for name in names}
 

@@ -54,7 +54,7 @@ def test_links_are_made_and_ended_in_the_console(new_page, stack, dive):
     stack.api.create(f"Sections/{dive.project}", {"name": "Reef walk", "dtype": "folder"})
     show(page, f"/#/projects/{dive.project}/manage/shares")
     page.get_by_role("button", name="Share").click()
-    page.get_by_label("Folders").select_option(label="Reef walk")
+    page.get_by_label("Folder or search").select_option(label="Reef walk")
     page.get_by_role("dialog").get_by_role("button", name="Share").click()
     page.get_by_label("Name of the link").fill("for the press")
     page.get_by_role("button", name="Make the link").click()

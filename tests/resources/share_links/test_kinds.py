@@ -114,6 +114,7 @@ def test_no_operation_gives_a_guest_what_the_link_does_not_show(operation, kind,
     for world in (shown.world, shown.hidden):
         said = ask(guest, operation, world)
         assert b"hiddenmark" not in said.body
+        assert "Location" not in said.headers
         if operation.id not in GUESTS and operation.needs.value != "anyone":
             assert said.status == 403
     parts = ("media", "localization", "state", "comment", "dataset", "section")
@@ -130,6 +131,14 @@ def test_a_guest_sees_the_media_that_the_link_leads_to(kind, shown):
     assert listed(shown.guests[kind], f"Medias/{things['project']}") == [wanted]
     assert shown.guests[kind].get(f"MediaCount/{things['project']}").json == 1
     assert shown.guests[kind].get(f"Media/{wanted}").status == 200
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("element", ["auto", "streaming", "archival"])
+def test_a_permalink_gives_a_guest_no_file(kind, element, shown):
+    said = shown.guests[kind].get(f"Permalink/{shown.world.things['media']}", element=element)
+    assert said.status == 403
+    assert "Location" not in said.headers
 
 
 class TestFrames:
