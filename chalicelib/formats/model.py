@@ -207,6 +207,8 @@ class Dataset(Struct, kw_only=True, frozen=True):
     """By class, the names of the points of its skeletons, and the pairs of their places, from 0, that are joined."""
     source: Attributes = {}
     """Project, commit and query of an export."""
+    taxa: Mapping[str, Attributes] = {}
+    """By class, what the leaf of its name says of a taxon: `taxonID`, `AphiaID`, `rank`, `authority`."""
 
 
 class Sink(Protocol):

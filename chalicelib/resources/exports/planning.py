@@ -136,12 +136,13 @@ def splits_of(spec: ExportSpec) -> tuple[SplitName, ...]:
     return tuple(name for name in _SPLITS if shares.get(name))
 
 
-def header_of(spec: ExportSpec, work: Work, view: View, classes: Sequence[str]) -> Dataset:
+def header_of(spec: ExportSpec, work: Work, reader: Reader) -> Dataset:
     """What holds for a whole export."""
     conventions = spec.conventions or Conventions()
+    view, classes = reader.view, classes_of(spec, reader)
     return Dataset(
         name=work.name,
-        classes=tuple(classes),
+        classes=classes,
         splits=splits_of(spec),
         label_attributes=attributes_of(view, Kind.LOCALIZATION),
         state_attributes=attributes_of(view, Kind.STATE),
@@ -152,6 +153,7 @@ def header_of(spec: ExportSpec, work: Work, view: View, classes: Sequence[str]) 
         skeletons=_skeletons(view, classes),
         created=work.created_datetime,
         source={"project": work.project, "seq": work.seq, "export": work.uid},
+        taxa=reader.taxa(classes),
     )
 
 

@@ -30,6 +30,10 @@ from chalicelib.storage.view.view import View
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9.-]+")
 _LONGEST_STEM = 60
+_CLASSES_AT_ONCE = 500
+"""Classes whose leaves are asked for at once."""
+TAXON = ("taxonID", "AphiaID", "rank", "authority")
+"""The attributes of leaves that say what a taxon is, as `limn taxa` makes them."""
 _ASSOCIATIONS = {"Media": "media", "Frame": "frame", "Localization": "track"}
 
 
@@ -53,6 +57,12 @@ class _State(Struct):
     frame: int | None = None
 
 
+class _Leaf(Struct):
+    name: str
+    attributes: Attributes
+
+
+_leaf = msgspec.json.Decoder(_Leaf).decode
 _localization = msgspec.json.Decoder(_Localization).decode
 _state = msgspec.json.Decoder(_State).decode
 _media = msgspec.json.Decoder(MediaEntity).decode
@@ -156,6 +166,20 @@ class Reader:
                 if count and number in types:
                     names |= self._names_of(kind, query, number)
         return {mapped for name in names if (mapped := self._rename(name)) is not None}
+
+    def taxa(self, classes: Sequence[str]) -> dict[str, Attributes]:
+        """What leaves with the name of a class say of its taxon; of several leaves, the first one."""
+        if not classes or not self.view.definitions.types(Kind.LEAF):
+            return {}
+        found: dict[str, Attributes] = {}
+        for start in range(0, len(classes), _CLASSES_AT_ONCE):
+            names = tuple(classes[start : start + _CLASSES_AT_ONCE])
+            query = Query(kind=Kind.LEAF, where=Test("name", Op.IN, names))
+            for leaf in map(_leaf, self._documents(query)):
+                taxon = {name: leaf.attributes[name] for name in TAXON if leaf.attributes.get(name) not in (None, "")}
+                if taxon:
+                    found.setdefault(leaf.name, taxon)
+        return found
 
     def _names_of(self, kind: Kind, query: Query, number: int) -> set[str]:
         definition = self.view.definitions.types(kind)[number]

@@ -104,7 +104,7 @@ def _make_plan(work: Any, what: What) -> Any:
         header, found = frozen.plan(spec, work)
     else:
         reader = planning.reader_of(spec, view_of(work), scope_of(work))
-        header = planning.header_of(spec, work, reader.view, planning.classes_of(spec, reader))
+        header = planning.header_of(spec, work, reader)
         found = list(planning.parts(spec, reader))
     scope = scope_of(work)
     if what == "export" and scope.terms(work.project) and (work.dataset or log.last(work.project) != work.seq):

@@ -8,7 +8,7 @@ from chalicelib.core.models.datasets import DATASET
 from chalicelib.resources.exports import planning
 from chalicelib.storage.dynamodb import records
 from tests import objects
-from tests.resources.exports.samples import Dataset
+from tests.resources.exports.samples import Dataset, document
 from tests.service import join, new_user
 
 
@@ -117,3 +117,25 @@ def test_a_media_that_a_version_holds_in_parts_is_whole_where_a_format_has_one_f
     assert len(archive.namelist()) == len(set(archive.namelist()))
     for name in {*whole.namelist()} - {"eml.xml"}:
         assert archive.read(name) == whole.read(name), name
+
+
+@pytest.mark.slow
+def test_leaves_with_the_name_of_a_class_say_which_taxon_it_is(api, project, dataset):
+    dataset.annotate()
+    attributes = [{"name": name, "dtype": "string"} for name in ("taxonID", "rank", "authority")]
+    attributes.append({"name": "AphiaID", "dtype": "int"})
+    of = api.made(f"LeafTypes/{project}", {"name": "Taxa", "attribute_types": attributes})
+    values = {"taxonID": "t1", "rank": "species", "authority": "Linnaeus, 1758", "AphiaID": 126436}
+    api.made(f"Leaves/{project}", [{"name": "cod", "type": of, "attributes": values}, {"name": "eel", "type": of}])
+    spec = {"classes": {"attribute": "Species"}}
+    archive, _ = dataset.export(format="dwca", **spec)
+    head, *lines = (line.split("\t") for line in archive.read("occurrence.txt").decode().splitlines())
+    rows = {row["scientificName"]: row for row in (dict(zip(head, line, strict=True)) for line in lines)}
+    names = ("scientificNameID", "scientificNameAuthorship", "taxonID", "taxonRank")
+    urn = "urn:lsid:marinespecies.org:taxname:126436"
+    assert [rows["cod"][name] for name in names] == [urn, "Linnaeus, 1758", "t1", "species"]
+    assert [rows["eel"][name] for name in names] == ["", "", "", ""]
+    again, _ = dataset.export(format="camtrapdp", **spec)
+    taxa = document(again, "datapackage.json")["taxonomic"]
+    cod = {"scientificName": "cod", "taxonID": "t1", "taxonRank": "species"}
+    assert [each for each in taxa if each["scientificName"] in ("cod", "eel")] == [cod, {"scientificName": "eel"}]

@@ -88,6 +88,7 @@ COLUMNS = {
 """The columns of each table, in the order of the standard."""
 _TABLES = {"deployments": "deployments.csv", "media": "mediafiles.csv", "observations": "observations.csv"}
 _AT = "https://raw.githubusercontent.com/tdwg/camtrap-dp/1.0"
+_RANKS = ("kingdom", "phylum", "class", "order", "family", "genus", "species", "subspecies")
 _LEAST = 1e-15
 """The least width of a box."""
 _encode = msgspec.json.Encoder().encode
@@ -169,8 +170,15 @@ def _package(dataset: Dataset) -> dict[str, Any]:
         },
         "spatial": {"type": "MultiPoint", "coordinates": ["PLACES"]},
         "temporal": {"start": day, "end": day},
-        "taxonomic": [{"scientificName": name} for name in dataset.classes if name and name not in TYPES],
+        "taxonomic": [_taxon(dataset, name) for name in dataset.classes if name and name not in TYPES],
     }
+
+
+def _taxon(dataset: Dataset, name: str) -> dict[str, Any]:
+    """A class with what its leaf says of it."""
+    leaf = dataset.taxa.get(name, {})
+    more = {"taxonID": str(leaf["taxonID"])} if "taxonID" in leaf else {}
+    return {"scientificName": name, **more, **({"taxonRank": leaf["rank"]} if leaf.get("rank") in _RANKS else {})}
 
 
 def _write_media(dataset: Dataset, group: Group, start: datetime | None, sink: Sink) -> None:

@@ -3,7 +3,8 @@
 An event is a media, an occurrence a track on one media, or a label without a track; `organismID` is the track, which
 several cameras may see. An attribute whose name is a term of `TERMS`, whatever its case, fills that column, of a label
 before its track; a geopos attribute gives the decimal coordinates, the first datetime of a media its `eventDate`.
-`AphiaID` becomes the `scientificNameID` of WoRMS. All other attributes are `dynamicProperties`, as JSON. Labels without
+`AphiaID`, of a label or of the leaf with the name of its class, becomes the `scientificNameID` of WoRMS; the leaf gives
+rank and authority, too. All other attributes are `dynamicProperties`, as JSON. Labels without
 a class are left out. Files are tab-separated, UTF-8, with a header.
 """
 
@@ -34,10 +35,10 @@ TERMS = {
     ),
     "occurrence.txt": (
         "eventID", "occurrenceID", "organismID", "basisOfRecord", "occurrenceStatus", "scientificName",
-        "scientificNameID", "taxonRank", "kingdom", "phylum", "class", "order", "family", "genus", "vernacularName",
-        "individualCount", "organismQuantity", "organismQuantityType", "sex", "lifeStage", "behavior", "identifiedBy",
-        "identificationQualifier", "identificationRemarks", "occurrenceRemarks", *_PLACE, "associatedMedia",
-        "dynamicProperties",
+        "scientificNameID", "scientificNameAuthorship", "taxonID", "taxonRank", "kingdom", "phylum", "class", "order",
+        "family", "genus", "vernacularName", "individualCount", "organismQuantity", "organismQuantityType", "sex",
+        "lifeStage", "behavior", "identifiedBy", "identificationQualifier", "identificationRemarks",
+        "occurrenceRemarks", *_PLACE, "associatedMedia", "dynamicProperties",
     ),
 }  # fmt: skip
 """The columns of each file."""
@@ -76,6 +77,7 @@ def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> 
                 "scientificName": label.class_name,
                 "individualCount": 1,
                 "associatedMedia": media.name,
+                **_taxon(dataset.taxa.get(label.class_name, {})),
             }
             place = position({**dataset.state_attributes, **dataset.label_attributes}, more)
             sink.append(
@@ -111,6 +113,14 @@ def _event(dataset: Dataset, media: Media) -> dict[str, Any]:
 
 def _event_id(media: Media) -> str:
     return _urn(media.elemental_id, media.key)
+
+
+def _taxon(leaf: Attributes) -> dict[str, Any]:
+    """The columns that the leaf of a class gives."""
+    aphia = leaf.get("AphiaID")
+    names = {"taxonID": "taxonID", "rank": "taxonRank", "authority": "scientificNameAuthorship"}
+    found = {term: leaf[name] for name, term in names.items() if name in leaf}
+    return found | ({"scientificNameID": f"{_APHIA}{aphia}"} if aphia else {})
 
 
 def _occurrence(label: Label, state: State | None, event: str) -> str:
