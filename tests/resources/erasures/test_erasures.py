@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -19,7 +20,7 @@ from chalicelib.core.resource import now
 from chalicelib.maintenance import compaction
 from chalicelib.resources.access_tokens.schemas import ACCESS_TOKEN
 from chalicelib.resources.accounts.invitations import INVITATION
-from chalicelib.resources.erasures import service
+from chalicelib.resources.erasures import service, work
 from chalicelib.resources.jobs import runs
 from chalicelib.storage.audit import chain
 from chalicelib.storage.dynamodb import credentials, ids, records
@@ -209,6 +210,27 @@ def test_a_repeated_erasure_does_no_harm(api, organization, person):
     assert {"account", "audit log"} <= {each["place"] for each in first["found"]}
     assert erase(api, organization, person)["found"] == []
     assert [each["status"] for each in api.get(f"Erasures/{organization}").json] == ["Completed", "Completed"]
+
+
+def test_an_erasure_that_is_out_of_time_after_every_place_goes_on_until_it_is_completed(
+    api, organization, project, media, person, monkeypatch
+):
+    api.made(f"Comments/{project}", {"text": f"@{CANARY}", "media_id": media})
+    sent = []
+    monkeypatch.setattr(service, "send", lambda _url, message, delay=0: sent.append(message))
+    clock = iter(range(10_000))
+    monkeypatch.setattr(work, "time", SimpleNamespace(monotonic=lambda: float(next(clock))))
+    number = api.made(f"Erasures/{organization}", {"user": person.user.id})
+    deliveries = 0
+    while sent:
+        deliveries += 1
+        assert deliveries < 50
+        work.erase(sent.pop(0), 1.5)
+    report = api.get(f"Erasure/{number}").json
+    assert report["status"] == "Completed"
+    assert deliveries > 3
+    assert {each["place"]: each["number"] for each in report["found"]}["comments"] == 1
+    assert everywhere.find(CANARY) == []
 
 
 def test_the_erasure_is_in_the_audit_log_without_the_name(api, organization, person):
