@@ -123,6 +123,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The longest part of a video that one queue message decodes."""
     pieces_at_once: int = 16
     """How many pieces of a video's larger renditions are queued at once, so that other videos are not kept waiting."""
+    score_spread: Annotated[int, Meta(ge=1, le=800)] = 300
+    """Seconds over which the scores of tasks are spread, so that their effect does not tell which was a honeypot."""
 
 
 _POSITIVE = (

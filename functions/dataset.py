@@ -8,6 +8,7 @@ from chalicelib.resources.consensus.messages import MakeConsensus
 from chalicelib.resources.exports import joining
 from chalicelib.resources.exports import steps as exports_steps
 from chalicelib.resources.exports.messages import JoinExport, PlanExport, RemoveExport, WritePart
+from chalicelib.resources.honeypots import service as honeypots_service
 from chalicelib.resources.imports import service as imports_service
 from chalicelib.resources.imports import steps as imports_steps
 from chalicelib.resources.imports.messages import CheckImport, RemoveImport, RunImportPart
@@ -15,6 +16,7 @@ from chalicelib.resources.inbox import service as inbox_service
 from chalicelib.resources.notifications.messages import MailNotifications
 from chalicelib.resources.quality import service as quality_service
 from chalicelib.resources.quality.messages import MakeQualityReport
+from chalicelib.resources.tasks.messages import ScoreTask
 from functions.worker import Delivery, worker
 
 
@@ -70,6 +72,7 @@ handler = worker(
         RunImportPart: _run_part,
         MakeQualityReport: _make_report,
         MakeConsensus: _run_consensus,
+        ScoreTask: lambda message, _: honeypots_service.score(message),
         MailNotifications: lambda message, _: inbox_service.mail(message.user, message.way),
         RemoveImport: lambda message, _: imports_service.remove_leftovers(message.project, message.uid),
     },

@@ -3,7 +3,7 @@
 Structs declare such members (`Resource.names`), and the dispatcher checks them before the handler runs, so no handler
 can forget to. An id that the caller may not see is refused with the same message as one that does not exist, or left
 out where unknown ids are left out (`Resource.drops_unknown`). Where permissions are not fine-grained, a member of the
-project sees all of it, and handlers check that the ids exist.
+project sees all of it but hidden versions, and handlers check that the ids exist.
 
 Filters are not references: `view_queries` restricts what they find and read.
 """
@@ -58,9 +58,11 @@ def check(scope: Scope, project: int, *parts: Any) -> None:
         BadInput: a member refers to an entity or record that does not exist in the project, or that the caller may not
             see.
     """
-    if not scope.is_restricted:
+    if not scope.is_restricted and not scope.hidden_rows(project).versions:
         return
     names = [name for part in parts for name in _names(part, "")]
+    if not scope.is_restricted:
+        names = [name for name in names if name.kind == VERSION.name and _is_hidden(scope, project, name)]
     wanted: defaultdict[str, set[int]] = defaultdict(set)
     for name in names:
         wanted[name.kind].update(name.ids)
@@ -73,6 +75,10 @@ def check(scope: Scope, project: int, *parts: Any) -> None:
             setattr(name.holder, name.member, left)
         elif unknown:
             raise BadInput(f"{name.place}: the project has no {name.kind} {unknown[0]}.")
+
+
+def _is_hidden(scope: Scope, project: int, name: Name) -> bool:
+    return not scope.hidden_rows(project).versions.isdisjoint(name.ids)
 
 
 def visible(scope: Scope, project: int, kind: str, numbers: Collection[int]) -> set[int]:

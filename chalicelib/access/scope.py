@@ -28,12 +28,12 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.models.accounts import Membership
 from chalicelib.core.models.credentials import GuestView
 from chalicelib.core.models.entities import media_of
-from chalicelib.core.models.personal import HIDDEN_LAYERS, HiddenCopy
+from chalicelib.core.models.personal import EVERYBODY, HIDDEN_LAYERS, HiddenCopy
 from chalicelib.core.permissions import Level
 from chalicelib.core.records import padded
 from chalicelib.errors import Forbidden
 from chalicelib.query.operators import Op
-from chalicelib.query.tree import Nothing, Related, Test, Tree, both, either
+from chalicelib.query.tree import Nothing, Related, Test, Tree, both, either, negated
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.objects import owners
 
@@ -46,6 +46,44 @@ _MEMBER_OF = {"group": "target_group", "jobcluster": "job_cluster", "hostedtempl
 
 OF_MEDIA = frozenset({"comment", "job", "run", "task", "temporary_file"})
 """Kinds of records made from media, their `sources`: transcodes, jobs, clips, copies of files, comments."""
+_OF_LAYERS = frozenset({Kind.LOCALIZATION.value, Kind.STATE.value, "version"})
+"""Kinds of which layers are hidden."""
+
+
+@dataclass(frozen=True)
+class HiddenRows:
+    """What a caller does not see of a project, whatever the caller's levels.
+
+    Attributes:
+        versions: layers that are hidden everywhere.
+        copies: layers that are hidden on one media each, while the caller works on another copy.
+    """
+
+    versions: frozenset[int] = frozenset()
+    copies: tuple[HiddenCopy, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.versions or self.copies)
+
+    def has(self, what: str, row: Any) -> bool:
+        """Whether a version or annotation is hidden."""
+        if what == "version":
+            return row.id in self.versions
+        if row.version in self.versions:
+            return True
+        return any(row.version in copy.versions and copy.media in media_of(row) for copy in self.copies)
+
+    def terms(self) -> list[Tree]:
+        """What is true of the annotations that are not hidden; all of these terms hold."""
+        everywhere = [negated(Test("version", Op.IN, tuple(sorted(self.versions))))] if self.versions else []
+        return everywhere + [
+            negated(
+                both(
+                    Test("version", Op.IN, tuple(copy.versions)), Related(Kind.MEDIA, Test("id", Op.IN, (copy.media,)))
+                )
+            )
+            for copy in self.copies
+        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +94,7 @@ class Scope:
         caller: the user.
         needed: the level that the operation needs on its entities and records.
         is_restricted: whether permissions are fine-grained, so that levels differ within a project.
+        is_service: whether it is the service's own work, from which nothing is hidden.
     """
 
     caller: Caller
@@ -63,7 +102,8 @@ class Scope:
     is_restricted: bool
     _known: dict[tuple[str, int], Grants] = field(default_factory=dict)
     _memberships: dict[int, Membership | None] = field(default_factory=dict)
-    _hidden: dict[int, Sequence[HiddenCopy]] = field(default_factory=dict)
+    is_service: bool = False
+    _hidden: dict[int, HiddenRows] = field(default_factory=dict)
 
     @classmethod
     def of(cls, caller: Caller, needed: Level) -> Scope:
@@ -82,15 +122,21 @@ class Scope:
             self._memberships[project] = authentication.membership(self.caller.id, project)
         return self._memberships[project]
 
-    def hidden_copies(self, project: int) -> Sequence[HiddenCopy]:
-        """The layers of media that a member below Full Control does not see, while they work on another copy."""
+    def hidden_rows(self, project: int) -> HiddenRows:
+        """The layers that a caller below Full Control does not see, everywhere or on some media."""
         if project not in self._hidden:
-            own = self.membership(project)
-            found = None
-            if own is not None and authentication.level_of_member(own) < Level.FULL:
-                found = records.find(HIDDEN_LAYERS, project, padded(self.caller.id))
-            self._hidden[project] = () if found is None else tuple(found.tasks.values())
+            self._hidden[project] = HiddenRows()
+            if not self.is_service and self._own_level(project) < Level.FULL:
+                keys = {padded(EVERYBODY), padded(self.caller.id)}
+                found = records.find_many(HIDDEN_LAYERS, project, keys).values()
+                self._hidden[project] = HiddenRows(
+                    frozenset(number for each in found for number in each.versions.values()),
+                    tuple(copy for each in found for copy in each.tasks.values()),
+                )
         return self._hidden[project]
+
+    def _own_level(self, project: int) -> Level:
+        return level_of(self.in_project(project).whole) if self.is_restricted else self._level_of_member(project)
 
     def in_project(self, number: int) -> Grants:
         """The caller's masks in a project, read once."""
@@ -118,13 +164,17 @@ class Scope:
             what: the kind of the part, as in keys.
             find: reads the part, if it exists; called only where levels differ within the project.
         """
-        if not self.is_restricted:
-            return self._level_of_member(project)
-        known = self.in_project(project)
-        if level_of(known.whole) is Level.NONE:
+        whole = self._own_level(project)
+        if whole is Level.NONE or (what in _OF_LAYERS and self._is_hidden(project, what, find())):
             return Level.NONE
+        if not self.is_restricted:
+            return whole
         part = find()
-        return level_of(known.whole if part is None else self._masks(project, what, [part])[0])
+        return whole if part is None else level_of(self._masks(project, what, [part])[0])
+
+    def _is_hidden(self, project: int, what: str, part: Any) -> bool:
+        row = part.entity if isinstance(part, entities.Stored) else part
+        return row is not None and self.hidden_rows(project).has(what, row)
 
     def organization_level(self, organization: int, what: str, part: Any) -> Level:
         """The caller's level on a part of an organization."""
@@ -173,9 +223,12 @@ class Scope:
 
     def visible(self, what: str, found: Iterable[T]) -> list[T]:
         """The records or entities among some of one kind on which the caller has the needed level."""
+        some = list(found)
+        if what in _OF_LAYERS:
+            some = [each for each in some if not self._is_hidden(_project_of(each), what, each)]
         if not self.is_restricted or self.needed is Level.NONE:
-            return list(found)
-        return [each for each in found if level_of(self.mask(what, each)) >= self.needed]
+            return some
+        return [each for each in some if level_of(self.mask(what, each)) >= self.needed]
 
     def visible_ids(self, project: int, kind: Kind, numbers: Iterable[int]) -> set[int]:
         """The ids of entities, deleted ones included, on which the caller has the needed level.
@@ -183,9 +236,15 @@ class Scope:
         The current rows decide, and for a deleted entity its last one until the purge.
         """
         wanted = set(numbers)
-        if not self.is_restricted or self.needed is Level.NONE or kind not in self.terms(project):
+        hides = kind.value in _OF_LAYERS and bool(self.hidden_rows(project))
+        restricts = self.is_restricted and self.needed is not Level.NONE and kind in self.terms(project)
+        if not wanted or not (hides or restricts):
             return wanted
         rows = [entity for entity, _ in owners.get_owners(kind, wanted).values() if entity.project == project]
+        if hides:
+            rows = [row for row in rows if not self._is_hidden(project, kind.value, row)]
+        if not restricts:
+            return {row.id for row in rows}
         masks = self._masks(project, kind.value, rows, past=True)
         return {row.id for row, mask in zip(rows, masks, strict=True) if level_of(mask) >= self.needed}
 
@@ -223,7 +282,7 @@ class Scope:
         return found
 
 
-UNRESTRICTED = Scope(Caller.anonymous(), Level.NONE, is_restricted=False)
+UNRESTRICTED = Scope(Caller.anonymous(), Level.NONE, is_restricted=False, is_service=True)
 """The scope of the service's own work, without restrictions."""
 
 
@@ -249,6 +308,10 @@ def _shown_term(view: GuestView) -> Tree:
     if view.types is not None:
         terms.append(Test("type", Op.IN, view.types))
     return both(*terms)
+
+
+def _project_of(part: Any) -> int:
+    return int(part.entity.project if isinstance(part, entities.Stored) else part.project)
 
 
 def mask_on(known: Grants, what: str, part: Any) -> int:

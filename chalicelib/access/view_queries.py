@@ -26,7 +26,7 @@ from chalicelib.query.check import check
 from chalicelib.query.cost import check_cost
 from chalicelib.query.operators import Op
 from chalicelib.query.statistics.aggregates import Aggregate, Statistics, Written, bind
-from chalicelib.query.tree import Everything, Nearest, Query, Related, Test, Tree, both, negated
+from chalicelib.query.tree import Everything, Nearest, Query, Test, Tree, both
 from chalicelib.storage.view.cache import looking_ahead
 from chalicelib.storage.view.view import View
 from chalicelib.storage.view.views import current, loaded, look_ahead
@@ -169,19 +169,14 @@ def _with_centers(view: View, query: Query, scope: Scope) -> Query:
 
 
 def _terms(scope: Scope, project: int) -> Mapping[Kind, Tree]:
-    """The terms of a scope, and those that hide other copies of a task that the caller works on."""
+    """The terms of a scope, and those that hide layers from the caller."""
     terms = scope.terms(project)
-    blind = [
-        negated(
-            both(Test("version", Op.IN, tuple(copy.versions)), Related(Kind.MEDIA, Test("id", Op.IN, (copy.media,))))
-        )
-        for copy in scope.hidden_copies(project)
-    ]
-    if not blind:
+    hiding = scope.hidden_rows(project).terms()
+    if not hiding:
         return terms
     return {
         **terms,
-        **{kind: both(terms.get(kind, Everything()), *blind) for kind in (Kind.LOCALIZATION, Kind.STATE)},
+        **{kind: both(terms.get(kind, Everything()), *hiding) for kind in (Kind.LOCALIZATION, Kind.STATE)},
     }
 
 
@@ -190,7 +185,7 @@ def definitions_for(definitions: Definitions, scope: Scope) -> Definitions:
 
     Queries have hidden versions, too: which mark of an element they show depends on them.
     """
-    if not scope.is_restricted:
+    if not scope.is_restricted and not scope.hidden_rows(definitions.project):
         return definitions
     reader = scope.for_level(Level.VIEW)
     shown = _visible(definitions, reader)

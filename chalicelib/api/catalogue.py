@@ -57,6 +57,7 @@ _MODULES = (
     "tasks.operations",
     "quality.operations",
     "consensus.operations",
+    "honeypots.operations",
     "inbox.operations",
     "point_samples.operations",
     "measures.operations",

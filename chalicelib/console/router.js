@@ -34,6 +34,7 @@ export const VIEWS = [
   { pattern: "/projects/:project/tasks", load: () => import("./views/tasks.js"), tab: "team" },
   { pattern: "/projects/:project/comments", load: () => import("./views/comments.js"), tab: "team" },
   { pattern: "/projects/:project/quality", load: () => import("./views/quality.js"), tab: "team" },
+  { pattern: "/projects/:project/quality/people", load: () => import("./views/quality_people.js"), tab: "team" },
   { pattern: "/projects/:project/quality/:report", load: () => import("./views/quality.js"), tab: "team" },
   { pattern: "/projects/:project/upload", load: () => import("./views/upload.js"), tab: "upload" },
   { pattern: "/projects/:project/transfers", load: () => import("./views/transfers.js"), tab: "transfers" },

@@ -14,6 +14,7 @@ export const settings = translated("settings", {
     tasks: "My tasks that others change",
     jobs: "My jobs that fail",
     imports: "My imports that fail",
+    quality: "People below the threshold of honeypots",
   },
   ways: { console: "Console", mail: "Mail at once", daily: "Daily mail", none: "Nowhere" },
   // jobs

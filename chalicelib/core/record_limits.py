@@ -65,6 +65,8 @@ LIMITS: dict[str, tuple[Most, ...] | Elsewhere] = {
     "file_type": _TYPES,
     "group": (Most(number=1_000, owner="organization"),),
     "hidden_layers": Elsewhere("one of a member of a project"),
+    "honeypotscore": Elsewhere("one of a member of a project and a set of tasks"),
+    "honeypotset": (Most(number=1_000),),
     "hostedtemplate": (Most(number=500, owner="organization"),),
     "identity": Elsewhere("one of a user with each identity provider"),
     "identityprovider": (Most(number=20, owner="organization"),),

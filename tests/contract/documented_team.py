@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from chalicelib.core.resource import now
+from chalicelib.resources.honeypots import service as honeypots_service
+from chalicelib.resources.tasks.messages import ScoreTask
 from tests.service import Api, join, new_user
 
 
@@ -10,6 +13,7 @@ def team(api: Api, project: int, media: int) -> None:
     comments(api, project, media)
     tasks(api, project, media)
     quality(api, project)
+    honeypots(api, project, media)
     dots = {"name": "Point", "dtype": "dot", "media_types": [api.get(f"Media/{media}").json["type"]]}
     points = api.post(f"LocalizationTypes/{project}", dots).json["id"]
     body = {"media_ids": [media], "type": points, "method": "stratified", "count": 4}
@@ -68,3 +72,19 @@ def quality(api: Api, project: int) -> None:
     api.delete(f"ConsensusLayer/{layer}")
     api.delete(f"Version/{agreed}")
     api.delete(f"Version/{trial}")
+
+
+def honeypots(api: Api, project: int, media: int) -> None:
+    reference = api.get(f"Versions/{project}").json[0]["id"]
+    layer = api.post(f"Versions/{project}", {"name": "Work"}).json["id"]
+    known = {"reference": reference, "media_ids": [media], "least": 1}
+    api.post(f"Tasks/{project}", {"name": "June", "media_ids": [media], "versions": [layer], "honeypots": known})
+    task = api.post(f"NextTask/{project}", {"name": "June"}).json
+    api.patch(f"Task/{task['id']}", {"state": "to review"})
+    honeypots_service.score(ScoreTask(task=task["id"], user=task["assignee"], at=now()))
+    found = api.get(f"Honeypots/{project}").json[0]["uid"]
+    score = api.get(f"HoneypotScores/{project}").json[0]["uid"]
+    api.patch(f"HoneypotScore/{score}", {"suspended": False})
+    api.delete(f"Honeypot/{found}")
+    api.delete(f"Task/{task['id']}")
+    api.delete(f"Version/{layer}")

@@ -29,6 +29,7 @@ from chalicelib.resources.comments.schemas import COMMENT
 from chalicelib.resources.consensus.schemas import CONSENSUS_LAYER
 from chalicelib.resources.imports.schemas import IMPORT
 from chalicelib.resources.quality.schemas import QUALITY_REPORT
+from chalicelib.resources.tasks.honeypot_schemas import HONEYPOT_SCORE, HONEYPOT_SET
 from chalicelib.resources.tasks.schemas import TASK
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
 from chalicelib.resources.webhooks.delivery import PURPOSE
@@ -43,7 +44,7 @@ from tests.service import Api, join, new_user
 OTHERS: tuple[RecordKind[Any], ...] = (
     ALGORITHM, ANALYSIS, ANNOTATOR, APPLET, BOOKMARK, BUCKET_SOURCE, COMMENT, DATASET, EXPORT, FAVORITE, GROUP,
     HOSTED_TEMPLATE, IDENTITY_PROVIDER, IMPORT, INVITATION, SHARE_LINK, JOB, QUALITY_REPORT, RULE, TASK, TEMPORARY_FILE,
-    CONSENSUS_LAYER, ERASURE,
+    CONSENSUS_LAYER, ERASURE, HONEYPOT_SET, HONEYPOT_SCORE,
 )  # fmt: skip
 """Of which one is made straight in the table."""
 LEVELS = ["View Only", "Can Edit", "Can Transfer", "Can Execute", "Full Control"]

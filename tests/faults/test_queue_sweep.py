@@ -31,6 +31,7 @@ from chalicelib.resources.media.messages import ImportImage
 from chalicelib.resources.notifications.messages import MailNotifications
 from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.resources.quality.messages import MakeQualityReport
+from chalicelib.resources.tasks.messages import ScoreTask
 from chalicelib.resources.temporary_files import service as temporary_files_service
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
 from chalicelib.resources.transcodes.messages import AssembleTranscode, EncodePiece, PlanTranscode
@@ -60,6 +61,7 @@ from tests.faults import (
     workflows,
 )
 from tests.faults.crashes import Killed, KilledReading, crasher, points
+from tests.faults.honeypots import hand_in_honeypot
 from tests.faults.later import later
 from tests.faults.rewind import restart, rewinding
 from tests.queue_runner import handlers
@@ -77,7 +79,7 @@ HANDLED = {
     "image": {ImportImage},
     "bulk": {FinishBulkChange},
     "purge": {PurgeProject},
-    "quality": {MakeQualityReport, MakeConsensus},
+    "quality": {MakeQualityReport, MakeConsensus, ScoreTask},
     "notifications": {MailNotifications},
     "compact": {"Compact"},
     "upkeep": {"Upkeep"},
@@ -136,8 +138,10 @@ class Rig:
 
     def _quality(self):
         versions = [self.things["version"], self.things["second_version"]]
+        body = {"versions": versions, "media_ids": [self.things["media"]]}
         for path, more in (("QualityReports", {}), ("ConsensusLayers", {"name": "agreed"})):
-            assert self.owner.post(f"{path}/{self.things['project']}", {"versions": versions, **more}).status == 201
+            assert self.owner.post(f"{path}/{self.things['project']}", {**body, **more}).status == 201
+        hand_in_honeypot(self.owner, self.things, self.streamed, *versions)
 
     def _notifications(self):
         assert self.owner.patch("NotificationSettings", {"mentions": "mail"}).status == 200

@@ -37,6 +37,7 @@ CREATED_BY = {
     "export": ["CreateExport"],
     "favorite": ["CreateFavorite"],
     "group": ["CreateGroup"],
+    "honeypotset": ["CreateTaskList"],
     "hostedtemplate": ["CreateHostedTemplate"],
     "import": ["CreateImport"],
     "invitation": ["CreateInvitation"],

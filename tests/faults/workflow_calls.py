@@ -199,7 +199,14 @@ def overrides(world):  # one line per operation
         "CreateComment": {"also": {"media_id": things["media"]}},
         "CreateConsensusLayer": {"also": {"versions": [things["version"], things["second_version"]]}},
         "CreateQualityReport": {"also": {"versions": [things["version"]], "reference": things["second_version"]}},
-        "CreateTaskList": {"also": {"media_ids": [things["media"]]}},
+        "CreateTaskList": {
+            "also": {
+                "media_ids": [things["media"]],
+                "versions": [things["version"]],
+                "honeypots": {"reference": things["second_version"], "media_ids": [things["media"]]},
+            }
+        },
+        "UpdateHoneypotScore": {"body": {"suspended": True}},
         "CreateFavorite": {"also": {"type": things["localization_type"], "entity_type_name": "Localization"}},
         "UpdateFavorite": named,
         "CreateRowProtection": {"body": {"permission": 1, "media": things["media"], "user": viewer}},

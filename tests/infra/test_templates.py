@@ -329,6 +329,7 @@ def test_every_setting_of_a_deployment_has_a_parameter_or_an_output():
     # of the local stack and of tests, or what no operator has a reason to change
     others = {"s3_endpoint", "aws_endpoint", "gcs_endpoint", "job_engine", "job_files_image", "job_shortest_timeout"}
     others |= {"compact_commits", "log_retention", "deleted_retention", "largest_answer", "pieces_at_once", "view_disk"}
+    others |= {"score_spread"}
     assert fields - known == others
 
 

@@ -11,6 +11,7 @@ export const settings = {
     tasks: "Meine Aufgaben, die andere ändern",
     jobs: "Meine Jobs, die fehlschlagen",
     imports: "Meine Importe, die fehlschlagen",
+    quality: "Personen unter der Schwelle der Kontrollaufgaben",
   },
   ways: { console: "Konsole", mail: "Sofort per E-Mail", daily: "Tägliche E-Mail", none: "Nirgends" },
   kind: "Art",

@@ -11,6 +11,7 @@ export const settings = {
     tasks: "Mis tareas que otros cambian",
     jobs: "Mis trabajos que fallan",
     imports: "Mis importaciones que fallan",
+    quality: "Personas por debajo del umbral de las tareas de control",
   },
   ways: { console: "Consola", mail: "Correo inmediato", daily: "Correo diario", none: "En ningún sitio" },
   kind: "Clase",

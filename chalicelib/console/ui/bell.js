@@ -17,6 +17,7 @@ const ICONS = /** @type {Record<string, string>} */ ({
   tasks: "check",
   jobs: "jobs",
   imports: "import",
+  quality: "plot",
 });
 
 export function Bell() {

@@ -2,7 +2,7 @@
 import { del, get, post } from "../client.js";
 import { html, useEffect, useState } from "../lib.js";
 import { link, navigate } from "../router.js";
-import { project } from "../store.js";
+import { may, project } from "../store.js";
 import { text } from "../strings.js";
 import { word } from "../strings_words.js";
 import { quality as words } from "../strings_team.js";
@@ -49,7 +49,7 @@ function All() {
   ) => html`<tr key=${report.uid}><td><a href=${link(`/projects/${open.id}/quality/${report.uid}`)}>${titleOf(report.spec)}</a>${report.message && html`<div class="small muted">${report.message}</div>`}</td>
     <td>${report.spec.class_attribute ?? words.byType}</td><td class="end number">${report.spec.iou}</td><td><span class=${`chip ${KINDS[report.status] ?? ""}`}>${word(report.status)}</span></td><td class="muted small">${ago(report.created_datetime)}</td>
     <td class="end"><${Button} small kind="quiet" icon="trash" title=${words.deleteOf(titleOf(report.spec))} onClick=${() => remove(report)} /></td></tr>`;
-  return html`<div class="page"><${TeamHead} at="quality">${reports.value?.length ? create : null}<//>
+  return html`<div class="page"><${TeamHead} at="quality">${may("Full Control") && html`<${Button} icon="people" href=${link(`/projects/${open.id}/quality/people`)}>${words.people}<//>`}${reports.value?.length ? create : null}<//>
     <${Await} of=${reports}>${(/** @type {any[]} */ found) =>
       found.length
         ? html`<div class="card scroll"><table class="table"><thead><tr><th>${words.layers}</th><th>${words.classes}</th><th class="end">${words.iou}</th><th>${words.status}</th><th>${words.made}</th><th><span class="visually-hidden">${text.actions}</span></th></tr></thead><tbody>${[...found].reverse().map(row)}</tbody></table></div>`

@@ -2,11 +2,21 @@
 import { post } from "../client.js";
 import { html } from "../lib.js";
 import { project, reload } from "../store.js";
-import { team as words } from "../strings_team.js";
+import { quality, team as words } from "../strings_team.js";
 import { RecordDialog } from "../ui/records.js";
 import { toast } from "../ui/toast.js";
 
 const EACH = "each";
+const hasHoneypots = (/** @type {any} */ values) => Boolean(values.reference);
+
+/** The names of the attributes of localizations. @returns {string[]} */
+export const classAttributes = () => [
+  ...new Set(
+    project.value?.localizationTypes.flatMap((/** @type {any} */ type) =>
+      type.attribute_types.map((/** @type {any} */ each) => each.name),
+    ),
+  ),
+];
 
 /** @param {{onMade: () => void, onClose: () => void}} props */
 export function NewTasks({ onMade, onClose }) {
@@ -14,10 +24,16 @@ export function NewTasks({ onMade, onClose }) {
   const sections = open.sections.map((/** @type {any} */ each) => [`section=${each.id}`, words.folder(each.name)]);
   const layers = open.versions.filter((/** @type {any} */ each) => each.number >= 0);
   const save = async (/** @type {any} */ values) => {
-    const { which = "", layer = "", checklist, due_datetime: due, copies = 1, ...rest } = values;
+    const { which = "", layer = "", checklist, due_datetime: due, copies = 1, ...given } = values;
+    const { reference, share = 10, minimum = 80, class_attribute, ...rest } = given;
+    const honeypots = reference && { reference, share: share / 100, minimum: minimum / 100, class_attribute };
     const versions =
-      layer === EACH ? await makeLayers(values.name, copies) : layer === "" ? undefined : [Number(layer)];
-    const spec = { ...rest, copies, media_query: which, versions, checklist };
+      layer === EACH || (honeypots && layer === "")
+        ? await makeLayers(values.name, copies)
+        : layer === ""
+          ? undefined
+          : [Number(layer)];
+    const spec = { ...rest, copies, media_query: which, versions, checklist, honeypots };
     const { id, existing } = await post(`Tasks/${open.id}`, {
       ...spec,
       due_datetime: due && (due.length === 10 ? `${due}T23:59:59Z` : due),
@@ -25,7 +41,7 @@ export function NewTasks({ onMade, onClose }) {
     toast(words.wasMade(id.length, existing), { kind: "good" });
     onMade();
   };
-  return html`<${RecordDialog} title=${words.newTasks} values=${{ copies: 1, which: "", layer: "" }} onSave=${save} onClose=${onClose} members=${[
+  return html`<${RecordDialog} title=${words.newTasks} values=${{ copies: 1, which: "", layer: "", reference: "", share: 10, minimum: 80 }} onSave=${save} onClose=${onClose} members=${[
     { name: "name", label: words.name, required: true, hint: words.nameHint },
     { name: "which", label: words.which, kind: "select", options: [["", words.allMedia], ...sections] },
     { name: "frames", label: words.framesEach, kind: "number", hint: words.framesHint },
@@ -44,6 +60,28 @@ export function NewTasks({ onMade, onClose }) {
     { name: "instructions", label: words.instructions, kind: "long" },
     { name: "checklist", label: words.checklist, kind: "lines" },
     { name: "due_datetime", label: words.due, hint: words.dueHint },
+    {
+      name: "reference",
+      label: words.honeypots,
+      hint: words.honeypotsHint,
+      kind: "select",
+      options: [["", words.noHoneypots], ...layers.map((/** @type {any} */ each) => [each.id, each.name])],
+    },
+    { name: "share", label: words.honeypotShare, kind: "number", when: hasHoneypots },
+    {
+      name: "minimum",
+      label: words.honeypotMinimum,
+      hint: words.honeypotMinimumHint,
+      kind: "number",
+      when: hasHoneypots,
+    },
+    {
+      name: "class_attribute",
+      label: quality.classes,
+      kind: "select",
+      options: [["", quality.byType], ...classAttributes().map((/** @type {string} */ name) => [name, name])],
+      when: hasHoneypots,
+    },
   ]} />`;
 }
 

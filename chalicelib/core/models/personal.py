@@ -118,13 +118,23 @@ class HiddenCopy(Resource, kw_only=True):
     versions: list[int]
 
 
+EVERYBODY = 0
+"""The `user` of what is hidden from all who have less than Full Control."""
+
+
 class HiddenLayers(Resource, kw_only=True):
-    """What queries of a member leave out, by the ids of the tasks that the member works on."""
+    """What is hidden from a member, or from everybody below Full Control.
+
+    Attributes:
+        tasks: layers of a media, by the ids of the tasks that the member works on.
+        versions: layers that are hidden everywhere, by what needs it.
+    """
 
     uid: str
     project: int
     user: int
     tasks: dict[str, HiddenCopy] = {}
+    versions: dict[str, int] = {}
 
 
 HIDDEN_LAYERS = RecordKind(

@@ -6,11 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from chalicelib.resources.tasks.schemas import Task
+from chalicelib.resources.tasks.schemas import HANDED_IN, Task
 
 Span = tuple[int | None, int | None]
 """The first and the last frame of a unit of work; None for a whole media."""
-HANDED_IN = ("review", "closed")
 
 
 @dataclass(frozen=True)

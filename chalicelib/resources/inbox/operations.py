@@ -42,7 +42,7 @@ def mark_read(call: Call[None, NoQuery, NoticesRead]) -> MessageResponse:
 
 @OPERATIONS.get("/rest/NotificationSettings", "GetNotificationSettings")
 def get_settings(call: Call[None, NoQuery, None]) -> NotificationSettings:
-    """How the caller wants to be told of mentions, tasks, failed jobs and failed imports."""
+    """How the caller wants to be told of mentions, tasks, failed jobs, failed imports and quality."""
     inbox = records.maybe(INBOX, call.caller.id)
     return NotificationSettings() if inbox is None else inbox_service.settings_of(inbox)
 
@@ -52,7 +52,7 @@ def change_settings(call: Call[None, NoQuery, NotificationSettingsUpdate]) -> No
     """Change how the caller wants to be told. Mails of one minute are one mail; a daily mail comes once a day."""
     given = {name: value for name, value in msgspec.structs.asdict(call.body).items() if value is not UNSET}
     if not given:
-        raise BadInput("Nothing to change: give one of mentions, tasks, jobs, imports.")
+        raise BadInput("Nothing to change: give one of mentions, tasks, jobs, imports, quality.")
     notifications_service.inbox_of(call.caller.id)
 
     def change(found: Inbox) -> Inbox:

@@ -13,6 +13,7 @@ _MENTIONS = Meta(description="Comments that mention the user: `console`, `mail` 
 _TASKS = Meta(description="Tasks of the user whose state another person changed.")
 _JOBS = Meta(description="Jobs of the user that failed.")
 _IMPORTS = Meta(description="Imports of the user that failed.")
+_QUALITY = Meta(description="People who are below the threshold of honeypots, for members with Full Control.")
 
 
 class NotificationSettings(Resource, kw_only=True):
@@ -22,6 +23,7 @@ class NotificationSettings(Resource, kw_only=True):
     tasks: Annotated[Way, _TASKS] = "console"
     jobs: Annotated[Way, _JOBS] = "console"
     imports: Annotated[Way, _IMPORTS] = "console"
+    quality: Annotated[Way, _QUALITY] = "console"
 
 
 class NotificationSettingsUpdate(Resource, kw_only=True):
@@ -31,6 +33,7 @@ class NotificationSettingsUpdate(Resource, kw_only=True):
     tasks: Annotated[Way | UnsetType, _TASKS] = UNSET
     jobs: Annotated[Way | UnsetType, _JOBS] = UNSET
     imports: Annotated[Way | UnsetType, _IMPORTS] = UNSET
+    quality: Annotated[Way | UnsetType, _QUALITY] = UNSET
 
 
 class Notice(Resource, kw_only=True):

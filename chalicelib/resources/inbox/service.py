@@ -25,7 +25,7 @@ MOST_LINES = 50
 
 def settings_of(inbox: Inbox) -> NotificationSettings:
     """How a user wants to be told."""
-    return NotificationSettings(mentions=inbox.mentions, tasks=inbox.tasks, jobs=inbox.jobs, imports=inbox.imports)
+    return NotificationSettings(**{name: getattr(inbox, name) for name in NotificationSettings.__struct_fields__})
 
 
 def mark_read(user: int, ids: list[int] | None) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from chalicelib.access import users
 from chalicelib.access.background import scope_of
 from chalicelib.access.scope import Scope
+from chalicelib.core.permissions import Level
 from chalicelib.errors import Forbidden
 from chalicelib.resources.comments import service as comments_service
 from chalicelib.resources.comments.schemas import COMMENT
@@ -15,6 +16,7 @@ from chalicelib.resources.inbox.schemas import Notice
 from chalicelib.resources.jobs.runs import RUN
 from chalicelib.resources.notifications.schemas import Notification
 from chalicelib.resources.tasks import service as tasks_service
+from chalicelib.resources.tasks.honeypot_schemas import HONEYPOT_SCORE
 from chalicelib.resources.tasks.schemas import TASK
 from chalicelib.storage.dynamodb import records
 
@@ -91,11 +93,25 @@ def _of_import(scope: Scope, item: Notification) -> _Told | None:
     return f"An import failed: {_cut(found.message or '')}", "/transfers"
 
 
+def _of_quality(scope: Scope, item: Notification) -> _Told | None:
+    score = records.maybe(HONEYPOT_SCORE, item.subject)
+    if score is None or score.project != item.project or score.suspended_datetime is None or score.score is None:
+        return None
+    if scope.within_project(item.project) < Level.FULL:
+        return None
+    person = users.by_id([score.user]).get(score.user)
+    name = person.username if person else f"User {score.user}"
+    mean = f"{score.score * 100:.0f} %"
+    text = f"{name} has a mean F1 of {mean} in the last {len(score.results)} honeypots of {score.name}"
+    return f"{text}, and gets no more of its tasks.", "/quality/people"
+
+
 _TELLERS: dict[str, Callable[[Scope, Notification], _Told | None]] = {
     "mentions": _of_mention,
     "tasks": _of_task,
     "jobs": _of_job,
     "imports": _of_import,
+    "quality": _of_quality,
 }
 
 

@@ -10,7 +10,7 @@ from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import Resource, Timestamp
 
 Way = Literal["console", "mail", "daily", "none"]
-Topic = Literal["mentions", "tasks", "jobs", "imports"]
+Topic = Literal["mentions", "tasks", "jobs", "imports", "quality"]
 MOST_KEPT = 200
 """Notifications of a user; older ones are dropped."""
 
@@ -21,7 +21,7 @@ class Notification(Resource, kw_only=True):
     id: int
     topic: Topic
     project: int
-    subject: Annotated[str, Meta(description="The id of the comment, task, job or import.")]
+    subject: Annotated[str, Meta(description="The id of the comment, task, job, import or score.")]
     created_datetime: Timestamp
     is_read: bool = False
     mail: Annotated[Literal["mail", "daily"] | None, Meta(description="The mail that it waits for.")] = None
@@ -33,7 +33,7 @@ class Inbox(Resource, kw_only=True):
     Attributes:
         user: whose they are.
         secret: signs the link that unsubscribes.
-        mentions, tasks, jobs, imports: how the user wants to be told of each topic.
+        mentions, tasks, jobs, imports, quality: how the user wants to be told of each topic.
         last: the number of the latest notification.
         items: the latest ones, oldest first.
         mail_due: when a mail that was ordered goes out.
@@ -46,6 +46,7 @@ class Inbox(Resource, kw_only=True):
     tasks: Way = "console"
     jobs: Way = "console"
     imports: Way = "console"
+    quality: Way = "console"
     last: int = 0
     items: list[Notification] = []
     mail_due: Timestamp | None = None

@@ -40,16 +40,22 @@ def inbox_of(user: int) -> Inbox:
     return found
 
 
-def notify(users: Iterable[int], topic: Topic, project: int, subject: int | str) -> None:
+def notify(users: Iterable[int], topic: Topic, project: int, subject: int | str) -> bool:
     """Add a notification for each user who wants one. A failure is logged, and does not stop what it tells of.
 
     Call it before or after the change: a subject that does not exist when the notification is read is not shown.
+
+    Returns:
+        whether all were kept; work that may be repeated repeats it otherwise.
     """
+    failures = 0
     for user in dict.fromkeys(users):
         try:
             _tell(user, topic, project, str(subject))
         except LimnError as failure:
             log.warning("a notification was not kept: %s", type(failure).__name__)
+            failures += 1
+    return not failures
 
 
 def _tell(user: int, topic: Topic, project: int, subject: str) -> None:

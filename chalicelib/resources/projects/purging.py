@@ -56,6 +56,7 @@ from chalicelib.resources.jobs import cleanup
 from chalicelib.resources.jobs.runs import RUN
 from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.resources.quality.schemas import QUALITY_REPORT
+from chalicelib.resources.tasks.honeypot_schemas import HONEYPOT_SCORE, HONEYPOT_SET
 from chalicelib.resources.tasks.schemas import TASK, TASK_WORKFLOW
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
 from chalicelib.resources.webhooks import service as webhooks_service
@@ -87,6 +88,8 @@ PROJECT_KINDS: tuple[RecordKind[Any], ...] = (
     QUALITY_REPORT,
     TASK,
     TASK_WORKFLOW,
+    HONEYPOT_SET,
+    HONEYPOT_SCORE,
     HIDDEN_LAYERS,
     RUN,
     JOB,

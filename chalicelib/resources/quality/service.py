@@ -174,7 +174,7 @@ def _states(report: QualityReport, scope: Scope) -> Iterator[_StateRow]:
     spec = report.spec
     narrowed = [Test("version", Op.IN, tuple(layers_of(spec)))]
     if spec.media_ids is not None:
-        narrowed.append(Test("media", Op.IN, tuple(dict.fromkeys(spec.media_ids))))
+        narrowed.append(Test("media", Op.OVERLAPS, tuple(dict.fromkeys(spec.media_ids))))
     found = filters.parse(Kind.STATE, StateQuery())
     query = replace(found, where=both(found.where, *narrowed), merge=False)
     for document in view_queries.documents(view_queries.current(report.project), query, scope):

@@ -37,6 +37,8 @@ def hide_copies(task: Task, user: int) -> None:
 def hide_derived(project: int, version: int, sources: Collection[int]) -> None:
     """Hide a layer that is made of others from all who work on a copy that is blind to one of those."""
     for found in records.list_children(HIDDEN_LAYERS, project):
+        if any(each in sources for each in found.versions.values()):
+            _hide_everywhere(found, version, sources)
         if any({*sources} & {*copy.versions} and version not in copy.versions for copy in found.tasks.values()):
             _edit(
                 project,
@@ -48,6 +50,14 @@ def hide_derived(project: int, version: int, sources: Collection[int]) -> None:
                     for key, copy in tasks.items()
                 },
             )
+
+
+def _hide_everywhere(found: HiddenLayers, version: int, sources: Collection[int]) -> None:
+    def how(now: HiddenLayers) -> HiddenLayers:
+        more = {f"{key.partition('|')[0]}|{version}": version for key, each in now.versions.items() if each in sources}
+        return msgspec.structs.replace(now, versions={**now.versions, **more})
+
+    records.edit(HIDDEN_LAYERS, found.uid, how)
 
 
 def show_copies(task: Task, user: int) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from chalicelib.access.scope import Scope
 from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.core.resource import now
+from chalicelib.resources.tasks import honeypots
 from chalicelib.resources.tasks.schemas import (
     HOLDER,
     PERSON,
@@ -45,11 +46,15 @@ def _parts(
 ) -> Iterator[list[Task]]:
     user = scope.caller.id
     stages: tuple[Stage, ...] = ("active", "open") if spec.stage == "open" else ("review",)
+    suspended = honeypots.suspensions(project, user)
+    if spec.name in suspended:
+        return
 
     def is_fit(task: Task) -> bool:
         return (
             task.stage in stages
             and spec.name in (None, task.name)
+            and task.name not in suspended
             and waits_for(task, user, now())
             and (task.stage != "open" or workflow.after(task.state, "active") is not None)
             and (task.stage != "review" or (task.assignee != user and _may_move(task, workflow, level)))

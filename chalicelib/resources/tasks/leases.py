@@ -8,6 +8,7 @@ two copies of the same unit, whichever requests race.
 from __future__ import annotations
 
 import contextlib
+import secrets
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -19,9 +20,12 @@ from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.core.resource import now, timestamp
 from chalicelib.core.text.dates import parse_date
 from chalicelib.errors import BadInput, Conflict, Forbidden, LimnError, NotFound
+from chalicelib.queues import send
 from chalicelib.resources.notifications import service as notifications_service
-from chalicelib.resources.tasks import blindness, candidates
+from chalicelib.resources.tasks import blindness, candidates, honeypots
+from chalicelib.resources.tasks.messages import ScoreTask
 from chalicelib.resources.tasks.schemas import (
+    HANDED_IN,
     TASK,
     ChecklistItem,
     NextTaskSpec,
@@ -30,6 +34,7 @@ from chalicelib.resources.tasks.schemas import (
     TaskWorkflow,
 )
 from chalicelib.resources.tasks.workflow import workflow_of
+from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.dynamodb.transactions import Transaction
 
@@ -39,6 +44,10 @@ IDLE_SECONDS = 120.0
 """A longer pause between two actions of a person does not count as time spent."""
 DEFAULT_RENEWAL = 1_800
 """Seconds by which a change by its holder renews a lease."""
+
+
+SCORE_DELAY = 15
+"""Seconds after which the request that hands a task in has ended."""
 
 
 class _HeldByCaller(LimnError):
@@ -63,8 +72,13 @@ def next_task(scope: Scope, project: int, spec: NextTaskSpec, level: Level) -> T
         if task is None:
             return None
         leased = _try_lease(task, scope.caller.id, workflow, spec)
-        if leased is not None:
-            return leased
+        if leased is None:
+            continue
+        if leased.is_scored and leased.name in honeypots.suspensions(project, scope.caller.id):
+            # suspended meanwhile, maybe after those who suspend looked for what the caller holds
+            give_back(leased, scope.caller.id, workflow)
+            continue
+        return leased
     raise Conflict("Others leased the tasks that waited for you, one after the other; retry.")
 
 
@@ -96,6 +110,27 @@ def _try_lease(task: Task, user: int, workflow: TaskWorkflow, spec: NextTaskSpec
     if is_new:
         blindness.show_copies(task, user)
     return None
+
+
+def give_back(task: Task, user: int, workflow: TaskWorkflow) -> None:
+    """Return a task that a person holds to those who may have it; another task stays as it is."""
+
+    def free(found: Task) -> Task | None:
+        if found.leased_by != user or found.stage not in ("active", "review"):
+            return None
+        after = msgspec.structs.replace(
+            found, leased_by=None, leased_until=None, active_at=None, modified_datetime=now()
+        )
+        if found.stage == "active":
+            step = workflow.after(found.state, "open")
+            after.state, after.stage = step.target if step else workflow.states[0].name, "open"
+            after.assignee = None
+        return after
+
+    with contextlib.suppress(NotFound):
+        after = records.edit(TASK, task.id, free, also=lambda change, before, after: _note(change, before, after, user))
+        if after.assignee != user:
+            blindness.show_copies(after, user)
 
 
 def _renew(task: Task, user: int, seconds: int) -> Task:
@@ -144,12 +179,24 @@ def change(task: Task, body: TaskUpdate, user: int, level: Level) -> Task:
         raise BadInput("Nothing to change: give one of state, reason, checklist, lease_seconds.")
     if body.reason is not msgspec.UNSET and body.state is msgspec.UNSET:
         raise BadInput("reason: goes with state.")
+    _order_score(task, workflow, body)
     after = records.edit(TASK, task.id, how, also=lambda change, before, after: _note(change, before, after, user))
     if task.assignee is not None and (after.stage == "closed" or after.assignee != task.assignee):
         blindness.show_copies(after, task.assignee)
     if after.state != task.state and task.assignee not in (None, user):
         notifications_service.notify([task.assignee], "tasks", task.project, task.id)
     return after
+
+
+def _order_score(task: Task, workflow: TaskWorkflow, body: TaskUpdate) -> None:
+    """Order the score of a task that is to be handed in: of all tasks of a set with honeypots, at a random moment.
+
+    It is sent first, so that no crash loses it; of a task that was not handed in there is no score.
+    """
+    is_handed_in = body.state is not msgspec.UNSET and workflow.stage_of(str(body.state)) in HANDED_IN
+    if task.is_scored and is_handed_in and task.stage not in HANDED_IN and task.assignee is not None:
+        delay = SCORE_DELAY + secrets.randbelow(settings().score_spread)
+        send(settings().dataset_queue_url, ScoreTask(task=task.id, user=task.assignee, at=now()), delay)
 
 
 def _tick(items: list[ChecklistItem], done: list[bool]) -> list[ChecklistItem]:
@@ -173,6 +220,8 @@ def _move(task: Task, workflow: TaskWorkflow, body: TaskUpdate, level: Level) ->
     stage = workflow.stage_of(state)
     if stage != task.stage:
         task.leased_by = task.leased_until = task.active_at = None
+        if stage in HANDED_IN and task.stage not in HANDED_IN:
+            task.handed_in_by = task.assignee
         if stage == "open":
             task.assignee = None
     task.state, task.stage = state, stage

@@ -44,10 +44,16 @@ def list_tasks(call: Call[Project, TaskQuery, None]) -> list[Task]:
 def create_tasks(call: Call[Project, NoQuery, TaskSpec]) -> TaskCreated:
     """Make tasks of a selection of media: one for each media, or span of frames, and copy.
 
-    A repeated request adds only the tasks of this name that do not exist yet.
+    A repeated request adds only the tasks of this name that do not exist yet. With `honeypots`, tasks on media whose
+    annotations are known are mixed in; nothing that members below Full Control read tells them apart.
     """
-    numbers, existing = tasks_service.create(call.scope, call.target, call.body)
-    return TaskCreated(message=f"{len(numbers)} tasks created!", id=numbers, existing=existing)
+    made, existing = tasks_service.create(call.scope, call.target, call.body)
+    return TaskCreated(
+        message=f"{len(made)} tasks created!",
+        id=[task.id for task in made],
+        existing=existing,
+        honeypots=sum(task.is_honeypot for task in made),
+    )
 
 
 @OPERATIONS.get("/rest/TaskCounts/{project}", "GetTaskCounts", needs=Permission.VIEW, addresses=WITHIN_PROJECT)

@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, UnsetType, field
 from chalicelib.core.permissions import ProjectLevelName
 from chalicelib.core.records import RecordKind, padded
 from chalicelib.core.resource import Id, Name, Resource, Timestamp
+from chalicelib.resources.tasks.honeypot_schemas import HoneypotSpec
 
 Frame = Annotated[int, Meta(ge=0, le=2**53)]
 Number = Annotated[int, Meta(ge=0)]
@@ -126,12 +127,16 @@ class TaskSpec(Resource, kw_only=True):
     instructions: Annotated[str, Meta(max_length=20_000, description="Markdown.")] = ""
     checklist: Annotated[list[ChecklistText], Meta(max_length=50)] = []
     due_datetime: Timestamp | None = None
+    honeypots: Annotated[
+        HoneypotSpec | None,
+        Meta(description="Mix in tasks on media whose annotations are known. Further requests of the set may omit it."),
+    ] = None
 
 
 class Task(Resource, kw_only=True):
     """A unit of work: one media or span of frames, done once."""
 
-    hidden: ClassVar = frozenset({"stage", "active_at"})
+    hidden: ClassVar = frozenset({"stage", "active_at", "is_scored", "is_honeypot", "handed_in_by"})
 
     id: int
     project: int
@@ -154,6 +159,10 @@ class Task(Resource, kw_only=True):
         int, Meta(description="Seconds spent; pauses above two minutes between actions are left out.")
     ] = 0
     active_at: Timestamp | None = None
+    is_scored: bool = False
+    """Whether its set has honeypots: all of these tasks are treated alike until one is scored in the background."""
+    is_honeypot: bool = False
+    handed_in_by: int | None = None
     created_by: int
     created_datetime: Timestamp
     modified_datetime: Timestamp
@@ -196,6 +205,7 @@ class TaskCreated(Resource, kw_only=True):
     message: str
     id: Annotated[list[int], Meta(description="Ids of the new tasks.")]
     existing: Annotated[int, Meta(description="Tasks of this name that existed already.")] = 0
+    honeypots: Annotated[int, Meta(description="How many of the new tasks are honeypots.")] = 0
 
 
 class NextTaskSpec(Resource, kw_only=True):
@@ -216,6 +226,8 @@ class TaskCount(Resource, kw_only=True):
     seconds: Annotated[int, Meta(description="Time spent, without idle time.")]
 
 
+HANDED_IN: tuple[Stage, ...] = ("review", "closed")
+"""The stages of a task whose work was handed in."""
 HOLDER = "taskholder"
 """The word under which the tasks that a user holds are listed."""
 COPY, PERSON = "copy", "person"

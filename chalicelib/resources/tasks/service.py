@@ -16,6 +16,7 @@ from chalicelib.core.resource import now, timestamp
 from chalicelib.core.text.dates import parse_date
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.media.selection import select
+from chalicelib.resources.tasks import honeypots
 from chalicelib.resources.tasks.schemas import (
     COPY,
     PERSON,
@@ -41,11 +42,11 @@ PER_TRANSACTION = 20
 # --- creation --------------------------------------------------------------------------------------------------------
 
 
-def create(scope: Scope, project: Project, spec: TaskSpec) -> tuple[list[int], int]:
+def create(scope: Scope, project: Project, spec: TaskSpec) -> tuple[list[Task], int]:
     """Create the tasks of a selection that do not exist yet. A repetition after a crash adds what is missing.
 
     Returns:
-        the ids of the new tasks, and how many existed.
+        the new tasks, and how many existed.
 
     Raises:
         BadInput: no or both selections, wrong spans, versions or dates, or too many tasks.
@@ -53,7 +54,11 @@ def create(scope: Scope, project: Project, spec: TaskSpec) -> tuple[list[int], i
     """
     versions = _versions(project.id, spec)
     due = _due(spec.due_datetime)
+    scored = honeypots.set_of(scope, project.id, spec)
     units = list(islice(_units(scope, project.id, spec), MOST_TASKS + 1))
+    known: set[honeypots.Unit] = set()
+    if scored is not None:
+        units, known = honeypots.draw(scope, scored, units, lambda media: _spans(media, spec), MOST_TASKS)
     if len(units) * spec.copies > MOST_TASKS:
         raise BadInput(f"One request creates at most {MOST_TASKS} tasks; select fewer media, or longer spans.")
     moment = now()
@@ -71,6 +76,8 @@ def create(scope: Scope, project: Project, spec: TaskSpec) -> tuple[list[int], i
             instructions=spec.instructions,
             checklist=[ChecklistItem(text=text) for text in spec.checklist],
             due_datetime=due,
+            is_scored=scored is not None,
+            is_honeypot=(media, first, last) in known,
             created_by=scope.caller.id,
             created_datetime=moment,
             modified_datetime=moment,
@@ -78,12 +85,12 @@ def create(scope: Scope, project: Project, spec: TaskSpec) -> tuple[list[int], i
         for media, first, last in units
         for copy in range(spec.copies)
     ]
-    numbers = add_missing(project.id, made)
-    return numbers, len(made) - len(numbers)
+    missing = add_missing(project.id, made)
+    return missing, len(made) - len(missing)
 
 
-def add_missing(project: int, made: Sequence[Task]) -> list[int]:
-    """Store the tasks whose copy of their unit does not exist yet, in the first state; their new ids."""
+def add_missing(project: int, made: Sequence[Task]) -> list[Task]:
+    """Store the tasks whose copy of their unit does not exist yet, in the first state, with new ids; these tasks."""
     state = workflow_of(project).states[0]
     there = records.owners_of(TASK, COPY, [copy_claim(task.unit, task.copy) for task in made])
     missing = [task for task in made if copy_claim(task.unit, task.copy) not in there]
@@ -92,7 +99,7 @@ def add_missing(project: int, made: Sequence[Task]) -> list[int]:
         task.id, task.state, task.stage = number, state.name, state.stage
     for part in batched(missing, PER_TRANSACTION):
         limits.retry_lost_creation(lambda part=part: _store(part))  # type: ignore[misc]
-    return list(numbers)
+    return missing
 
 
 def _due(given: str | None) -> str | None:

@@ -69,7 +69,7 @@ def run(home: Path) -> Iterator[Stack]:
     port, hooks = _free_ports(), _free_ports()
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("LIMN_", "AWS_"))}
     environment = {**kept, "LIMN_HOME": str(home), "PORT": str(port), "LIMN_JOBS": "process"}
-    environment["LIMN_SERVICE_ORIGINS"] = f"http://127.0.0.1:{hooks}"
+    environment |= {"LIMN_SERVICE_ORIGINS": f"http://127.0.0.1:{hooks}", "LIMN_SCORE_SPREAD": "1"}
     with (home / "log").open("wb") as log:
         process = subprocess.Popen([sys.executable, "-m", "infra.local"], env=environment, stdout=log, stderr=log)
     try:

@@ -107,6 +107,15 @@ def report(api, project, **spec):
     return api.get(f"QualityReport/{made.json['uid']}").json
 
 
+def test_a_report_of_some_media_compares_those_only(api, project, layers):
+    first, second, media = layers
+    made = report(api, project, reference=first, versions=[second], media_ids=[media])
+    assert (made["status"], made["results"][0]["overall"]["matched"]) == ("succeeded", 9)
+    other = api.made(f"Medias/{project}", {"type": api.get(f"Media/{media}").json["type"], "name": "b", "md5": ""})
+    made = report(api, project, reference=first, versions=[second], media_ids=[other])
+    assert (made["status"], made["results"][0]["overall"]["matched"]) == ("succeeded", 0)
+
+
 def test_planted_errors_are_found_exactly(api, project, layers):
     first, second, media = layers
     made = report(api, project, reference=first, versions=[second], class_attribute="Label")
@@ -282,3 +291,5 @@ def test_tracks_and_states_of_layers_are_compared(api, project, layers):
     assert result["tracks"]["detection"] == pytest.approx(sum(9 / 11 for n in range(1, 19)) / 19)
     assert result["tracks"]["idf1"] == pytest.approx(0.9)
     assert (result["states"]["agreement"], result["states"]["classes"][0]["recall"]) == (0.5, 0.5)
+    (narrowed,) = report(api, project, reference=first, versions=[second], media_ids=[media])["results"]
+    assert (narrowed["tracks"], narrowed["states"]) == (result["tracks"], result["states"])

@@ -1,0 +1,1 @@
+"""Scores of people on tasks whose reference is known."""
