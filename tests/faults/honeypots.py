@@ -1,10 +1,17 @@
-"""A honeypot that waits to be scored."""
+"""Comparisons of layers that wait to be made: a report, a consensus, a honeypot."""
 
 import pytest
 
 from chalicelib.resources.tasks import leases
 from chalicelib.settings import override
 from tests.service import join, new_user
+
+
+def order_comparisons(owner, things, versions):
+    """Order a report and a consensus of some layers."""
+    body = {"versions": versions, "media_ids": [things["media"]]}
+    for path, more in (("QualityReports", {}), ("ConsensusLayers", {"name": "agreed"})):
+        assert owner.post(f"{path}/{things['project']}", {**body, **more}).status == 201
 
 
 def hand_in_honeypot(owner, things, media, layer, reference):

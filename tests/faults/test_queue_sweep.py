@@ -61,7 +61,7 @@ from tests.faults import (
     workflows,
 )
 from tests.faults.crashes import Killed, KilledReading, crasher, points
-from tests.faults.honeypots import hand_in_honeypot
+from tests.faults.honeypots import hand_in_honeypot, order_comparisons
 from tests.faults.later import later
 from tests.faults.rewind import restart, rewinding
 from tests.queue_runner import handlers
@@ -138,9 +138,7 @@ class Rig:
 
     def _quality(self):
         versions = [self.things["version"], self.things["second_version"]]
-        body = {"versions": versions, "media_ids": [self.things["media"]]}
-        for path, more in (("QualityReports", {}), ("ConsensusLayers", {"name": "agreed"})):
-            assert self.owner.post(f"{path}/{self.things['project']}", {**body, **more}).status == 201
+        order_comparisons(self.owner, self.things, versions)
         hand_in_honeypot(self.owner, self.things, self.streamed, *versions)
 
     def _notifications(self):

@@ -33,6 +33,13 @@ class ConsensusLayerSpec(Resource, kw_only=True):
         str | None,
         Meta(description="The uid of your quality report with a `reference`: a layer weighs what its F1 is there."),
     ] = None
+    by_person: Annotated[
+        bool,
+        Meta(
+            description="Whether a copy of `tasks` weighs what the quality of who did it is: their precision in"
+            " `report`, or else their mean F1 on the honeypots of the set. Who has none weighs the mean of the others."
+        ),
+    ] = False
     agreement: Annotated[
         float,
         Meta(ge=0.5, lt=1, description="An object or class is decided by more than this share of the weight."),
@@ -74,7 +81,7 @@ class Undecided(Resource, kw_only=True):
 class ConsensusLayer(Resource, kw_only=True):
     """A layer made of copies."""
 
-    hidden: ClassVar = frozenset({"user", "round", "after"})
+    hidden: ClassVar = frozenset({"user", "round", "after", "people"})
 
     uid: str
     id: str
@@ -88,6 +95,8 @@ class ConsensusLayer(Resource, kw_only=True):
     version: Annotated[int, Meta(description="The new version; it is there as soon as the status is `running`.")]
     round: int = 0
     after: Annotated[int, Meta(description="The last media that is done.")] = 0
+    people: dict[int, float] = {}
+    """What the copies of each person weigh, as it was when the layer was ordered; empty where layers weigh."""
     kept: Annotated[int, Meta(description="Objects that the new version has.")] = 0
     dropped: Annotated[int, Meta(description="Objects that the copies outvoted.")] = 0
     undecided: Annotated[int, Meta(description="Objects on which the copies disagree; the new version lacks them.")] = 0

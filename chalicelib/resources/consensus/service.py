@@ -40,9 +40,11 @@ from chalicelib.resources.consensus.voting import Drawn, Object, decide, merge, 
 from chalicelib.resources.entities.service import Writer
 from chalicelib.resources.quality import service as quality_service
 from chalicelib.resources.quality import shapes
+from chalicelib.resources.quality.metrics import Tally
 from chalicelib.resources.quality.schemas import QUALITY_REPORT
-from chalicelib.resources.tasks import blindness
+from chalicelib.resources.tasks import blindness, honeypots
 from chalicelib.resources.tasks import service as tasks_service
+from chalicelib.resources.tasks.honeypot_schemas import HONEYPOT_SCORE
 from chalicelib.resources.tasks.schemas import TASK, Task
 from chalicelib.resources.versions import service as versions_service
 from chalicelib.settings import settings
@@ -74,6 +76,7 @@ def order(scope: Scope, project: int, spec: ConsensusLayerSpec) -> ConsensusLaye
         raise BadInput("tasks: a consensus needs two layers; the copies of this set have none, or one for all.")
     quality_service.check(scope, project, spec.comparison(versions))
     _weights(spec, versions, scope.caller.id, project)
+    people = _people(spec, project)
     uid = str(uuid.uuid4())
     made = ConsensusLayer(
         uid=uid,
@@ -84,6 +87,7 @@ def order(scope: Scope, project: int, spec: ConsensusLayerSpec) -> ConsensusLaye
         spec=spec,
         versions=list(dict.fromkeys(versions)),
         version=ids.reserve(VERSION.name)[0],
+        people=people,
     )
     limits.check(CONSENSUS_LAYER, made)
     # sent first, so that no crash leaves a layer that never begins; the function waits for the record
@@ -106,6 +110,27 @@ def _weights(spec: ConsensusLayerSpec, versions: list[int], user: int, project: 
     if not any(found[number] for number in versions):
         raise BadInput("report: no layer agrees with its reference.")
     return {number: found[number] for number in versions}
+
+
+def _people(spec: ConsensusLayerSpec, project: int) -> dict[int, float]:
+    """What the copies of each person weigh; empty where layers weigh. The caller may read the report."""
+    if not spec.by_person:
+        return {}
+    if spec.tasks is None:
+        raise BadInput("by_person: needs tasks, whose copies have each been done by a person.")
+    if spec.report is None:
+        scores = records.list_children(HONEYPOT_SCORE, project, f"{honeypots.uid_of(project, spec.tasks)}|")
+        found = {each.user: each.score for each in scores if each.score is not None}
+    else:
+        tallies: defaultdict[int, Tally] = defaultdict(Tally)
+        for result in records.get(QUALITY_REPORT, spec.report).results or []:
+            for row in result["people"]:
+                tallies[row["user"]].matched += row["matched"]
+                tallies[row["user"]].extra += row["extra"]
+        found = {user: tally.precision or 0.0 for user, tally in tallies.items()}
+    if not any(found.values()):
+        raise BadInput("by_person: nobody has a score above 0, in the report or on honeypots of these tasks.")
+    return found
 
 
 # --- rounds ----------------------------------------------------------------------------------------------------------
@@ -181,7 +206,7 @@ def _decide(layer: ConsensusLayer, scope: Scope) -> tuple[_Round, int | None]:
     coverage: Everywhere | Copies = Everywhere(weights)
     if spec.tasks is not None:
         tasks = records.list_children(TASK, layer.project)
-        coverage = Copies([task for task in tasks if task.name == spec.tasks], weights)
+        coverage = Copies([task for task in tasks if task.name == spec.tasks], weights, layer.people)
     query = quality_service.query_of(spec.comparison(layer.versions))
     query = replace(query, where=both(query.where, Test("media", Op.GT, layer.after)))
     drawn = (Drawn(*each) for each in shapes.rows(layer.project, query, scope, spec.class_attribute))

@@ -1,8 +1,8 @@
 """Matching shapes of one frame of two layers: pure functions without numpy, which functions lack.
 
-Boxes are compared by intersection over union (IoU), polygons and masks by the IoU of their areas on a grid, dots,
-lines, polylines and skeletons by distance. The assignment maximizes the sum of similarities over pairs at or above the
-threshold (Kuhn-Munkres).
+Boxes are compared by intersection over union (IoU), turned ones by that of their outlines, polygons and masks by the
+IoU of their areas on a grid, dots, lines, polylines and skeletons by distance. The assignment maximizes the sum of
+similarities over pairs at or above the threshold (Kuhn-Munkres).
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ class Shape:
         points: corners of a polygon, ends of a line, points of a path or skeleton.
         mask: of a box, its pixels: height, width and run lengths.
         holes: of a polygon.
+        corners: of a turned box, clockwise; `box` has their bounds.
         user: its author.
         week: the week in which it was made, such as `2026-W07`.
         track: the state of its track.
@@ -57,6 +58,7 @@ class Shape:
     track: int | None = None
     mask: tuple[int, int, str] | None = None
     holes: tuple[tuple[Point, ...], ...] = ()
+    corners: tuple[Point, ...] = ()
 
 
 @dataclass(slots=True)
@@ -87,7 +89,52 @@ def similarity(one: Shape, two: Shape, reach: float) -> float:
         return max(0.0, 1 - _distance_of_paths(one, two) / reach)
     if one.kind == "poly" or one.mask or two.mask:
         return _overlap_of_areas(one, two)
-    return overlap_of_boxes(one.box, two.box)
+    return _overlap_of_outlines(one, two) if one.corners or two.corners else overlap_of_boxes(one.box, two.box)
+
+
+def _overlap_of_outlines(one: Shape, two: Shape) -> float:
+    return overlap_of_turned(one.corners or _corners(one), two.corners or _corners(two))
+
+
+def _corners(shape: Shape) -> tuple[Point, ...]:
+    left, top, right, bottom = shape.box
+    return (left, top), (right, top), (right, bottom), (left, bottom)
+
+
+def overlap_of_turned(one: Sequence[Point], two: Sequence[Point]) -> float:
+    """The IoU of two convex outlines, each clockwise where y points down; 0 where their union is empty.
+
+    One is clipped by the edges of the other (I. Sutherland and G. Hodgman, "Reentrant polygon clipping", 1974). A
+    stretch of the picture does not change the IoU, so fractions serve as well as pixels.
+    """
+    shared: list[Point] = list(one)
+    for begin, end in pairwise((*two, two[0])):
+        shared = _clip(shared, begin, end)
+    common = _area(shared)
+    union = _area(one) + _area(two) - common
+    return common / union if union > 0 else 0.0
+
+
+def _clip(outline: Sequence[Point], begin: Point, end: Point) -> list[Point]:
+    """The part of a convex outline to the right of a line, where y points down."""
+
+    def side(point: Point) -> float:
+        return (end[0] - begin[0]) * (point[1] - begin[1]) - (end[1] - begin[1]) * (point[0] - begin[0])
+
+    found: list[Point] = []
+    for first, second in zip(outline, [*outline[1:], *outline[:1]], strict=True):
+        here, there = side(first), side(second)
+        if here >= 0:
+            found.append(first)
+        if (here > 0 > there) or (here < 0 < there):
+            part = here / (here - there)
+            found.append((first[0] + part * (second[0] - first[0]), first[1] + part * (second[1] - first[1])))
+    return found
+
+
+def _area(outline: Sequence[Point]) -> float:
+    edges = zip(outline, [*outline[1:], *outline[:1]], strict=True)
+    return abs(sum(x * v - u * y for (x, y), (u, v) in edges)) / 2
 
 
 def overlap_of_boxes(one: tuple[float, float, float, float], two: tuple[float, float, float, float]) -> float:
@@ -165,9 +212,9 @@ def _cells(shape: Shape, corner: Point, scale: tuple[float, float], size: tuple[
     def place(x: float, y: float) -> Point:
         return (x - corner[0]) * scale[0], (y - corner[1]) * scale[1]
 
-    if shape.kind == "poly":
+    if shape.kind == "poly" or shape.corners:
         draw = ImageDraw.Draw(picture)
-        draw.polygon([place(*point) for point in shape.points], fill=1)
+        draw.polygon([place(*point) for point in shape.corners or shape.points], fill=1)
         for hole in shape.holes:
             draw.polygon([place(*point) for point in hole], fill=0)
     else:

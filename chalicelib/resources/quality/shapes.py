@@ -14,9 +14,11 @@ from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.definitions import LocalizationType
+from chalicelib.core.values.refinements import corners
 from chalicelib.formats.refined import ShapeDocument
 from chalicelib.query.tree import Query, Sort
 from chalicelib.resources.quality.matching import Shape
+from chalicelib.storage.dynamodb import entities
 
 
 class Row(ShapeDocument, kw_only=True):
@@ -44,13 +46,32 @@ def rows(project: int, query: Query, scope: Scope, attribute: str | None) -> Ite
     view = view_queries.current(project)
     known = view.definitions.types(Kind.LOCALIZATION)
     types = {number: each for number, each in known.items() if isinstance(each, LocalizationType)}
+    size_of = lru_cache(maxsize=1024)(_size_of)
     ordered = replace(query, merge=False, sort=(Sort("$media"), Sort("$frame")))
     for document in view_queries.documents(view, ordered, scope):
         row = _decode(document)
         type_ = types.get(row.type)
         shape = _shape_of(row, type_.dtype, attribute, type_.name) if type_ else None
-        if shape is not None:
-            yield row, shape
+        if shape is None:
+            continue
+        if shape.kind == "box" and row.angle and not shape.mask and (size := size_of(row.media)):
+            _turn(shape, row.angle, size)
+        yield row, shape
+
+
+def _size_of(media: int) -> tuple[float, float] | None:
+    """Width and height of a media in pixels; None where they are not known."""
+    found = entities.many(Kind.MEDIA, [media]).get(media)
+    width, height = getattr(found and found.entity, "width", None), getattr(found and found.entity, "height", None)
+    return (width, height) if width and height else None
+
+
+def _turn(shape: Shape, angle: float, size: tuple[float, float]) -> None:
+    """Turn a box about its centre, in pixels."""
+    left, top, right, bottom = shape.box
+    shape.corners = tuple(corners((left, top, right - left, bottom - top), angle, size))
+    xs, ys = zip(*shape.corners, strict=True)
+    shape.box = min(xs), min(ys), max(xs), max(ys)
 
 
 def label_of(attributes: dict[str, Any], attribute: str | None, name: str) -> str:

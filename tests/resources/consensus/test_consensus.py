@@ -8,6 +8,8 @@ from chalicelib.resources.consensus import service as consensus_service
 from chalicelib.resources.consensus import voting
 from chalicelib.resources.quality.matching import Shape
 from chalicelib.resources.quality.shapes import Row
+from chalicelib.resources.tasks.honeypot_schemas import HONEYPOT_SCORE, HONEYPOT_SET, HoneypotScore
+from chalicelib.storage.dynamodb import records
 from tests.resources.media.samples import media_type
 from tests.resources.tasks.test_tasks import made as made_tasks
 from tests.resources.tasks.test_tasks import member
@@ -214,3 +216,41 @@ class TestLayers:
         assert member(project, "Can Execute").post(f"ConsensusLayers/{project}", body).status == 403
         assert member(project, "Full Control").get(f"ConsensusLayer/{uid}").status == 404
         assert api.delete(f"ConsensusLayer/{uid}").status == 200
+
+
+class TestPeople:
+    """Three copies of one media: one person with a high score says eel, two with low ones say cod."""
+
+    @pytest.fixture
+    def copies(self, api, project, world):
+        media, layers, draw = world
+        honeypots = {"reference": api.made(f"Versions/{project}", {"name": "truth"}), "media_ids": media[1:]}
+        made_tasks(api, project, media, copies=3, versions=layers, honeypots=honeypots)
+        people = [member(project) for _ in layers]
+        found = records.list_children(HONEYPOT_SET, project)[0]
+        for index, person in enumerate(people):
+            while (answer := person.post(f"NextTask/{project}", {})).status == 200:
+                task = answer.json
+                if task["media_id"] == media[0]:
+                    draw(task["version"], media[0], 1, by=person, label="cod" if index else "eel")
+                assert person.patch(f"Task/{task['id']}", {"state": "to review"}).status == 200
+            result = {"uid": f"{found.uid[:-1]}{index}", "id": "", "project": project, "name": "survey"}
+            score = HoneypotScore(**result, set=found.uid, user=person.user.id, score=0.2 if index else 0.9)
+            records.create(HONEYPOT_SCORE, score)
+        return people
+
+    def test_a_copy_weighs_what_its_person_scores_on_honeypots(self, api, project, copies):
+        made = consensus(api, project, tasks="survey", by_person=True)
+        assert [made[name] for name in ("status", "kept", "undecided")] == ["succeeded", 1, 0]
+        (box,) = api.get(f"Localizations/{project}", version=made["version"]).json
+        assert box["attributes"] == {"Label": "eel"}
+        made = consensus(api, project, tasks="survey", name="equal")
+        (box,) = api.get(f"Localizations/{project}", version=made["version"]).json
+        assert box["attributes"] == {"Label": "cod"}
+
+    def test_people_weigh_only_where_they_have_done_tasks_and_have_scores(self, api, project, world):
+        (media, _), layers, _ = world
+        for body in ({"versions": layers}, {"tasks": "survey"}):
+            made_tasks(api, project, [media], copies=3, versions=layers)
+            answer = api.post(f"ConsensusLayers/{project}", {"name": "agreed", "by_person": True, **body})
+            assert (answer.status, "by_person" in str(answer.json)) == (400, True)

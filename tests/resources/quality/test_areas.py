@@ -5,6 +5,7 @@ import random
 import pytest
 
 from chalicelib.core.values import rle
+from chalicelib.core.values.refinements import corners
 from chalicelib.resources.quality import matching
 from chalicelib.resources.quality.matching import Shape
 from tests.resources.media.samples import media_type
@@ -84,3 +85,48 @@ def test_a_report_compares_masks_by_their_pixels(api, project):
     api.drain()
     (result,) = api.get(f"QualityReport/{uid}").json["results"]
     assert [result["overall"][name] for name in ("matched", "missing", "extra", "mean_iou")] == [1, 1, 1, 1.0]
+
+
+def turned(number, box, angle, size=(WIDE, HIGH)):
+    left, top, width, height = box
+    found = tuple(corners(box, angle, size))
+    xs, ys = zip(*found, strict=True)
+    bounds = (min(xs), min(ys), max(xs), max(ys)) if angle else (left, top, left + width, top + height)
+    return Shape(number, "box", "", bounds, corners=found if angle else ())
+
+
+def test_a_square_and_itself_turned_by_half_a_right_angle_share_an_octagon():
+    one, two = (turned(n, (0.3, 0.3, 0.4, 0.4), angle, (100, 100)) for n, angle in ((1, 0), (2, 45)))
+    shared = 2 * (2**0.5 - 1)
+    assert matching.similarity(one, two, 0.02) == pytest.approx(shared / (2 - shared))
+    assert matching.similarity(two, one, 0.02) == pytest.approx(shared / (2 - shared))
+
+
+def test_turned_boxes_overlap_as_their_outlines_drawn_as_polygons():
+    chance = random.Random(4)
+    for _ in range(200):
+        place = [(chance.uniform(0.2, 0.4), chance.uniform(0.2, 0.4), chance.uniform(0.1, 0.4), 0.3) for _ in range(2)]
+        one, two = (turned(n, box, chance.uniform(-180, 180)) for n, box in enumerate(place))
+        found = matching.similarity(one, two, 0.02)
+        drawn = (Shape(each.id, "poly", "", each.box, each.corners) for each in (one, two))
+        assert found == pytest.approx(matching.similarity(*drawn, 0.02), abs=0.03)
+        assert matching.similarity(one, one, 0.02) == pytest.approx(1)
+
+
+def test_turned_boxes_of_layers_are_compared_as_they_lie(api, project):
+    video = media_type(project)
+    media = api.made(f"Medias/{project}", {"type": video, "name": "a.mp4", "md5": ""})
+    api.patch(f"Media/{media}", {"width": 200, "height": 100})
+    spec = {"name": "b", "dtype": "box", "media_types": [video], "refinements": ["angle"]}
+    kind = api.made(f"LocalizationTypes/{project}", spec)
+    layers = [api.made(f"Versions/{project}", {"name": name}) for name in ("one", "same", "across")]
+    box = {"media_id": media, "type": kind, "frame": 0, "x": 0.3, "y": 0.4, "width": 0.4, "height": 0.2}
+    boxes = [{**box, "version": layer, "angle": angle} for layer, angle in zip(layers, (30, 30, -60), strict=True)]
+    assert api.post(f"Localizations/{project}", boxes).status == 201
+    body = {"reference": layers[0], "versions": layers[1:], "iou": 0.1}
+    report = api.post(f"QualityReports/{project}", body).json["uid"]
+    api.drain()
+    same, across = api.get(f"QualityReport/{report}").json["results"]
+    assert same["overall"]["mean_iou"] == pytest.approx(1)
+    # 80 by 20 pixels each, crossing at a right angle: 400 of 2,800
+    assert across["overall"]["mean_iou"] == pytest.approx(1 / 7)
