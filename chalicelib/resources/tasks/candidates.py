@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 
 from chalicelib.access.scope import Scope
 from chalicelib.core.permissions import LEVEL_OF, Level
@@ -46,15 +47,16 @@ def _parts(
 ) -> Iterator[list[Task]]:
     user = scope.caller.id
     stages: tuple[Stage, ...] = ("active", "open") if spec.stage == "open" else ("review",)
-    suspended = honeypots.suspensions(project, user)
-    if spec.name in suspended:
-        return
+    suspensions = cache(lambda: honeypots.suspensions(project, user))  # read where a set has honeypots
+
+    def is_suspended(task: Task) -> bool:
+        return task.is_scored and task.name in suspensions()
 
     def is_fit(task: Task) -> bool:
         return (
             task.stage in stages
             and spec.name in (None, task.name)
-            and task.name not in suspended
+            and not is_suspended(task)
             and waits_for(task, user, now())
             and (task.stage != "open" or workflow.after(task.state, "active") is not None)
             and (task.stage != "review" or (task.assignee != user and _may_move(task, workflow, level)))
@@ -72,6 +74,8 @@ def _parts(
         yield keep_fitting(ended)
     for part in _pages_of_stage(project, stages[-1], spec.name):
         yield keep_fitting(part)
+        if spec.name is not None and all(map(is_suspended, part)):
+            return  # so are the others of the set
 
 
 def waits_for(task: Task, user: int, moment: str) -> bool:

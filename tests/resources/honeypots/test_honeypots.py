@@ -166,6 +166,7 @@ class TestSecrecy:
 
     def test_every_task_of_the_set_is_sent_to_be_scored(self, survey):
         survey.make()
+        survey.api.drain()
         ada = survey.member()
         for _ in range(8):
             task = ada.post(f"NextTask/{survey.project}", {}).json
