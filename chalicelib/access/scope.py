@@ -207,7 +207,7 @@ class Scope:
         if view is None or what not in (Kind.LOCALIZATION, Kind.STATE):
             return masks
         rows = [part.entity if isinstance(part, entities.Stored) else part for part in parts]
-        return [mask if _is_shown(view, row) else 0 for mask, row in zip(masks, rows, strict=True)]
+        return [mask if view.shows(row) else 0 for mask, row in zip(masks, rows, strict=True)]
 
     # --- masks and what they allow ---------------------------------------------------------------------------------
 
@@ -286,18 +286,8 @@ UNRESTRICTED = Scope(Caller.anonymous(), Level.NONE, is_restricted=False, is_ser
 """The scope of the service's own work, without restrictions."""
 
 
-def _is_shown(view: GuestView, row: Any) -> bool:
-    """Whether a share link shows an annotation on media that it shows."""
-    return (
-        view.has_annotations
-        and (view.frames is None or (row.frame is not None and view.frames[0] <= row.frame < view.frames[1]))
-        and (view.versions is None or row.version in view.versions)
-        and (view.types is None or row.type in view.types)
-    )
-
-
 def _shown_term(view: GuestView) -> Tree:
-    """The term that is true of annotations as `_is_shown`."""
+    """The term that is true of the annotations that `GuestView.shows`."""
     if not view.has_annotations:
         return Nothing()
     terms: list[Tree] = []

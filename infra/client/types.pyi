@@ -556,6 +556,7 @@ class ConsensusLayerSpec(TypedDict, total=False):
     tasks: str | None
     versions: list[int] | None
     report: str | None
+    by_person: bool
     agreement: float
     review: bool
     class_attribute: str | None
@@ -987,6 +988,49 @@ class HistoryEntry(TypedDict):
     action: Literal["created", "deleted", "restored", "updated"]
     old: dict[str, Any] | None
     new: dict[str, Any] | None
+class HoneypotResult(TypedDict, total=False):
+    task: Required[int]
+    media_id: Required[int]
+    start_frame: int | None
+    end_frame: int | None
+    version: Required[int]
+    matched: Required[int]
+    missing: Required[int]
+    extra: Required[int]
+    f1: Required[float]
+    handed_in: Required[str]
+class HoneypotScore(TypedDict, total=False):
+    uid: Required[str]
+    id: Required[str]
+    project: Required[int]
+    set: Required[str]
+    name: Required[str]
+    user: Required[int]
+    score: float | None
+    results: list[HoneypotResult]
+    suspended_datetime: str | None
+    reinstated_datetime: str | None
+class HoneypotScoreUpdate(TypedDict):
+    suspended: bool
+class HoneypotSet(TypedDict):
+    uid: str
+    id: str
+    project: int
+    name: str
+    spec: HoneypotSpec | None
+    created_by: int
+    created_datetime: str
+class HoneypotSpec(TypedDict, total=False):
+    reference: Required[int]
+    share: float | None
+    media_ids: list[int] | None
+    minimum: float
+    last: int
+    least: int
+    class_attribute: str | None
+    class_aware: bool
+    iou: float
+    distance: float
 class HostedTemplate(TypedDict, total=False):
     id: Required[int]
     organization: Required[int]
@@ -1738,7 +1782,7 @@ class NotFoundResponse(TypedDict, total=False):
     details: str
 class Notice(TypedDict):
     id: int
-    topic: Literal["imports", "jobs", "mentions", "tasks"]
+    topic: Literal["imports", "jobs", "mentions", "quality", "tasks"]
     project: int
     text: str
     link: str
@@ -1751,11 +1795,13 @@ class NotificationSettings(TypedDict, total=False):
     tasks: Literal["console", "daily", "mail", "none"]
     jobs: Literal["console", "daily", "mail", "none"]
     imports: Literal["console", "daily", "mail", "none"]
+    quality: Literal["console", "daily", "mail", "none"]
 class NotificationSettingsUpdate(TypedDict, total=False):
     mentions: Literal["console", "daily", "mail", "none"]
     tasks: Literal["console", "daily", "mail", "none"]
     jobs: Literal["console", "daily", "mail", "none"]
     imports: Literal["console", "daily", "mail", "none"]
+    quality: Literal["console", "daily", "mail", "none"]
 class NotifySpec(TypedDict, total=False):
     message: Required[str]
     send_as_file: int | None
@@ -2482,6 +2528,7 @@ class TaskCreated(TypedDict, total=False):
     message: Required[str]
     id: Required[list[int]]
     existing: int
+    honeypots: int
 class TaskSpec(TypedDict, total=False):
     name: Required[str]
     media_ids: list[int] | None
@@ -2493,6 +2540,7 @@ class TaskSpec(TypedDict, total=False):
     instructions: str
     checklist: list[str]
     due_datetime: str | None
+    honeypots: HoneypotSpec | None
 class TaskState(TypedDict):
     name: str
     stage: Literal["active", "closed", "open", "review"]
@@ -3038,6 +3086,10 @@ class GroupQuery(TypedDict, total=False):
 class HistoryQuery(TypedDict, total=False):
     after: int
     stop: int
+class HoneypotScoreQuery(TypedDict, total=False):
+    name: str
+    user: int
+    suspended: bool
 class ImageFileQuery(TypedDict):
     role: Literal["image", "thumbnail", "thumbnail_gif"]
 class JobGroupQuery(TypedDict, total=False):

@@ -10,7 +10,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterable
 from hashlib import sha256
 from itertools import accumulate, pairwise
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -51,6 +51,15 @@ class GuestView(Struct, kw_only=True, frozen=True):
     dataset: str = ""
     comment: int = 0
     downloads: bool = False
+
+    def shows(self, row: Any) -> bool:
+        """Whether an annotation is shown on media that are shown."""
+        return (
+            self.has_annotations
+            and (self.frames is None or (row.frame is not None and self.frames[0] <= row.frame < self.frames[1]))
+            and (self.versions is None or row.version in self.versions)
+            and (self.types is None or row.type in self.types)
+        )
 
 
 class Credential(Struct, kw_only=True, omit_defaults=True):
