@@ -25,8 +25,8 @@ from app import app  # noqa: E402
 from chalicelib.access import passwords  # noqa: E402
 from chalicelib.api.router import Router  # noqa: E402
 from chalicelib.api.routes import functions, routes  # noqa: E402
+from chalicelib.core.models.accounts import AFFILIATION, USER, Affiliation, Membership, ProjectSpec, User  # noqa: E402
 from chalicelib.core.models.accounts import MEMBERSHIP as MEMBERSHIP_RECORD  # noqa: E402
-from chalicelib.core.models.accounts import USER, Membership, ProjectSpec, User  # noqa: E402
 from chalicelib.core.resource import now  # noqa: E402
 from chalicelib.errors import NotFound  # noqa: E402
 from chalicelib.resources.projects import service as projects_service  # noqa: E402
@@ -172,6 +172,14 @@ def new_sibling(api: Api, project: int) -> int:
     organization = api.get(f"Project/{project}").json["organization"]
     number: int = api.made("Projects", {"name": f"project {next(_names)}", "organization": organization})
     return number
+
+
+def affiliate(api: Api, organization: int) -> None:
+    """Make a user a member of an organization."""
+    assert api.user
+    number = ids.reserve(AFFILIATION.name)[0]
+    made = Affiliation(id=number, organization=organization, user=api.user.id, permission="Member")
+    records.create(AFFILIATION, made)
 
 
 def join(api: Api, project: int, level: str) -> None:

@@ -12,7 +12,6 @@ import msgspec
 
 from chalicelib.access.groups import GROUP
 from chalicelib.access.identities.providers import IDENTITY_PROVIDER
-from chalicelib.core.models.accounts import AFFILIATION, Affiliation
 from chalicelib.core.models.algorithms import ALGORITHM, ANALYSIS, APPLET
 from chalicelib.core.models.datasets import DATASET, EXPORT
 from chalicelib.core.models.integrations import BUCKET, HOSTED_TEMPLATE, JOB_CLUSTER
@@ -39,7 +38,7 @@ from chalicelib.storage import sealing
 from chalicelib.storage.dynamodb import ids, records
 from infra.emulator.dynamodb import rows
 from tests.contract.examples import required_of
-from tests.service import Api, join, new_user
+from tests.service import Api, affiliate, join, new_user
 
 OTHERS: tuple[RecordKind[Any], ...] = (
     ALGORITHM, ANALYSIS, ANNOTATOR, APPLET, BOOKMARK, BUCKET_SOURCE, COMMENT, DATASET, EXPORT, FAVORITE, GROUP,
@@ -162,7 +161,7 @@ def build() -> World:  # noqa: PLR0915 one of everything
     elsewhere = neighbour.made("Organizations", {"name": f"{other} {uuid.uuid4().hex[:6]}"})
     neighbour.made("Projects", {"name": other, "organization": elsewhere})
     organization_member = new_user()
-    _affiliate(organization_member, organization)
+    affiliate(organization_member, organization)
     inactive = new_user()
     join(inactive, project, "Full Control")
     administration.set_active(inactive.user, active=False)
@@ -186,11 +185,3 @@ def _minimal(kind: RecordKind[Any], things: dict[str, Any]) -> Any:
     members[kind.identity] = number
     records.create(kind, msgspec.convert(members, kind.struct))
     return number
-
-
-def _affiliate(who: Api, organization: int) -> None:
-    assert who.user
-    number = ids.reserve(AFFILIATION.name)[0]
-    records.create(
-        AFFILIATION, Affiliation(id=number, organization=organization, user=who.user.id, permission="Member")
-    )

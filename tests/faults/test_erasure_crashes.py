@@ -9,18 +9,18 @@ from contextlib import suppress
 import msgspec
 import pytest
 
-from chalicelib.core.log.audit import fault_in
-from chalicelib.core.models.accounts import AFFILIATION, USER, Affiliation
+from chalicelib.core.models.accounts import USER
 from chalicelib.core.models.personal import ERASURE
 from chalicelib.errors import LimnError
 from chalicelib.resources.erasures import work
 from chalicelib.resources.erasures.messages import ErasePerson
 from chalicelib.storage.audit import chain
-from chalicelib.storage.dynamodb import ids, records
+from chalicelib.storage.dynamodb import records
+from infra.client.cli.audit_commands import verify
 from tests import everywhere
 from tests.faults.crashes import Killed, crasher, points
 from tests.faults.rewind import restart, rewinding
-from tests.service import join, new_project, new_user
+from tests.service import affiliate, join, new_project, new_user
 
 NAME = "qanary-of-crashes"
 SHARE = 12
@@ -39,9 +39,7 @@ def rig():
         )
         project = new_project(owner)
         organization = owner.get(f"Project/{project}").json["organization"]
-        number = ids.reserve(AFFILIATION.name)[0]
-        made = Affiliation(id=number, organization=organization, user=person.user.id, permission="Member")
-        records.create(AFFILIATION, made)
+        affiliate(person, organization)
         join(person, project, "Can Edit")
         kind = owner.made(f"MediaTypes/{project}", {"name": "image", "dtype": "image"})
         media = owner.made(f"Medias/{project}", {"type": kind, "name": "a.jpg", "md5": ""})
@@ -86,7 +84,7 @@ def sweep(rig, chosen):
         restart()
         said = ask(owner, organization, user)
         left = everywhere.find(NAME)
-        if said.status != 201 or left or fault_in(chain.entries(organization)):
+        if said.status != 201 or left or verify(map(msgspec.to_builtins, chain.entries(organization))).fault:
             wrong.append(f"{mode} call {number}, {calls[number - 1]}: {said.status} {left}")
         states = {each.status for each in records.list_linked(ERASURE, "organization", organization)}
         if states != {"Completed"}:

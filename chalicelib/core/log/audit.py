@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -111,31 +111,3 @@ def digest(entry: Mapping[str, Any]) -> str:
     apart = {"hash", "salt", "erased_datetime", *(entry.get("digests") or ())}
     known = {name: value for name, value in entry.items() if value is not None and name not in apart}
     return sha256(json.dumps(known, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()).hexdigest()
-
-
-def _is_unchanged(entry: AuditEntry) -> bool:
-    """Whether an entry has its hash, and its digests are of what it says of a person, unless that was erased."""
-    digests = entry.digests or {}
-    given = {name: value for name in digests if (value := getattr(entry, name, None)) is not None}
-    are_right = all(digest_of(entry.salt or "", name, value) == digests[name] for name, value in given.items())
-    return (
-        digest(answer(entry)) == entry.hash
-        and are_right
-        and (bool(entry.erased_datetime) or given.keys() == digests.keys())
-    )
-
-
-def fault_in(entries: Iterable[AuditEntry]) -> str:
-    """The first fault of a chain, whose older part may have expired: a changed, missing or moved entry; else empty."""
-    before: AuditEntry | None = None
-    for entry in entries:
-        if not _is_unchanged(entry):
-            return f"Entry {entry.number} was changed: its hash is another."
-        if before is not None and entry.number != before.number + 1:
-            return f"Entry {before.number + 1} is missing."
-        if before is not None and entry.previous != before.hash:
-            return f"Entry {entry.number} does not follow entry {before.number}: the hash that it names is another."
-        if entry.number == 1 and entry.previous != FIRST:
-            return "Entry 1 is not the first one."
-        before = entry
-    return ""

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -34,32 +34,48 @@ def audit(
     """
     session: Session = context.obj
     lines: list[bytes] = []
-    fault, last, found = check(_fetch(session.client(), organization, lines), head)
+    log = verify(_fetch(session.client(), organization, lines), head)
     if output is not None:
         output.write_bytes(b"".join(line + b"\n" for line in lines))
-    if fault:
-        raise Failure(f"The audit log of organization {organization} is damaged. {fault}")
-    if head is not None and not found:
+    if log.fault:
+        raise Failure(f"The audit log of organization {organization} is damaged. {log.fault}")
+    if head is not None and not log.has_head:
         raise Failure(f"The audit log of organization {organization} is damaged. It does not contain {head}.")
-    document = {"organization": organization, "entries": len(lines), "head": last}
-    session.output.result(document, f"{len(lines)} entries, none changed or missing. Head: {last}")
+    document = {"organization": organization, "entries": len(lines), "erased": log.erased, "head": log.last}
+    erased = f" {log.erased} without name and network address, which were erased." if log.erased else ""
+    session.output.result(document, f"{len(lines)} entries, none changed or missing.{erased} Head: {log.last}")
 
 
-def check(entries: Iterable[dict[str, Any]], head: str | None = None) -> tuple[str, str, bool]:
-    """The first fault of a chain (empty without one), its last `NUMBER:HASH`, and whether it contains `head`."""
+class Verified(NamedTuple):
+    """What a chain of entries shows."""
+
+    fault: str
+    """Its first fault: an entry that was changed, removed or moved. Empty without one."""
+    last: str = ""
+    """`NUMBER:HASH` of its last entry. Empty without entries, or with a fault."""
+    has_head: bool = False
+    """Whether it contains the given head."""
+    erased: int = 0
+    """The number of entries from which the name and network address of a person were erased."""
+
+
+def verify(entries: Iterable[dict[str, Any]], head: str | None = None) -> Verified:
+    """Verify a chain, as answers show its entries. Its older part may have expired."""
     before: dict[str, Any] | None = None
-    found = False
+    has_head = False
+    erased = 0
     for entry in entries:
         number = entry["number"]
         if not _is_unchanged(entry):
-            return f"Entry {number} was changed.", "", False
+            return Verified(f"Entry {number} was changed.")
         if before is not None and number != before["number"] + 1:
-            return f"Entry {before['number'] + 1} is missing.", "", False
+            return Verified(f"Entry {before['number'] + 1} is missing.")
         if entry["previous"] != (before["hash"] if before else entry["previous"] if number > 1 else _FIRST):
-            return f"Entry {number} does not follow entry {number - 1}.", "", False
+            return Verified(f"Entry {number} does not follow entry {number - 1}.")
         before = entry
-        found = found or f"{number}:{entry['hash']}" == head
-    return "", f"{before['number']}:{before['hash']}" if before else "", found
+        has_head = has_head or f"{number}:{entry['hash']}" == head
+        erased += bool(entry.get("erased_datetime"))
+    return Verified("", f"{before['number']}:{before['hash']}" if before else "", has_head, erased)
 
 
 def _is_unchanged(entry: dict[str, Any]) -> bool:
