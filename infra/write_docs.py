@@ -34,8 +34,9 @@ _HEAD = re.compile(
 )
 _INTRODUCTION = """# Decisions
 
-Half a page each, for what a newcomer would otherwise ask. A decision that changes gets a new entry, and the status of
-the old one names it. This index is written by `make docs` from the first lines of the files.
+Half a page each, for what a newcomer would otherwise ask. A decision that changes gets a new entry. The status of the
+old one names it, until what still helps a reader is in the new one and the old file goes. Numbers are not given again.
+This index is written by `make docs` from the first lines of the files.
 """
 
 
