@@ -120,7 +120,6 @@ export const annotate = translated("annotate", {
   selectedCount: (/** @type {number} */ count) => `${plural(count, "annotation")} selected`,
   isSelected: (/** @type {string} */ label) => `${label} is selected`,
   remove: "Delete",
-  several: "several values",
   trackOf: (/** @type {number} */ count) => plural(count, "frame"),
   layerActive: "Draw here",
   layerVisible: (/** @type {string} */ name) => `Show ${name}`,
@@ -128,9 +127,7 @@ export const annotate = translated("annotate", {
   notRemoved: "What lies in another layer is deleted there: choose Draw here for that layer first.",
   addLayer: "New layer",
   layerName: "Name of the layer",
-  layerBase: "Annotations of the layer you draw in now show through.",
   create: "Create",
-  geometry: "Position and size",
   noAttributes: "This type has no attributes.",
   author: (/** @type {string} */ name, /** @type {string} */ when) => `Changed by ${name}, ${when}`,
   mine: "not saved yet",
@@ -147,7 +144,6 @@ export const annotate = translated("annotate", {
   telemetryClock: (/** @type {number} */ frame) => `UTC of frame ${frame}`,
   telemetryClockHint: "As a clock in the picture shows it",
   telemetrySet: "Set",
-  atFrame: (/** @type {string} */ name, /** @type {string} */ value) => `${name}: ${value}`,
   // steps of undo
   steps: {
     draw: "draw",
@@ -173,7 +169,6 @@ export const annotate = translated("annotate", {
   trackHasFrame: "The track has a keyframe on this frame already: the new shape is not in the track.",
   trackOfOneType: "A track has shapes of one type.",
   noOccluded: "The type has no attribute Occluded of yes or no. A project manager can add it under Manage.",
-  keyframeAt: (/** @type {number} */ frame) => `Keyframe at frame ${frame}`,
   computedShape: "between keyframes",
   track: {
     make: "New track of the selection",
@@ -298,7 +293,6 @@ export const review = translated("review", {
   reject: "Reject",
   reopen: "Open again",
   commentLabel: "Comment",
-  noComment: "No comment",
   setUp: "Set up review",
   setUpTitle: "Review and assignments are attributes",
   setUpLead:

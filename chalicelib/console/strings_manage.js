@@ -46,7 +46,6 @@ export const webhooks = translated("webhooks", {
   result: "Answer",
   next: (/** @type {string} */ time) => `Next attempt ${time}`,
   redeliver: "Send again",
-  redelivered: "The event is sent again.",
   redeliverSince: "Send all again from here",
   redeliverAllLead: "All later events of the project are sent again, in order.",
   of: (/** @type {string} */ project) => `project ${project}`,

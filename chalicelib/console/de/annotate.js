@@ -122,7 +122,6 @@ export const annotate = {
   selectedCount: (/** @type {number} */ count) => `${annotations(count)} ausgewählt`,
   isSelected: (/** @type {string} */ label) => `${label} ist ausgewählt`,
   remove: "Löschen",
-  several: "mehrere Werte",
   trackOf: frames,
   layerActive: "Hier zeichnen",
   layerVisible: (/** @type {string} */ name) => `${name} zeigen`,
@@ -130,9 +129,7 @@ export const annotate = {
   notRemoved: "Was in einer anderen Ebene liegt, wird dort gelöscht: Wählen Sie erst „Hier zeichnen“ bei jener Ebene.",
   addLayer: "Neue Ebene",
   layerName: "Name der Ebene",
-  layerBase: "Annotationen der Ebene, in der Sie jetzt zeichnen, scheinen durch.",
   create: "Anlegen",
-  geometry: "Lage und Größe",
   noAttributes: "Dieser Typ hat keine Attribute.",
   author: (/** @type {string} */ name, /** @type {string} */ when) => `Geändert von ${name}, ${when}`,
   mine: "noch nicht gespeichert",
@@ -149,7 +146,6 @@ export const annotate = {
   telemetryClock: (/** @type {number} */ frame) => `UTC von Bild ${frame}`,
   telemetryClockHint: "Wie sie eine Uhr im Bild zeigt",
   telemetrySet: "Setzen",
-  atFrame: (/** @type {string} */ name, /** @type {string} */ value) => `${name}: ${value}`,
   steps: {
     draw: "zeichnen",
     move: "verschieben",
@@ -174,7 +170,6 @@ export const annotate = {
   trackHasFrame: "Die Spur hat auf diesem Frame schon einen Keyframe: Die neue Form gehört nicht zur Spur.",
   trackOfOneType: "Eine Spur hat Formen eines einzigen Typs.",
   noOccluded: "Der Typ hat kein Ja-Nein-Attribut Occluded. Die Projektleitung kann es unter Verwalten hinzufügen.",
-  keyframeAt: (/** @type {number} */ frame) => `Keyframe auf Frame ${frame}`,
   computedShape: "zwischen Keyframes",
   track: {
     make: "Neue Spur aus der Auswahl",
@@ -298,7 +293,6 @@ export const review = {
   reject: "Ablehnen",
   reopen: "Wieder öffnen",
   commentLabel: "Kommentar",
-  noComment: "Kein Kommentar",
   setUp: "Prüfung einrichten",
   setUpTitle: "Prüfung und Zuweisungen sind Attribute",
   setUpLead:

@@ -42,7 +42,6 @@ export const webhooks = {
   result: "Antwort",
   next: (/** @type {string} */ time) => `Nächster Versuch ${time}`,
   redeliver: "Erneut senden",
-  redelivered: "Das Ereignis wird erneut gesendet.",
   redeliverSince: "Ab hier alle erneut senden",
   redeliverAllLead: "Alle späteren Ereignisse des Projekts werden der Reihe nach erneut gesendet.",
   of: (/** @type {string} */ project) => `Projekt ${project}`,

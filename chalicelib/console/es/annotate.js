@@ -122,7 +122,6 @@ export const annotate = {
   selectedCount: (/** @type {number} */ count) => plural(count, "anotación seleccionada", "anotaciones seleccionadas"),
   isSelected: (/** @type {string} */ label) => `Selección: ${label}`,
   remove: "Eliminar",
-  several: "varios valores",
   trackOf: frames,
   layerActive: "Dibujar aquí",
   layerVisible: (/** @type {string} */ name) => `Mostrar ${name}`,
@@ -130,9 +129,7 @@ export const annotate = {
   notRemoved: "Lo que está en otra capa se elimina allí: elija primero «Dibujar aquí» en esa capa.",
   addLayer: "Capa nueva",
   layerName: "Nombre de la capa",
-  layerBase: "Se ven también las anotaciones de la capa en la que dibuja ahora.",
   create: "Crear",
-  geometry: "Posición y tamaño",
   noAttributes: "Este tipo no tiene atributos.",
   author: (/** @type {string} */ name, /** @type {string} */ when) => `Cambiado por ${name}, ${when}`,
   mine: "aún sin guardar",
@@ -149,7 +146,6 @@ export const annotate = {
   telemetryClock: (/** @type {number} */ frame) => `UTC del fotograma ${frame}`,
   telemetryClockHint: "Como la muestra un reloj en la imagen",
   telemetrySet: "Fijar",
-  atFrame: (/** @type {string} */ name, /** @type {string} */ value) => `${name}: ${value}`,
   steps: {
     draw: "dibujar",
     move: "mover",
@@ -175,7 +171,6 @@ export const annotate = {
   trackOfOneType: "Una trayectoria tiene formas de un solo tipo.",
   noOccluded:
     "El tipo no tiene el atributo Occluded de sí o no. Quien administra el proyecto puede añadirlo en Administrar.",
-  keyframeAt: (/** @type {number} */ frame) => `Fotograma clave ${frame}`,
   computedShape: "entre fotogramas clave",
   track: {
     make: "Trayectoria nueva con la selección",
@@ -299,7 +294,6 @@ export const review = {
   reject: "Rechazar",
   reopen: "Abrir de nuevo",
   commentLabel: "Comentario",
-  noComment: "Sin comentario",
   setUp: "Preparar la revisión",
   setUpTitle: "La revisión y las asignaciones son atributos",
   setUpLead:

@@ -42,7 +42,6 @@ export const webhooks = {
   result: "Respuesta",
   next: (/** @type {string} */ time) => `Próximo intento ${time}`,
   redeliver: "Enviar de nuevo",
-  redelivered: "El evento se envía de nuevo.",
   redeliverSince: "Enviar de nuevo todo desde aquí",
   redeliverAllLead: "Todos los eventos posteriores del proyecto se envían de nuevo, en orden.",
   of: (/** @type {string} */ project) => `proyecto ${project}`,
