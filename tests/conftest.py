@@ -145,8 +145,8 @@ def organization(api: Api) -> int:
 def project(api: Api, organization: int) -> int:
     """A new project that the api user owns."""
     assert api.user
-    from chalicelib.core.models.accounts import ProjectSpec
     from chalicelib.resources.projects import service as projects_service
+    from chalicelib.resources.projects.schemas import ProjectSpec
 
     spec = ProjectSpec(name=f"project {next(_names)}", organization=organization)
     return projects_service.create_project(spec, api.user.id, "No Access").id

@@ -25,11 +25,12 @@ from app import app  # noqa: E402
 from chalicelib.access import passwords  # noqa: E402
 from chalicelib.api.router import Router  # noqa: E402
 from chalicelib.api.routes import functions, routes  # noqa: E402
-from chalicelib.core.models.accounts import AFFILIATION, USER, Affiliation, Membership, ProjectSpec, User  # noqa: E402
+from chalicelib.core.models.accounts import AFFILIATION, USER, Affiliation, Membership, User  # noqa: E402
 from chalicelib.core.models.accounts import MEMBERSHIP as MEMBERSHIP_RECORD  # noqa: E402
 from chalicelib.core.resource import now  # noqa: E402
 from chalicelib.errors import NotFound  # noqa: E402
 from chalicelib.resources.projects import service as projects_service  # noqa: E402
+from chalicelib.resources.projects.schemas import ProjectSpec  # noqa: E402
 from chalicelib.storage.dynamodb import ids, records  # noqa: E402
 from chalicelib.storage.dynamodb.progress import usage  # noqa: E402
 from infra.local.http import stored_answers  # noqa: E402

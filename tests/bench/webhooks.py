@@ -15,9 +15,9 @@ from tests.environment import VARIABLES
 os.environ.update(VARIABLES)
 
 from chalicelib.core import record_limits
-from chalicelib.core.models.accounts import ProjectSpec
 from chalicelib.resources.events import service as events_service
 from chalicelib.resources.projects import service as projects_service
+from chalicelib.resources.projects.schemas import ProjectSpec
 from chalicelib.resources.webhooks import delivery
 from chalicelib.settings import override
 from infra.emulator import aws

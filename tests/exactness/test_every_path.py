@@ -19,9 +19,9 @@ import pytest
 import requests
 from PIL import Image, ImageSequence
 
-from chalicelib.core.models.accounts import ProjectSpec
 from chalicelib.core.models.definitions import ResolutionConfig
 from chalicelib.resources.projects import service as projects_service
+from chalicelib.resources.projects.schemas import ProjectSpec
 from chalicelib.settings import settings
 from chalicelib.video.decoding.frame import decode_original
 from chalicelib.video.files.source import FileSource

@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
-from chalicelib.core.models.accounts import ProjectSpec
 from chalicelib.resources.projects import service as projects_service
+from chalicelib.resources.projects.schemas import ProjectSpec
 from tests.service import Api, join, new_user
 
 CHECKED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]

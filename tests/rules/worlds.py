@@ -15,8 +15,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from chalicelib.core.models.accounts import ProjectSpec
 from chalicelib.resources.projects import service as projects_service
+from chalicelib.resources.projects.schemas import ProjectSpec
 from tests.service import Api, Said, new_user
 
 KINDS = ("media", "localization", "state", "leaf", "file")

@@ -10,10 +10,11 @@ import msgspec
 import pytest
 from botocore.client import BaseClient
 
-from chalicelib.core.models.accounts import MEMBERSHIP, ORGANIZATION, PROJECT, Membership, Organization, ProjectSpec
+from chalicelib.core.models.accounts import MEMBERSHIP, ORGANIZATION, PROJECT, Membership, Organization
 from chalicelib.core.models.definitions import VERSION
 from chalicelib.errors import BadInput, Conflict, NotFound
 from chalicelib.resources.projects import service as projects_service
+from chalicelib.resources.projects.schemas import ProjectSpec
 from chalicelib.resources.tasks.schemas import HOLDER, TASK, Task
 from chalicelib.storage.dynamodb import ahead, ids, record_rows, records
 from chalicelib.storage.dynamodb.tables import RecordRow

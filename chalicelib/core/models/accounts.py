@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import Meta
 
 from chalicelib.core.models.credentials import SecondFactor
 from chalicelib.core.permissions import DefaultLevelName, OrganizationLevelName, ProjectLevelName
 from chalicelib.core.records import RecordKind, padded
-from chalicelib.core.resource import ONE_LINE, Flag, Id, Name, Resource, Summary, Timestamp, Uuid
+from chalicelib.core.resource import ONE_LINE, Flag, Id, Name, Resource, Timestamp, Uuid
 from chalicelib.core.usage_limits import UsageLimits
 from chalicelib.core.values.attributes import AttributeType
 from chalicelib.core.values.public_projects import ForbidsPublic, PublicDownloads, PublicState
@@ -22,7 +22,6 @@ MailedToken = Annotated[str, Meta(max_length=200)]
 UNLOCK_HOURS = 24
 AddressStanding = Literal["declared", "vouched", "confirmed"]
 """How a user's address was verified: declared by the user, set by staff, or confirmed by a link in an email."""
-_BACKUP = Meta(description="Stored and returned; no files are copied there (docs/decisions/017).")
 EncodedPicture = Annotated[str, Meta(max_length=2_000_000)]
 """Base64; the handler limits the size of the picture."""
 _NAMES = frozenset({"username", "first_name", "last_name", "email"})
@@ -165,42 +164,6 @@ class User(Resource, kw_only=True):
         return f"{self.first_name} {self.last_name}".strip() or self.username
 
 
-class OrganizationUpdate(Resource, kw_only=True):
-    """The body of a PATCH of an organization."""
-
-    unused: ClassVar = {"effective_permission": "it is computed"}
-
-    name: Name | None = None
-    default_membership_permission: DefaultLevelName | None = None
-    thumb: str | UnsetType | None = UNSET
-    allowed_origins: Annotated[
-        Annotated[list[Annotated[str, Meta(max_length=300)]], Meta(max_length=100)] | None,
-        Meta(
-            description="Origins, such as `https://media.example.org`, from which the service may read files that "
-            "members name by URL, beside those that its operator allows. https at public addresses only.",
-        ),
-    ] = None
-
-    access_token_days: Annotated[
-        Annotated[int, Meta(ge=1, le=365)] | UnsetType | None,
-        Meta(
-            description="The longest life of access tokens that reach the organization or its projects, in days; null "
-            "for a year. Tokens that exist keep their end."
-        ),
-    ] = UNSET
-    usage_limits: UsageLimits | UnsetType | None = UNSET
-    forbids_public_projects: ForbidsPublic | None = None
-
-
-class OrganizationSpec(OrganizationUpdate, kw_only=True):
-    """The body that creates an organization."""
-
-    name: Name
-    thumb: str | None = None
-    usage_limits: UsageLimits | None = None
-    access_token_days: Annotated[int, Meta(ge=1, le=365)] | None = None
-
-
 class Organization(Resource, kw_only=True):
     """A group of users that owns projects, buckets and clusters. `permission` is the caller's own."""
 
@@ -222,19 +185,6 @@ class Organization(Resource, kw_only=True):
     effective_permission: int = 0
 
 
-class AffiliationUpdate(Resource, kw_only=True):
-    """The body of a PATCH of an affiliation."""
-
-    permission: Annotated[OrganizationLevelName | None, Meta(description="Member or Admin.")] = None
-
-
-class AffiliationSpec(Resource, kw_only=True):
-    """The body that creates an affiliation."""
-
-    user: Id
-    permission: Annotated[OrganizationLevelName, Meta(description="Member or Admin.")]
-
-
 class Affiliation(Resource, kw_only=True):
     """A user's membership of an organization."""
 
@@ -250,37 +200,6 @@ class Affiliation(Resource, kw_only=True):
     first_name: str | None = None
     last_name: str | None = None
     email: str | None = None
-
-
-class ProjectUpdate(Resource, kw_only=True):
-    """The body of a PATCH of a project."""
-
-    name: Name | None = None
-    summary: Summary | None = None
-    enable_downloads: bool | None = None
-    bucket: Id | UnsetType | None = UNSET
-    upload_bucket: Id | UnsetType | None = UNSET
-    backup_bucket: Annotated[Id | UnsetType | None, _BACKUP] = UNSET
-    elemental_id: Uuid | None = None
-    thumb: str | UnsetType | None = UNSET
-    usage_limits: UsageLimits | UnsetType | None = UNSET
-    public: PublicState | UnsetType | None = UNSET
-    public_downloads: PublicDownloads | None = None
-
-
-class ProjectSpec(ProjectUpdate, kw_only=True):
-    """The body that creates a project."""
-
-    unused: ClassVar = {"effective_permission": "it is computed"}
-
-    name: Name
-    organization: Id
-    bucket: Id | None = None
-    upload_bucket: Id | None = None
-    backup_bucket: Annotated[Id | None, _BACKUP] = None
-    thumb: str | None = None
-    usage_limits: UsageLimits | None = None
-    public: PublicState | None = None
 
 
 class Project(Resource, kw_only=True):
@@ -325,21 +244,6 @@ class Project(Resource, kw_only=True):
     usernames: Annotated[list[str], Meta(description="Names of the members.")] = []
     permission: Annotated[str | None, Meta(description="The caller's level, from No Access to Full Control.")] = None
     effective_permission: int = 0
-
-
-class MembershipUpdate(Resource, kw_only=True):
-    """The body of a PATCH of a membership."""
-
-    permission: Annotated[ProjectLevelName | None, Meta(description="Level from No Access to Full Control.")] = None
-    default_version: Id | UnsetType | None = UNSET
-
-
-class MembershipSpec(Resource, kw_only=True):
-    """The body that creates a membership."""
-
-    user: Id
-    permission: Annotated[ProjectLevelName, Meta(description="Level from No Access to Full Control.")]
-    default_version: Id | None = None
 
 
 class Membership(Resource, kw_only=True):

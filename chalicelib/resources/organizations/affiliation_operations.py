@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from chalicelib.access import users
-from chalicelib.core.models.accounts import (
-    AFFILIATION,
-    USER,
-    Affiliation,
-    AffiliationSpec,
-    AffiliationUpdate,
-    Organization,
-)
+from chalicelib.core.models.accounts import AFFILIATION, USER, Affiliation, Organization
 from chalicelib.core.permissions import Permission
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery
 from chalicelib.resources.email import notifications
+from chalicelib.resources.organizations.schemas import AffiliationSpec, AffiliationUpdate
 from chalicelib.storage.dynamodb import ids, records
 
 

@@ -11,14 +11,7 @@ from msgspec import Meta
 from chalicelib.access import authentication
 from chalicelib.access.authentication import Caller
 from chalicelib.core.keys import object_keys
-from chalicelib.core.models.accounts import (
-    AFFILIATION,
-    ORGANIZATION,
-    Affiliation,
-    Organization,
-    OrganizationSpec,
-    OrganizationUpdate,
-)
+from chalicelib.core.models.accounts import AFFILIATION, ORGANIZATION, Affiliation, Organization
 from chalicelib.core.permissions import Level, Permission
 from chalicelib.core.resource import Resource, given
 from chalicelib.core.responses import CreateResponse, MessageResponse
@@ -26,6 +19,7 @@ from chalicelib.errors import BadInput, Forbidden
 from chalicelib.http.addresses import ORGANIZATION_ADDRESS, ORGANIZATION_BY_ID
 from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.organizations import service as organizations_service
+from chalicelib.resources.organizations.schemas import OrganizationSpec, OrganizationUpdate
 from chalicelib.resources.uploads import service as uploads_service
 from chalicelib.resources.uploads import thumbs
 from chalicelib.resources.uploads.operations import DAY, MOST_PARTS, WEEK, UploadInfo

@@ -6,7 +6,7 @@ from typing import Any
 
 from chalicelib.access import users
 from chalicelib.core.log.commits import Note
-from chalicelib.core.models.accounts import MEMBERSHIP, USER, Membership, MembershipSpec, MembershipUpdate, Project
+from chalicelib.core.models.accounts import MEMBERSHIP, USER, Membership, Project
 from chalicelib.core.models.definitions import VERSION
 from chalicelib.core.permissions import Permission
 from chalicelib.errors import BadInput, NotFound
@@ -14,6 +14,7 @@ from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery
 from chalicelib.resources.email import notifications
 from chalicelib.resources.projects import service as projects_service
+from chalicelib.resources.projects.schemas import MembershipSpec, MembershipUpdate
 from chalicelib.storage.dynamodb import ids, records
 from chalicelib.storage.objects import presigned
 

@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta
 from chalicelib.access import authentication, users
 from chalicelib.access.authentication import Caller
 from chalicelib.access.identities import public_projects
-from chalicelib.core.models.accounts import MEMBERSHIP, ORGANIZATION, Project, ProjectSpec, ProjectUpdate, User
+from chalicelib.core.models.accounts import MEMBERSHIP, ORGANIZATION, Project, User
 from chalicelib.core.models.accounts import PROJECT as PROJECT_RECORD
 from chalicelib.core.models.integrations import BUCKET
 from chalicelib.core.permissions import Level, Permission, name_of_level
@@ -23,6 +23,7 @@ from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.projects import counts as projects_counts
 from chalicelib.resources.projects import service as projects_service
+from chalicelib.resources.projects.schemas import ProjectSpec, ProjectUpdate
 from chalicelib.resources.uploads import thumbs
 from chalicelib.storage.audit.concern import concern
 from chalicelib.storage.dynamodb import records

@@ -10,21 +10,14 @@ import msgspec
 
 from chalicelib.core.batches import batched
 from chalicelib.core.log.commits import Note
-from chalicelib.core.models.accounts import (
-    AFFILIATION,
-    MEMBERSHIP,
-    ORGANIZATION,
-    PROJECT,
-    Membership,
-    Project,
-    ProjectSpec,
-)
+from chalicelib.core.models.accounts import AFFILIATION, MEMBERSHIP, ORGANIZATION, PROJECT, Membership, Project
 from chalicelib.core.models.definitions import VERSION, Version
 from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.core.resource import now
 from chalicelib.core.time.retry import CONFLICTS
 from chalicelib.errors import BadInput, Conflict, Forbidden, LimnError, NotFound
 from chalicelib.resources.projects import purging
+from chalicelib.resources.projects.schemas import ProjectSpec
 from chalicelib.resources.versions import service as versions_service
 from chalicelib.storage.dynamodb import ids, records
 from chalicelib.storage.dynamodb.transactions import Transaction

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from chalicelib.core.models.accounts import ProjectSpec
 from chalicelib.resources.projects import service as projects_service
+from chalicelib.resources.projects.schemas import ProjectSpec
 from chalicelib.resources.uploads import fetching
 from chalicelib.settings import override
 from chalicelib.storage.objects import owners

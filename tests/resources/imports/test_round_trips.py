@@ -10,10 +10,10 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from chalicelib.core.models.accounts import ProjectSpec
 from chalicelib.formats.model import Label, Media, State
 from chalicelib.formats.readers.unzip import ZipArchive
 from chalicelib.resources.projects import service as projects_service
+from chalicelib.resources.projects.schemas import ProjectSpec
 from tests import objects
 from tests.formats.test_reading import READERS
 from tests.formats.worlds import SHAPES
