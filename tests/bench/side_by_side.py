@@ -58,13 +58,33 @@ ENCODED = base64.b64encode(
 ).decode()
 
 
-class Service:
-    """One running service with a project of `rows` boxes on `media` media, 500 boxes a request."""
+class Connection:
+    """A running service, by the `local.json` of its folder."""
 
-    def __init__(self, home: Path, rows: int, media: int) -> None:
+    def __init__(self, home: Path) -> None:
         found = json.loads((home / ".limn" / "local.json").read_text())
         self.base, self.token = found["url"] + "/rest", found["token"]
         self.session = self.connect()
+
+    def connect(self) -> requests.Session:
+        """A session of one thread."""
+        session = requests.Session()
+        session.headers["Authorization"] = f"Token {self.token}"
+        return session
+
+    def call(self, method: str, path: str, session: requests.Session | None = None, **more: Any) -> requests.Response:
+        """The answer with its whole body; anything but success ends the run."""
+        answer = (session or self.session).request(method, f"{self.base}/{path}", timeout=300, **more)
+        if not answer.ok:
+            sys.exit(f"{method} {path}: {answer.status_code} {answer.text[:300]}")
+        return answer
+
+
+class Service(Connection):
+    """One running service with a project of `rows` boxes on `media` media, 500 boxes a request."""
+
+    def __init__(self, home: Path, rows: int, media: int) -> None:
+        super().__init__(home)
         name = f"side by side {uuid.uuid4().hex[:8]}"
         organization = self.made("Organizations", {"name": name})
         self.project = self.made("Projects", {"name": name, "organization": organization})
@@ -80,19 +100,6 @@ class Service:
         for first in range(0, rows, 500):
             batch = [self.box(self.media[n % media]) for n in range(first, min(first + 500, rows))]
             self.ids += self.call("POST", f"Localizations/{self.project}", json=batch).json()["id"]
-
-    def connect(self) -> requests.Session:
-        """A session of one thread."""
-        session = requests.Session()
-        session.headers["Authorization"] = f"Token {self.token}"
-        return session
-
-    def call(self, method: str, path: str, session: requests.Session | None = None, **more: Any) -> requests.Response:
-        """The answer with its whole body; anything but success ends the run."""
-        answer = (session or self.session).request(method, f"{self.base}/{path}", timeout=300, **more)
-        if not answer.ok:
-            sys.exit(f"{method} {path}: {answer.status_code} {answer.text[:300]}")
-        return answer
 
     def made(self, path: str, body: dict[str, Any]) -> int:
         """The id of what one request made."""

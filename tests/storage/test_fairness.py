@@ -21,7 +21,7 @@ from chalicelib.storage.view.database.devices import (
     Device,
     Extent,
 )
-from chalicelib.storage.view.database.documents import Document, PackCache
+from chalicelib.storage.view.database.documents import Pack, PackCache
 from chalicelib.storage.view.database.engine import engine
 from chalicelib.storage.view.database.shares import MOST_OF_PROJECT, MOST_STATEMENTS, SHARE
 from chalicelib.storage.view.view import View
@@ -150,7 +150,7 @@ def test_a_file_that_is_larger_than_the_disk_leaves_the_others_their_chunks():
 
 def test_documents_of_one_project_leave_the_others_theirs():
     packs = PackCache(100_000)
-    pack = (Document(b"x" * 900, 1, 0),)
+    pack = Pack(b"x" * 900, [0, 900])
     for key in range(10):
         packs.put((1, key), pack)
     for key in range(1000):
@@ -164,7 +164,7 @@ def test_documents_of_one_project_leave_the_others_theirs():
 
 def test_a_file_that_nobody_reads_keeps_no_documents():
     packs = PackCache(100_000)
-    pack = (Document(b"x" * 900, 1, 0),)
+    pack = Pack(b"x" * 900, [0, 900])
     for owner in (1, 2):
         for key in range(10):
             packs.put((owner, key), pack)

@@ -16,7 +16,7 @@ from chalicelib.query.parsers.parameters import LocalizationQuery
 from chalicelib.storage.view.cache import Views
 from chalicelib.storage.view.database import store as stores
 from chalicelib.storage.view.database.devices import CHUNK, Cache, Device, Extent, overlaid
-from chalicelib.storage.view.database.documents import Documents, PackCache
+from chalicelib.storage.view.database.documents import Document, Documents, PackCache
 from chalicelib.storage.view.database.engine import _Handle, engine
 from chalicelib.storage.view.view import View
 from tests.query.query_worlds import PROJECT, commit
@@ -96,6 +96,22 @@ def test_documents_come_back_from_their_places():
         found = documents.get([places[number] for number in some])
         assert [(each.body, each.type, each.seen) for each in found] == [(bodies[n], n, n % 3) for n in some]
         documents.seal()
+
+
+@pytest.mark.parametrize("is_sealed", [False, True])
+def test_a_revised_document_takes_the_place_of_its_former_self(is_sealed):
+    cache = PackCache(20_000)
+    documents = Documents(Device(Cache(50 * CHUNK)), cache)
+    places = [documents.add(b"old", number, 0) for number in range(3)]
+    if is_sealed:
+        documents.seal()
+    assert documents.bodies(places) == [b"old"] * 3
+    for revised in (b"revised", b"revised again"):
+        documents.remember(places[1], Document(revised, 1, 2))
+        assert documents.bodies(places) == [b"old", revised, b"old"]
+        assert documents.get(places[1:2]) == [Document(revised, 1, 2)]
+    cache.resize(0)
+    assert cache.memory == 0
 
 
 def grown(rows: int = 3000) -> View:

@@ -71,8 +71,8 @@ class Cache:
         self._slots = 0
         self._lock = threading.Lock()
 
-    def get(self, device: int, chunk: int) -> bytes | None:
-        """A chunk of a device, None where it is not cached."""
+    def get(self, device: int, chunk: int, start: int = 0, end: int = CHUNK) -> bytes | None:
+        """A chunk of a device, or its bytes from `start` to `end`; None where it is not cached."""
         key = (device, chunk)
         with self._lock:
             slot = self._written.get(key)
@@ -81,7 +81,7 @@ class Cache:
                 if slot is None:
                     return None
             # Under the lock: once it is released another chunk may take the slot.
-            return os.pread(self._file, CHUNK, slot * CHUNK)
+            return os.pread(self._file, end - start, slot * CHUNK + start)
 
     def has(self, device: int, chunk: int) -> bool:
         """Whether a chunk is cached."""
@@ -185,14 +185,15 @@ class Device:
         length = min(length, self.size - offset)
         if length <= 0:
             return b""
-        first, last = self._chunk(offset), self._chunk(offset + length - 1)
-        found = {chunk: self._cache.get(self._number, chunk) for chunk in range(first, last + 1)}
+        stretches: dict[int, tuple[int, int]] = {}
+        for chunk in range(self._chunk(offset), self._chunk(offset + length - 1) + 1):
+            start = self._start(chunk)
+            stretches[chunk] = max(offset - start, 0), min(offset + length - start, CHUNK)
+        found = {chunk: self._cache.get(self._number, chunk, *stretch) for chunk, stretch in stretches.items()}
         missing = [chunk for chunk, data in found.items() if data is None]
         if missing:
-            found |= self._load(missing)
-        data = b"".join(found[chunk] or b"" for chunk in range(first, last + 1))
-        start = offset - self._start(first)
-        return data[start : start + length]
+            found |= {chunk: data[slice(*stretches[chunk])] for chunk, data in self._load(missing).items()}
+        return b"".join([data or b"" for data in found.values()])
 
     def write(self, offset: int, data: bytes) -> None:
         """Change the file locally."""

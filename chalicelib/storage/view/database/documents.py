@@ -15,8 +15,8 @@ import itertools
 import struct
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Container, Iterable, Iterator, Sequence
+from itertools import accumulate
 
 import msgspec
 from isal import isal_zlib
@@ -46,7 +46,32 @@ class Document(msgspec.Struct, frozen=True, gc=False):
     """The number of its type's revisions that were applied to it."""
 
 
-Pack = tuple[Document, ...]
+class Pack(msgspec.Struct, frozen=True, gc=False):
+    """Neighbouring documents, unpacked: a document is cut out when it is read, for most reads want few of a pack."""
+
+    data: bytes = b""
+    ends: list[int] = []
+    """Where the first document begins in `data`, and where each ends."""
+    revised: dict[int, Document] = {}
+    """By number, documents that are not those in `data`."""
+
+    def body(self, slot: int) -> bytes:
+        """The body of the document with a number."""
+        if slot in self.revised:
+            return self.revised[slot].body
+        return self.data[self.ends[slot] : self.ends[slot + 1]]
+
+    def document(self, slot: int) -> Document:
+        """The document with a number."""
+        if slot in self.revised:
+            return self.revised[slot]
+        _, type_, seen = _ENTRY.unpack_from(self.data, _COUNT.size + slot * _ENTRY.size)
+        return Document(self.body(slot), type_, seen)
+
+    @property
+    def memory(self) -> int:
+        """Its bytes, including Python's overhead."""
+        return 200 + len(self.data) + 8 * len(self.ends) + sum([200 + len(each.body) for each in self.revised.values()])
 
 
 class PackCache:
@@ -71,7 +96,7 @@ class PackCache:
         with self._lock:
             if key not in self._packs:
                 self._packs.put(*key, pack)
-                self._count(owner, _memory(pack))
+                self._count(owner, pack.memory)
             while self.memory > self._budget and self._packs:
                 self._count(*self._drop(owner))
 
@@ -80,8 +105,9 @@ class PackCache:
         with self._lock:
             pack = self._packs.use(*key)
             if pack is not None:
-                self._packs.put(*key, (*pack[:slot], document, *pack[slot + 1 :]))
-                self._count(key[0], len(document.body) - len(pack[slot].body))
+                self._count(key[0], -pack.memory)
+                pack.revised[slot] = document
+                self._count(key[0], pack.memory)
 
     def resize(self, budget: int) -> None:
         """Keep at most this many bytes."""
@@ -111,18 +137,13 @@ class PackCache:
     @staticmethod
     def _subtract(dropped: tuple[int, Pack]) -> tuple[int, int]:
         """The file of a dropped pack, and its bytes as a negative number."""
-        return dropped[0], -_memory(dropped[1])
+        return dropped[0], -dropped[1].memory
 
     def _count(self, owner: int, size: int) -> None:
         self.memory += size
         self._memory[owner] += size
         if not self._memory[owner]:
             del self._memory[owner]
-
-
-def _memory(pack: Pack) -> int:
-    """Memory of a pack in bytes, including Python's overhead for each document."""
-    return 200 + 100 * len(pack) + sum([len(document.body) for document in pack])
 
 
 _numbers = itertools.count()
@@ -175,20 +196,38 @@ class Documents:
     def get(self, places: Sequence[int]) -> list[Document]:
         """The documents at places, in order."""
         packs = self._packs_of(places)
-        return [packs[place // _SLOTS][place % _SLOTS] for place in places]
+        return [packs[place // _SLOTS].document(place % _SLOTS) for place in places]
 
     def bodies(self, places: Sequence[int]) -> list[bytes]:
         """The bodies of the documents at places, in order."""
         packs = self._packs_of(places)
-        return [packs[place // _SLOTS][place % _SLOTS].body for place in places]
+        return [packs[place // _SLOTS].body(place % _SLOTS) for place in places]
 
     def scan(self, places: Sequence[int]) -> list[bytes]:
         """The bodies of the documents at places, in order, for reads of all: packs are not kept in memory."""
-        starts = sorted({place // _SLOTS for place in places})
-        packs: dict[int, list[bytes]] = {}
+        wanted = {place // _SLOTS for place in places}
+        packs = self._open_pack(wanted)
+        packs.update(self._unpack(sorted(wanted - packs.keys())))
+        return [packs[place // _SLOTS].body(place % _SLOTS) for place in places]
+
+    def _packs_of(self, places: Sequence[int]) -> dict[int, Pack]:
+        """The packs with the documents at places, by their offsets."""
+        wanted = dict.fromkeys([place // _SLOTS for place in places])
+        packs = self._cache.get(self._number, wanted)
+        if len(packs) < len(wanted):
+            packs |= self._open_pack(wanted)
+            for start, pack in self._unpack(sorted(wanted.keys() - packs.keys())):
+                packs[start] = pack
+                self._cache.put((self._number, start), pack)
+        return packs
+
+    def _open_pack(self, wanted: Container[int]) -> dict[int, Pack]:
+        """The pack that waits to become full, if it is wanted."""
         with self._lock:
-            if starts and starts[-1] == self._start:
-                packs[starts.pop()] = [document.body for document in self._open]
+            return {self._start: Pack(revised=dict(enumerate(self._open)))} if self._start in wanted else {}
+
+    def _unpack(self, starts: Sequence[int]) -> Iterator[tuple[int, Pack]]:
+        """Packs of the file, by their offsets; neighbours are read together."""
         runs = [(run, run[-1] - run[0] + CHUNK // 4) for run in _runs(starts)]
         self.device.prefetch((run[0], whole) for run, whole in runs)
         for run, whole in runs:
@@ -201,23 +240,7 @@ class Documents:
                 if len(packed) < size:
                     packed = self.device.read(start + _LENGTH.size, size)
                 data = isal_zlib.decompress(packed)
-                packs[start] = _bodies(data, _heads(data))
-        return [packs[place // _SLOTS][place % _SLOTS] for place in places]
-
-    def _packs_of(self, places: Sequence[int]) -> dict[int, Pack]:
-        """The packs with the documents at places, by their offsets."""
-        wanted = dict.fromkeys([place // _SLOTS for place in places])
-        packs = self._cache.get(self._number, wanted)
-        if len(packs) < len(wanted):
-            with self._lock:
-                if self._start in wanted and self._start not in packs:
-                    packs[self._start] = tuple(self._open)
-        if len(packs) < len(wanted):
-            missing = sorted(wanted.keys() - packs.keys())
-            self.device.prefetch((start, CHUNK // 4) for start in missing)
-            for start in missing:
-                packs[start] = self._unpack(start)
-        return packs
+                yield start, Pack(data, _ends(data), {})
 
     def remember(self, place: int, document: Document) -> None:
         """Let `get` return the revised document while its pack is in memory."""
@@ -245,26 +268,12 @@ class Documents:
             self._open, self._open_bytes = [], 0
             self._start = self.device.size
 
-    def _unpack(self, start: int) -> Pack:
-        (length,) = _LENGTH.unpack(self.device.read(start, _LENGTH.size))
-        data = isal_zlib.decompress(self.device.read(start + _LENGTH.size, length))
-        heads = _heads(data)
-        bodies = _bodies(data, heads)
-        whole = tuple(Document(body, type_, seen) for body, (_, type_, seen) in zip(bodies, heads, strict=True))
-        self._cache.put((self._number, start), whole)
-        return whole
 
-
-def _heads(pack: bytes) -> list[tuple[int, int, int]]:
-    """The length, the type and the revisions of each document of a pack."""
-    (count,) = _COUNT.unpack_from(pack)
-    return list(_ENTRY.iter_unpack(pack[_COUNT.size : _COUNT.size + count * _ENTRY.size]))
-
-
-def _bodies(pack: bytes, heads: Sequence[tuple[int, int, int]]) -> list[bytes]:
-    """The documents of a pack."""
-    ends = accumulate((length for length, _, _ in heads), initial=_COUNT.size + len(heads) * _ENTRY.size)
-    return [pack[begin:end] for begin, end in pairwise(ends)]
+def _ends(data: bytes) -> list[int]:
+    """Where the first document of a pack begins, and where each ends."""
+    (count,) = _COUNT.unpack_from(data)
+    first = _COUNT.size + count * _ENTRY.size
+    return [*accumulate([length for length, _, _ in _ENTRY.iter_unpack(data[_COUNT.size : first])], initial=first)]
 
 
 def _runs(starts: Sequence[int]) -> Iterator[list[int]]:
