@@ -62,7 +62,8 @@ def _of_buckets() -> Iterator[tuple[str, bytes]]:
                 place = f"{bucket['Name']} {found['Key']}"
                 yield place, found["Key"].encode()
                 if found["StorageClass"] == "STANDARD":
-                    yield place, client.get_object(Bucket=bucket["Name"], Key=found["Key"])["Body"].read()
+                    with suppress(FileNotFoundError):  # of a test whose folder is gone
+                        yield place, client.get_object(Bucket=bucket["Name"], Key=found["Key"])["Body"].read()
 
 
 def _opened(body: bytes) -> Iterator[bytes]:

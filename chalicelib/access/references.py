@@ -58,7 +58,7 @@ def check(scope: Scope, project: int, *parts: Any) -> None:
         BadInput: a member refers to an entity or record that does not exist in the project, or that the caller may not
             see.
     """
-    if not scope.is_restricted and not scope.hidden_rows(project).versions:
+    if not scope.is_restricted and not (any(map(_may_name_version, parts)) and scope.hidden_rows(project).versions):
         return
     names = [name for part in parts for name in _names(part, "")]
     if not scope.is_restricted:
@@ -75,6 +75,11 @@ def check(scope: Scope, project: int, *parts: Any) -> None:
             setattr(name.holder, name.member, left)
         elif unknown:
             raise BadInput(f"{name.place}: the project has no {name.kind} {unknown[0]}.")
+
+
+def _may_name_version(part: Any) -> bool:
+    """Whether a part names versions; a list may, so that not each of its items is looked at for most requests."""
+    return bool(part) if isinstance(part, list) else any(name.kind == VERSION.name for name in _names(part, ""))
 
 
 def _is_hidden(scope: Scope, project: int, name: Name) -> bool:

@@ -94,7 +94,7 @@ def refusal(decode, *given):
 
 
 BOUNDED = [operation for operation in WITH_BODY if any(True for _ in bodies(operation))]
-LISTED = {"UpdateAffiliation", "UpdateInvitation", "UpdateNotificationSettings"}
+LISTED = {"UpdateAffiliation", "UpdateHoneypotScore", "UpdateInvitation", "UpdateNotificationSettings"}
 """Whose bodies have no other members than those whose values are all declared."""
 
 

@@ -146,7 +146,7 @@ class Machine(RuleBasedStateMachine):
         ground.figures.states.add(frozenset((+self.there).items()))
         told = (name, who, path, query, body, said.status, said.body)
         assert said.status != 500, told
-        hold(name, path, said)
+        hold(name, path, said, query)
         refusals = self.refusals(declared, who, thing)
         assert not refusals or said.status in refusals, told
         if said.status >= 400:

@@ -63,10 +63,16 @@ def filled(path, variables):
     return path
 
 
-def hold(name, target, said):
-    """The answer is one that the served schema promises: its status is documented, its body of the shape."""
+def hold(name, target, said, query=None):
+    """The answer is one that the served schema promises: its status is documented, its body of the shape.
+
+    A list asked with `operation=count` answers a number, as its parameter says: no schema of OpenAPI can.
+    """
     operation = served()[name]
     assert str(said.status) in operation.definition.raw["responses"], (name, target, said.status, said.body)
+    if said.status == 200 and (query or {}).get("operation") == "count":
+        assert isinstance(said.json, int), (target, said.body)
+        return
     request = requests.Request(DECLARED[name].method, f"http://127.0.0.1{target}").prepare()
     headers = {key.lower(): [value] for key, value in said.headers.items()}
     operation.validate_response(schemathesis.Response(said.status, headers, said.body, request, 0.0, verify=False))

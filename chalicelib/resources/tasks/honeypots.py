@@ -36,7 +36,7 @@ def uid_of(project: int, name: str) -> str:
 
 
 def set_of(scope: Scope, project: int, spec: TaskSpec) -> HoneypotSet | None:
-    """The honeypots of a set of tasks, stored with its first request; their reference is hidden.
+    """The honeypots of a set of tasks, for `store` once all of its first request was checked; None for none.
 
     Raises:
         BadInput: the body does not fit, the set has tasks without honeypots, or other honeypots.
@@ -46,15 +46,21 @@ def set_of(scope: Scope, project: int, spec: TaskSpec) -> HoneypotSet | None:
     if found is None and spec.honeypots is None:
         return None
     if found is None:
-        found = _create(scope, project, spec)
+        found = _begin(scope, project, spec)
     elif spec.honeypots not in (None, found.spec):
         raise BadInput("honeypots: this set of tasks has other ones; leave them out, or give the set another name.")
     _check_versions(found.spec.reference, spec)
-    hide_reference(found)
     return found
 
 
-def _create(scope: Scope, project: int, spec: TaskSpec) -> HoneypotSet:
+def store(found: HoneypotSet) -> None:
+    """Store a set that is new, and hide its reference: before its tasks, which would show what they are."""
+    if records.maybe(HONEYPOT_SET, found.uid) is None:
+        records.create(HONEYPOT_SET, found)
+    hide_reference(found)
+
+
+def _begin(scope: Scope, project: int, spec: TaskSpec) -> HoneypotSet:
     wanted = spec.honeypots
     assert wanted is not None  # noqa: S101 the caller checks it
     if (wanted.share is None) == (wanted.media_ids is None):
@@ -83,7 +89,7 @@ def _create(scope: Scope, project: int, spec: TaskSpec) -> HoneypotSet:
         created_datetime=now(),
     )
     limits.check(HONEYPOT_SET, made)
-    return records.create(HONEYPOT_SET, made)
+    return made
 
 
 def _check_versions(reference: int, spec: TaskSpec) -> None:

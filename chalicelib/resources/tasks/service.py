@@ -61,6 +61,8 @@ def create(scope: Scope, project: Project, spec: TaskSpec) -> tuple[list[Task], 
         units, known = honeypots.draw(scope, scored, units, lambda media: _spans(media, spec), MOST_TASKS)
     if len(units) * spec.copies > MOST_TASKS:
         raise BadInput(f"One request creates at most {MOST_TASKS} tasks; select fewer media, or longer spans.")
+    if scored is not None:
+        honeypots.store(scored)
     moment = now()
     made = [
         Task(
