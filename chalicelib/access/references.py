@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from chalicelib.access import view_queries
-from chalicelib.access.scope import Scope
+from chalicelib.access.scope import OF_LAYERS, Scope
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.definitions import SECTION, VERSION
 from chalicelib.core.permissions import Level
@@ -58,11 +58,11 @@ def check(scope: Scope, project: int, *parts: Any) -> None:
         BadInput: a member refers to an entity or record that does not exist in the project, or that the caller may not
             see.
     """
-    if not scope.is_restricted and not (any(map(_may_name_version, parts)) and scope.hidden_rows(project).versions):
+    if not scope.is_restricted and not (any(map(_may_name_layers, parts)) and scope.hidden_rows(project)):
         return
     names = [name for part in parts for name in _names(part, "")]
     if not scope.is_restricted:
-        names = [name for name in names if name.kind == VERSION.name and _is_hidden(scope, project, name)]
+        names = [name for name in names if name.kind in OF_LAYERS]
     wanted: defaultdict[str, set[int]] = defaultdict(set)
     for name in names:
         wanted[name.kind].update(name.ids)
@@ -77,13 +77,9 @@ def check(scope: Scope, project: int, *parts: Any) -> None:
             raise BadInput(f"{name.place}: the project has no {name.kind} {unknown[0]}.")
 
 
-def _may_name_version(part: Any) -> bool:
-    """Whether a part names versions; a list may, so that not each of its items is looked at for most requests."""
-    return bool(part) if isinstance(part, list) else any(name.kind == VERSION.name for name in _names(part, ""))
-
-
-def _is_hidden(scope: Scope, project: int, name: Name) -> bool:
-    return not scope.hidden_rows(project).versions.isdisjoint(name.ids)
+def _may_name_layers(part: Any) -> bool:
+    """Whether a part names versions or annotations; a list may, so that most requests look at none of its items."""
+    return bool(part) if isinstance(part, list) else any(name.kind in OF_LAYERS for name in _names(part, ""))
 
 
 def visible(scope: Scope, project: int, kind: str, numbers: Collection[int]) -> set[int]:

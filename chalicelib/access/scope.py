@@ -28,12 +28,12 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.models.accounts import Membership
 from chalicelib.core.models.credentials import GuestView
 from chalicelib.core.models.entities import media_of
-from chalicelib.core.models.personal import EVERYBODY, HIDDEN_LAYERS, HiddenCopy
+from chalicelib.core.models.personal import EVERYBODY, HIDDEN_LAYERS, HiddenCopy, HiddenLayers
 from chalicelib.core.permissions import Level
 from chalicelib.core.records import padded
 from chalicelib.errors import Forbidden
 from chalicelib.query.operators import Op
-from chalicelib.query.tree import Nothing, Related, Test, Tree, both, either, negated
+from chalicelib.query.tree import Everything, Nothing, Related, Test, Tree, both, either, negated
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.objects import owners
 
@@ -46,7 +46,7 @@ _MEMBER_OF = {"group": "target_group", "jobcluster": "job_cluster", "hostedtempl
 
 OF_MEDIA = frozenset({"comment", "job", "run", "task", "temporary_file"})
 """Kinds of records made from media, their `sources`: transcodes, jobs, clips, copies of files, comments."""
-_OF_LAYERS = frozenset({Kind.LOCALIZATION.value, Kind.STATE.value, "version"})
+OF_LAYERS = frozenset({Kind.LOCALIZATION.value, Kind.STATE.value, "version"})
 """Kinds of which layers are hidden."""
 
 
@@ -122,13 +122,24 @@ class Scope:
             self._memberships[project] = authentication.membership(self.caller.id, project)
         return self._memberships[project]
 
+    def hides(self, project: int) -> bool:
+        """Whether some of a project may be hidden from the caller."""
+        return self.is_restricted or bool(self.hidden_rows(project))
+
     def hidden_rows(self, project: int) -> HiddenRows:
-        """The layers that a caller below Full Control does not see, everywhere or on some media."""
+        """The layers that a caller below Full Control does not see, everywhere or on some media.
+
+        From guests all is hidden that is hidden from anybody: a guest may be somebody who works on a copy.
+        """
         if project not in self._hidden:
             self._hidden[project] = HiddenRows()
             if not self.is_service and self._own_level(project) < Level.FULL:
                 keys = {padded(EVERYBODY), padded(self.caller.id)}
-                found = records.find_many(HIDDEN_LAYERS, project, keys).values()
+                found: Iterable[HiddenLayers] = (
+                    records.list_children(HIDDEN_LAYERS, project)
+                    if self.caller.is_guest
+                    else records.find_many(HIDDEN_LAYERS, project, keys).values()
+                )
                 self._hidden[project] = HiddenRows(
                     frozenset(number for each in found for number in each.versions.values()),
                     tuple(copy for each in found for copy in each.tasks.values()),
@@ -165,7 +176,7 @@ class Scope:
             find: reads the part, if it exists; called only where levels differ within the project.
         """
         whole = self._own_level(project)
-        if whole is Level.NONE or (what in _OF_LAYERS and self._is_hidden(project, what, find())):
+        if whole is Level.NONE or (what in OF_LAYERS and self._is_hidden(project, what, find())):
             return Level.NONE
         if not self.is_restricted:
             return whole
@@ -224,7 +235,7 @@ class Scope:
     def visible(self, what: str, found: Iterable[T]) -> list[T]:
         """The records or entities among some of one kind on which the caller has the needed level."""
         some = list(found)
-        if what in _OF_LAYERS:
+        if what in OF_LAYERS:
             some = [each for each in some if not self._is_hidden(_project_of(each), what, each)]
         if not self.is_restricted or self.needed is Level.NONE:
             return some
@@ -236,7 +247,7 @@ class Scope:
         The current rows decide, and for a deleted entity its last one until the purge.
         """
         wanted = set(numbers)
-        hides = kind.value in _OF_LAYERS and bool(self.hidden_rows(project))
+        hides = kind.value in OF_LAYERS and bool(self.hidden_rows(project))
         restricts = self.is_restricted and self.needed is not Level.NONE and kind in self.terms(project)
         if not wanted or not (hides or restricts):
             return wanted
@@ -268,11 +279,18 @@ class Scope:
             raise Forbidden
 
     def terms(self, project: int) -> Mapping[Kind, Tree]:
-        """By kind, the term that is true of rows on which the caller has the needed level; other kinds are open."""
+        """By kind, the term that is true of rows that the caller sees at the needed level; other kinds are open."""
+        found = self._terms_of_levels(project)
+        if hiding := self.hidden_rows(project).terms():
+            for kind in (Kind.LOCALIZATION, Kind.STATE):
+                found[kind] = both(found.get(kind, Everything()), *hiding)
+        return found
+
+    def _terms_of_levels(self, project: int) -> dict[Kind, Tree]:
         if not self.is_restricted or self.needed is Level.NONE:
             return {}
         known, bits = self.in_project(project), BITS_OF[self.needed]
-        found = {}
+        found: dict[Kind, Tree] = {}
         for kind, depth in ((Kind.MEDIA, 2), (Kind.LOCALIZATION, 3), (Kind.STATE, 3), (Kind.FILE, 1)):
             missing = bits & ~below(known.whole, depth)
             if missing:

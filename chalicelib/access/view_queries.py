@@ -9,7 +9,7 @@ The scope is a required argument, so that it cannot be forgotten.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -26,7 +26,7 @@ from chalicelib.query.check import check
 from chalicelib.query.cost import check_cost
 from chalicelib.query.operators import Op
 from chalicelib.query.statistics.aggregates import Aggregate, Statistics, Written, bind
-from chalicelib.query.tree import Everything, Nearest, Query, Test, Tree, both
+from chalicelib.query.tree import Nearest, Query, Test, Tree, both
 from chalicelib.storage.view.cache import looking_ahead
 from chalicelib.storage.view.view import View
 from chalicelib.storage.view.views import current, loaded, look_ahead
@@ -116,25 +116,31 @@ def check_reach(project: int, query: Query, scope: Scope) -> None:
     """Refuse work on all matches of a query where some are outside the scope.
 
     It is for entities that an operation changes along with the addressed one: the annotations of a deleted media.
+    Hidden layers count as none: a refusal would tell of them.
 
     Raises:
         Forbidden: the caller's level on one of them is too low.
     """
-    if query.kind not in scope.terms(project):
-        return
-    view = current(project)
-    closed = count(view, query, UNRESTRICTED) - count(view, query, scope)
-    if closed:
+    if closed := len(closed_ids(project, query, scope)):
         raise Forbidden(f"This would also change {closed} {query.kind} entities on which your permission is too low.")
+
+
+def closed_ids(project: int, query: Query, scope: Scope) -> set[int]:
+    """The ids of the matches on which the caller's level is too low; none of layers that are hidden."""
+    if not scope.is_restricted or query.kind not in scope.terms(project):
+        return set()
+    view, hiding = current(project), scope.hidden_rows(project).terms() if query.kind.is_annotation else []
+    known = replace(query, where=both(query.where, *hiding))
+    return set(ids(view, known, UNRESTRICTED)).difference(ids(view, query, scope))
 
 
 def _check(view: View, query: Query, scope: Scope) -> Query:
     """A checked query within the budget, restricted to the scope."""
-    found, reader = _terms(scope, view.project), scope.for_level(Level.VIEW)
+    found, reader = scope.terms(view.project), scope.for_level(Level.VIEW)
     definitions = _visible(view.definitions, reader) if scope.is_restricted else view.definitions
     query = _with_centers(view, query, scope)
     checked = check(
-        query, definitions, found, _terms(reader, view.project), _no_users if scope.caller.is_guest else _users
+        query, definitions, found, reader.terms(view.project), _no_users if scope.caller.is_guest else _users
     )
     check_cost(checked, view.number_of, bytes_of=view.text_bytes)
     return checked
@@ -168,24 +174,12 @@ def _with_centers(view: View, query: Query, scope: Scope) -> Query:
     return replace(query, nearest=tuple(map(nearest_to, query.nearest)))
 
 
-def _terms(scope: Scope, project: int) -> Mapping[Kind, Tree]:
-    """The terms of a scope, and those that hide layers from the caller."""
-    terms = scope.terms(project)
-    hiding = scope.hidden_rows(project).terms()
-    if not hiding:
-        return terms
-    return {
-        **terms,
-        **{kind: both(terms.get(kind, Everything()), *hiding) for kind in (Kind.LOCALIZATION, Kind.STATE)},
-    }
-
-
 def definitions_for(definitions: Definitions, scope: Scope) -> Definitions:
     """The definitions without the sections and versions whose names the caller may not read.
 
     Queries have hidden versions, too: which mark of an element they show depends on them.
     """
-    if not scope.is_restricted and not scope.hidden_rows(definitions.project):
+    if not scope.hides(definitions.project):
         return definitions
     reader = scope.for_level(Level.VIEW)
     shown = _visible(definitions, reader)

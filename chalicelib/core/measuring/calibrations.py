@@ -8,6 +8,7 @@ import json
 import math
 import struct
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,7 +18,26 @@ from chalicelib.core.measuring.cameras import Camera, Matrix, Rig, Vector, rotat
 from chalicelib.errors import BadInput
 
 LARGEST_FILE = 1024 * 1024
+LARGEST_TEXT = 128 * 1024
+"""Bytes of YAML, which is read in about a second."""
 _LARGEST_ARRAY = 10_000
+_LONGEST_HEADER = 1000
+"""Characters before the numbers of an array, which are read as Python's literals."""
+_DAMAGED = (
+    ValueError,
+    TypeError,
+    LookupError,
+    ArithmeticError,
+    SyntaxError,
+    EOFError,
+    RuntimeError,
+    MemoryError,
+    struct.error,
+    zlib.error,
+    zipfile.BadZipFile,
+    yaml.YAMLError,
+)
+"""What the readers of the formats raise of files that are damaged, or made to harm."""
 _MATRIX_TAG = "tag:yaml.org,2002:opencv-matrix"
 _TYPES = {"<f8": "d", "<f4": "f", "<i4": "i", "<i8": "q"}
 _NAMES = {
@@ -44,15 +64,7 @@ def read_rig(data: bytes) -> Rig:
         if not isinstance(members, dict):
             raise BadInput("The calibration has no members; give OpenCV's YAML or JSON, or VIAME's npz or JSON.")
         return _from_viame(members) if "fx_left" in members else _from_matrices(members)
-    except (
-        ValueError,
-        TypeError,
-        KeyError,
-        OverflowError,
-        zipfile.BadZipFile,
-        yaml.YAMLError,
-        RecursionError,
-    ) as failure:
+    except _DAMAGED as failure:
         raise BadInput(
             "The calibration cannot be read; give OpenCV's YAML or JSON, or VIAME's npz or JSON.", str(failure)[:300]
         ) from failure
@@ -64,6 +76,8 @@ def _members(data: bytes) -> Any:
     text = data.decode("utf-8-sig")
     if text.lstrip()[:1] == "{":
         return json.loads(text)
+    if len(data) > LARGEST_TEXT:
+        raise BadInput(f"The calibration has {len(data)} bytes of YAML; at most {LARGEST_TEXT} are read. Give JSON.")
     first, _, rest = text.partition("\n")
     return yaml.load(rest if first.startswith("%YAML") else text, Loader=_Loader)  # noqa: S506 a safe loader
 
@@ -181,7 +195,11 @@ def _read_npz(data: bytes) -> dict[str, list[float]]:
         known = {name for names in _NAMES.values() for name in names} | {"image_size"}
         for entry in archive.infolist():
             name = entry.filename.removesuffix(".npy")
-            if name in known and entry.file_size <= LARGEST_FILE:
+            if name in found:
+                raise ValueError(f"the array {name!r} is there twice")
+            if name in known:
+                if entry.file_size > 2 * _LONGEST_HEADER + 8 * _LARGEST_ARRAY:
+                    raise ValueError(f"the array {name!r} has more than {_LARGEST_ARRAY} numbers")
                 found[name] = _read_array(archive.read(entry))
     return found
 
@@ -192,9 +210,11 @@ def _read_array(data: bytes) -> list[float]:
         raise ValueError("an array does not begin as NumPy's do")
     start, size = (10, "<H") if data[6] == 1 else (12, "<I")
     (length,) = struct.unpack_from(size, data, 8)
+    if length > _LONGEST_HEADER:
+        raise ValueError(f"the header of an array has {length} characters")
     header = ast.literal_eval(data[start : start + length].decode("latin-1").strip())
     kind, shape = header["descr"], header["shape"]
     count = math.prod(shape)
-    if kind not in _TYPES or count > _LARGEST_ARRAY or (header["fortran_order"] and len(shape) > 1):
+    if kind not in _TYPES or not 0 <= count <= _LARGEST_ARRAY or (header["fortran_order"] and len(shape) > 1):
         raise ValueError(f"an array is of type {kind!r} and shape {shape}")
     return [float(each) for each in struct.unpack_from(f"<{count}{_TYPES[kind]}", data, start + length)]

@@ -104,7 +104,10 @@ class Rig(Struct, frozen=True):
             return [one[0] - left[0], one[1] - left[1], two[0] - right[0], two[1] - right[1]]
 
         point = _least_squares(errors, middle)
-        return point, math.sqrt(sum(each * each for each in errors(point)) / 2)
+        error = math.sqrt(sum(each * each for each in errors(point)) / 2)
+        if not all(map(math.isfinite, (*point, error))):
+            raise ValueError("the numbers of the calibration are too large, or too small, for a place")
+        return point, error
 
     def epipolar_line(self, left: Pixel, distances: Sequence[float]) -> list[Pixel]:
         """Where the right camera sees what the left one sees at a pixel, for distances along the ray.
@@ -150,7 +153,9 @@ def rotation_of(vector: Vector) -> Matrix:
 def _distort(given: Sequence[float], x: float, y: float) -> Pixel:
     k1, k2, p1, p2, k3, k4, k5, k6 = (*given, *([0.0] * (_COEFFICIENTS - len(given))))
     r = x * x + y * y
-    radial = (1 + r * (k1 + r * (k2 + r * k3))) / (1 + r * (k4 + r * (k5 + r * k6)))
+    if not (share := 1 + r * (k4 + r * (k5 + r * k6))):
+        raise ValueError("the lens model divides by 0")
+    radial = (1 + r * (k1 + r * (k2 + r * k3))) / share
     return (
         x * radial + 2 * p1 * x * y + p2 * (r + 2 * x * x),
         y * radial + p1 * (r + 2 * y * y) + 2 * p2 * x * y,

@@ -63,7 +63,7 @@ def _rows(project: int, kind: Kind, number: int, scope: Scope) -> set[int]:
     if number in found and (found[number].project != project or not scope.visible_ids(project, kind, [number])):
         raise NotFound.of(kind.capitalize(), number)
     if not found:
-        if scope.is_restricted:
+        if scope.hides(project):
             raise NotFound.of(kind.capitalize(), number)
         return {number}
     row = found[number]

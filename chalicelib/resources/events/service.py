@@ -106,7 +106,7 @@ def read(
         reading.found = []
         is_at_end = _take(project, reading, limit - len(events), kinds)
         events += _visible(project, reading.found, scope)
-        if not scope.is_restricted:
+        if not scope.hides(project):
             break
     behind = 0 if is_at_end else _count_left(project, reading, scope)
     return Page(events=events, next=reading.position, behind=behind)
@@ -161,7 +161,7 @@ def _check_reached(project: int, reading: _Reading) -> None:
 
 def _count_left(project: int, reading: _Reading, scope: Scope) -> int:
     """The number of commits that are not read to their end."""
-    if scope.is_restricted:
+    if scope.hides(project):
         return 1
     return max(log.last(project, fresh=True) - reading.seq, 0) + bool(reading.number)
 
@@ -187,19 +187,30 @@ def _visible(project: int, events: list[Event], scope: Scope) -> list[Event]:
     if scope.needed is Level.NONE:
         return events
     events = [event for event in events if event.reader in (None, scope.caller.id)]
-    if not scope.is_restricted:
+    if not scope.hides(project):
         return events
     wanted: dict[Kind, set[int]] = {}
     for event in events:
         if event.kind in set(Kind) and event.changes is not None:
             wanted.setdefault(Kind(event.kind), set()).update(event.ids)
         wanted.setdefault(Kind.MEDIA, set()).update(event.media)
+        for kind, number in _annotations_of(event):
+            wanted.setdefault(kind, set()).add(number)
     seen = {kind: scope.visible_ids(project, kind, numbers) for kind, numbers in wanted.items()}
     return [found for event in events if (found := _seen(project, event, seen, scope)) is not None]
 
 
+def _annotations_of(event: Event) -> Iterator[tuple[Kind, int]]:
+    """The annotations that a comment is on, or another note names."""
+    for kind in (Kind.LOCALIZATION, Kind.STATE):
+        if (number := (event.more or {}).get(f"{kind}_id")) is not None:
+            yield kind, number
+
+
 def _seen(project: int, event: Event, seen: dict[Kind, set[int]], scope: Scope) -> Event | None:
     if not set(event.media) <= seen.get(Kind.MEDIA, set()):
+        return None
+    if any(number not in seen[kind] for kind, number in _annotations_of(event)):
         return None
     if event.kind in OF_WHOLE_PROJECT and event.user != scope.caller.id and scope.terms(project):
         return None
@@ -212,6 +223,8 @@ def _seen(project: int, event: Event, seen: dict[Kind, set[int]], scope: Scope) 
 
 def sees_definition(project: int, kind: str, number: int, scope: Scope) -> bool:
     """Whether a reader may see a definition, perhaps a deleted one."""
+    if kind == DefinitionKind.VERSION and number in scope.hidden_rows(project).versions:
+        return False
     if not scope.is_restricted or scope.needed is Level.NONE:
         return True
     known = scope.in_project(project)

@@ -73,14 +73,11 @@ class _Stereo:
             raise reason or ValueError("there are no places")
         error, points = best
         place = points[0] if len(points) == 1 else middle_of(*points)
-        return StereoMeasure(
-            length=length(minus(points[0], points[1])) * self.scale if len(points) > 1 else None,
-            range=length(place) * self.scale,
-            x=place[0] * self.scale,
-            y=place[1] * self.scale,
-            z=place[2] * self.scale,
-            error=error,
-        )
+        ends = length(minus(points[0], points[1])) * self.scale if len(points) > 1 else None
+        x, y, z, away = (each * self.scale for each in (*place, length(place)))
+        if not all(map(math.isfinite, (x, y, z, away, ends or 0.0))):
+            raise ValueError("the place is too far away for a number")
+        return StereoMeasure(length=ends, range=away, x=x, y=y, z=z, error=error)
 
     def _locate_all(
         self, here: Sequence[Pixel], there: Sequence[Pixel]

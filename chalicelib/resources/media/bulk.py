@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from chalicelib.access import view_queries
-from chalicelib.access.scope import UNRESTRICTED, Scope
+from chalicelib.access.scope import Scope
 from chalicelib.core.kinds import Kind
 from chalicelib.core.log.commits import Edit
 from chalicelib.core.models.definitions import Definitions
@@ -81,12 +81,8 @@ class DeleteMedia(Delete):
         super().check(scope)
         project, numbers = self.change.project, self.change.numbers
         view_queries.check_reach(project, clearing.on(Kind.LOCALIZATION, numbers), scope)
-        if Kind.STATE not in scope.terms(project):
-            return
-        view = view_queries.current(project)
-        query = clearing.on(Kind.STATE, numbers)
-        closed = set(view_queries.ids(view, query, UNRESTRICTED)).difference(view_queries.ids(view, query, scope))
-        if clearing.with_nothing_else(view, sorted(closed), numbers):
+        closed = view_queries.closed_ids(project, clearing.on(Kind.STATE, numbers), scope)
+        if closed and clearing.with_nothing_else(view_queries.current(project), sorted(closed), numbers):
             raise Forbidden("This would also delete states on which your permission is too low.")
 
     def do(self, left: list[int], most: int) -> tuple[int, bool]:

@@ -1,8 +1,13 @@
 """Files of calibrations, in the formats of OpenCV and VIAME."""
 
+import contextlib
 import io
 import json
+import math
+import random
 import struct
+import time
+import warnings
 import zipfile
 
 import pytest
@@ -114,3 +119,54 @@ def test_a_rotation_vector_is_taken_too():
 def test_what_is_no_calibration_is_refused_with_its_reason(data, words):
     with pytest.raises(BadInput, match=words):
         read_rig(data)
+
+
+def npz(arrays):
+    """An archive of arrays, by name; a name may stand several times."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, data in arrays:
+            archive.writestr(f"{name}.npy", data)
+    return file.getvalue()
+
+
+def array(header, numbers=b""):
+    return b"\x93NUMPY\x02\x00" + struct.pack("<I", len(header)) + header + numbers
+
+
+ALL = [(name, npy(*matrix)) for name, matrix in MATRICES.items()]
+HARMFUL = {
+    "an array that ends at once": npz([("M1", b"\x93NUMPY")]),
+    "an object": npz([("M1", array(b"{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", b"cos\nsystem\n."))]),
+    "a negative shape": npz([("M1", array(b"{'descr': '<f8', 'fortran_order': False, 'shape': (-5,)}"))]),
+    "an endless header": npz([("M1", array(b"(" * 900))]),
+    "a header of a megabyte": npz([("M1", array(b"[" + b"0," * 500_000 + b"]"))]),
+    "one array many times": npz([*ALL, *[("R", ALL[4][1])] * 500]),
+    "encrypted": npz(ALL).replace(b"PK\x01\x02\x14\x03\x14\x00\x00", b"PK\x01\x02\x14\x03\x14\x00\x01"),
+    "a long list": b"a:\n" + b"- 1\n" * 100_000,
+    "nested lists": b"[" * 100_000,
+    "nested JSON": b'{"M1":' + b"[" * 300_000,
+    "a number of a million digits": b'{"M1": ' + b"9" * 900_000 + b"}",
+    "an alias": b"a: &a [1]\nM1: [*a, *a]\n",
+    "not a number": json.dumps({"M1": [math.nan] * 9}).encode(),
+}
+
+
+@pytest.mark.parametrize("data", HARMFUL.values(), ids=HARMFUL.keys())
+def test_harmful_files_are_refused_soon(data):
+    began = time.process_time()
+    with pytest.raises(BadInput):
+        read_rig(data)
+    assert time.process_time() - began < 1.5
+
+
+@pytest.mark.parametrize("good", [opencv_yaml(), opencv_json(), npz(ALL)], ids=["yaml", "json", "npz"])
+def test_damaged_files_are_read_or_refused(good):
+    chance = random.Random(5)
+    for _ in range(400):
+        data = bytearray(good)
+        for _ in range(chance.randint(1, 4)):
+            data[chance.randrange(len(data))] = chance.choice((0, 255, chance.randrange(256)))
+        with contextlib.suppress(BadInput):
+            read_rig(bytes(data[: chance.randrange(len(data))] if chance.random() < 0.2 else data))

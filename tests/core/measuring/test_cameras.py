@@ -91,3 +91,25 @@ def test_a_scaled_camera_sees_the_same_in_pictures_of_another_size():
     point = (0.3, -0.2, 2.0)
     x, y = LEFT.project(point)
     assert LEFT.scaled(0.5, 0.25).project(point) == pytest.approx((x / 2, y / 4))
+
+
+@pytest.mark.parametrize("huge", [1e308, 1e200, 1e154, 5e-324])
+@pytest.mark.parametrize("place", range(4))
+def test_extreme_numbers_give_a_finite_place_or_none(huge, place):
+    camera = [1400.0, 1398.0, 965.0, 541.0]
+    camera[place] = huge
+    for lens in (LENS, (huge, *LENS[1:]), (0.0, 0.0, 0.0, 0.0, 0.0, -1.0)):
+        for way in ((-0.8, 0.01, 0.05), (huge, 0.0, 0.0)):
+            rig = Rig(Camera(*camera, lens), RIGHT, RIG.rotation, way)
+            for pixel in ((0.0, 0.0), (965.0, 541.0), (2365.0, 541.0)):
+                try:
+                    point, error = rig.locate(pixel, (900.0, 541.0))
+                except ValueError:
+                    continue
+                assert all(map(math.isfinite, (*point, error)))
+
+
+def test_a_lens_that_divides_by_zero_sees_nothing():
+    camera = Camera(1000.0, 1000.0, 0.0, 0.0, (0.0, 0.0, 0.0, 0.0, 0.0, -1.0))
+    with pytest.raises(ValueError, match="divides by 0"):
+        camera.ray((1000.0, 0.0))
