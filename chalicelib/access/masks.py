@@ -12,13 +12,18 @@ away: to show a user only a part of a project, give a mask of eight bits on the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
 
 from chalicelib.core.kinds import Kind
 from chalicelib.core.permissions import Level
+from chalicelib.query.operators import Op
+from chalicelib.query.tree import Related, Test, Tree, both, either
+
+Source = tuple[Callable[[tuple[int, ...]], Tree], Mapping[int, int]]
+"""From ids of containers to a term that is true of their content, and the bits that each container passes down."""
 
 EXIST, READ, CREATE, MODIFY, DELETE, EXECUTE, UPLOAD, ACL = (1 << place for place in range(8))
 FULL = 0xFF
@@ -99,3 +104,41 @@ class Grants:
             | below(self.direct_mask("media", media))
             | below(self.direct_mask("section", sections), 2)
         )
+
+
+def term_for(bits: int, known: Grants, kind: Kind) -> Tree:
+    """A term that is true of rows of a kind that get all the bits from their masks, each bit from any of them."""
+    sources, terms = _sources(known, kind), []
+    for place in range(bits.bit_length()):
+        bit = bits & (1 << place)
+        if bit:
+            from_any = []
+            for passed_to, masks in sources:
+                numbers = tuple(sorted(number for number, mask in masks.items() if mask & bit))
+                if numbers:
+                    from_any.append(passed_to(numbers))
+            terms.append(either(*from_any))
+    return both(*dict.fromkeys(terms))
+
+
+def _sources(known: Grants, kind: Kind) -> list[Source]:
+    def masks(name: str, levels: int) -> dict[int, int]:
+        return {number: below(mask, levels) for number, mask in known.parts.get(name, {}).items()}
+
+    def is_one(numbers: tuple[int, ...]) -> Tree:
+        return Test("id", Op.IN, numbers)
+
+    def in_section(numbers: tuple[int, ...]) -> Tree:
+        return Test("section", Op.IN, numbers)
+
+    own: Source = (is_one, masks(kind.value, 0))
+    if kind is Kind.FILE:
+        return [own]
+    if kind is Kind.MEDIA:
+        return [own, (in_section, masks("section", 1))]
+    return [
+        own,
+        (lambda numbers: Test("version", Op.IN, numbers), masks("version", 2)),
+        (lambda numbers: Related(Kind.MEDIA, is_one(numbers)), masks("media", 1)),
+        (lambda numbers: Related(Kind.MEDIA, in_section(numbers)), masks("section", 2)),
+    ]

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 
 from chalicelib.access import authentication
 from chalicelib.access.authentication import Caller
-from chalicelib.access.masks import BITS_OF, Grants, below, level_of
+from chalicelib.access.masks import BITS_OF, Grants, below, level_of, term_for
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.accounts import Membership
 from chalicelib.core.models.credentials import GuestView
@@ -33,13 +33,11 @@ from chalicelib.core.permissions import Level
 from chalicelib.core.records import padded
 from chalicelib.errors import Forbidden
 from chalicelib.query.operators import Op
-from chalicelib.query.tree import Everything, Nothing, Related, Test, Tree, both, either, negated
+from chalicelib.query.tree import Everything, Nothing, Related, Test, Tree, both, negated
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.objects import owners
 
 T = TypeVar("T")
-Source = tuple[Callable[[tuple[int, ...]], Tree], Mapping[int, int]]
-"""From ids of containers to a term that is true of their content, and the bits that each container passes down."""
 _MEMBER_OF = {"group": "target_group", "jobcluster": "job_cluster", "hostedtemplate": "hosted_template"}
 """Name of a record kind → the member that names it in a row protection, where that differs."""
 
@@ -294,7 +292,7 @@ class Scope:
         for kind, depth in ((Kind.MEDIA, 2), (Kind.LOCALIZATION, 3), (Kind.STATE, 3), (Kind.FILE, 1)):
             missing = bits & ~below(known.whole, depth)
             if missing:
-                found[kind] = _term_for(missing, _sources(known, kind))
+                found[kind] = term_for(missing, known, kind)
         if (view := self.caller.guest_view) is not None:
             found |= {kind: both(term, _shown_term(view)) for kind, term in found.items() if kind.is_annotation}
         return found
@@ -378,41 +376,3 @@ def _folders(known: Grants, media: Iterable[int], *, past: bool = False) -> dict
         else {number: row.entity for number, row in entities.many(Kind.MEDIA, media).items()}
     )
     return {number: each.primary_section for number, each in found.items() if each.primary_section is not None}
-
-
-def _term_for(bits: int, sources: list[Source]) -> Tree:
-    """A term for rows that get all the bits from the sources, each bit from any of them."""
-    terms = []
-    for place in range(bits.bit_length()):
-        bit = bits & (1 << place)
-        if bit:
-            from_any = []
-            for passed_to, masks in sources:
-                numbers = tuple(sorted(number for number, mask in masks.items() if mask & bit))
-                if numbers:
-                    from_any.append(passed_to(numbers))
-            terms.append(either(*from_any))
-    return both(*dict.fromkeys(terms))
-
-
-def _sources(known: Grants, kind: Kind) -> list[Source]:
-    def masks(name: str, levels: int) -> dict[int, int]:
-        return {number: below(mask, levels) for number, mask in known.parts.get(name, {}).items()}
-
-    def is_one(numbers: tuple[int, ...]) -> Tree:
-        return Test("id", Op.IN, numbers)
-
-    def in_section(numbers: tuple[int, ...]) -> Tree:
-        return Test("section", Op.IN, numbers)
-
-    own: Source = (is_one, masks(kind.value, 0))
-    if kind is Kind.FILE:
-        return [own]
-    if kind is Kind.MEDIA:
-        return [own, (in_section, masks("section", 1))]
-    return [
-        own,
-        (lambda numbers: Test("version", Op.IN, numbers), masks("version", 2)),
-        (lambda numbers: Related(Kind.MEDIA, is_one(numbers)), masks("media", 1)),
-        (lambda numbers: Related(Kind.MEDIA, in_section(numbers)), masks("section", 2)),
-    ]

@@ -131,8 +131,8 @@ class EventPage(Resource, kw_only=True):
     behind: Annotated[
         int,
         Meta(
-            description="The number of commits after `next`; with fine-grained permissions 1 if there may be more "
-            "events, else 0."
+            description="The number of commits after `next`; where something is hidden from the reader, 1 if there may "
+            "be more events, else 0."
         ),
     ]
 

@@ -14,7 +14,7 @@ from chalicelib.core.permissions import Permission
 from tests.contract.test_permissions import PROJECT_LEVELS, ask
 from tests.contract.world import World, build
 from tests.resources.media.samples import media_type
-from tests.resources.share_links.test_share_links import NOBODY, guest_of, link_to
+from tests.resources.share_links.test_share_links import NOBODY, guest_of
 from tests.service import Api, Said, join, new_user
 
 PLACE = {"frame": 0, "x": 0.1, "y": 0.1, "width": 0.2, "height": 0.2}
