@@ -168,6 +168,8 @@ export const annotate = translated("annotate", {
   drawsInto: (/** @type {string} */ track) => `Drawing into ${track} · Esc to stop`,
   trackHasFrame: "The track has a keyframe on this frame already: the new shape is not in the track.",
   trackOfOneType: "A track has shapes of one type.",
+  trackTwice: (/** @type {number} */ frame) =>
+    `Two of the shapes are on frame ${frame}. A track has one on each frame: choose others, or take one away.`,
   noOccluded: "The type has no attribute Occluded of yes or no. A project manager can add it under Manage.",
   computedShape: "between keyframes",
   track: {

@@ -4,7 +4,8 @@
 - Corners of polygons are matched first (`_matched`): where one polygon has fewer corners, its longest edges are halved
   until both have as many; then the corners are paired so that they move least, in either direction of the outline.
 - A label without a shape is the beginning of a gap: the object is not in the picture until the next keyed label.
-- A gap is filled only between labels of the same kind, and not next to a frame on which the track has two labels.
+- A gap is filled only between labels of the same type, and not next to a frame on which the track has two labels.
+- A label of several tracks counts to the first of them.
 - The points of polylines and skeletons correspond by their order. An angle changes on the shorter way. Masks and holes
   are not interpolated: between two masks there is the box.
 - Attributes, class and version are those of the earlier keyed label.
@@ -60,7 +61,7 @@ def stretches(members: Iterable[Member], frame_of: Callable[[Member], int]) -> I
 
 def between(first: Label, second: Label) -> Iterator[Label]:
     """The labels on the frames between two keyed labels, in order; they have no id."""
-    if first.kind != second.kind or not first.shape or not second.shape:
+    if (first.kind, first.type) != (second.kind, second.type) or not first.shape or not second.shape:
         return
     one, two = first.refined or Refined(), second.refined or Refined()
     is_ordered = one.is_open or bool(one.points) or one.visible is not None

@@ -38,6 +38,11 @@ def test_labels_without_a_track_and_frames_with_two_labels_are_not_interpolated(
         assert interpolate(labels) == labels
 
 
+def test_nothing_is_between_labels_of_different_types():
+    mixed = [box(0, 0.0, type="Animal"), box(9, 0.5, type="Rock"), box(12, 0.5, type="Rock")]
+    assert frames(interpolate(mixed)) == [(0, True), (9, True), (10, False), (11, False), (12, True)]
+
+
 def test_labels_that_were_interpolated_are_not_keys():
     assert len(interpolate([box(0, 0.0), box(2, 0.5, keyed=False)])) == 2
 

@@ -77,9 +77,7 @@ export function commandsOf(session, ui) {
       group: "draw",
       label: words.commands.byArrows,
       keys: ["m"],
-      run: () => {
-        session.isMoving.value = session.shapes().length > 0;
-      },
+      run: () => session.hand.beginMove(),
     },
     {
       id: "copyNext",

@@ -36,13 +36,13 @@ export function trackCommands(session) {
       edit(steps.extend, (doc, track) => tracks.extended(doc, track, here(), trackSet.isFilled(track))),
     ),
     command("split", "x", names.split, () =>
-      edit(steps.split, (doc, track) => tracks.split(doc, track, here(), trackSet.kindOf(track))),
+      edit(steps.split, (doc, track) => tracks.split(doc, track, here(), trackSet.typeOf(track))),
     ),
     command("trimStart", "{", names.trimStart, () =>
-      edit(steps.trim, (doc, track) => tracks.trimmed(doc, track, here(), "start", trackSet.kindOf(track))),
+      edit(steps.trim, (doc, track) => tracks.trimmed(doc, track, here(), "start", trackSet.typeOf(track))),
     ),
     command("trimEnd", "}", names.trimEnd, () =>
-      edit(steps.trim, (doc, track) => tracks.trimmed(doc, track, here(), "end", trackSet.kindOf(track))),
+      edit(steps.trim, (doc, track) => tracks.trimmed(doc, track, here(), "end", trackSet.typeOf(track))),
     ),
     command("merge", "M", names.merge, () => hand.mergeTracks()),
     command("occluded", "q", names.occluded, () => toggleOccluded(session)),

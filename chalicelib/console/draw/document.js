@@ -92,6 +92,8 @@ export class AnnotationDocument extends EventTarget {
     this.frames = new Map();
     /** @type {Map<string, Set<string>>} the states that contain a localization */
     this.tracks = new Map();
+    /** @type {Set<string>} the localizations that several states contain */
+    this.shared = new Set();
     /** @type {Set<string>} */
     this.stateKeys = new Set();
     /** @type {Map<string, [string, Row][]>} the members of states by frame, as they are asked for */
@@ -221,12 +223,22 @@ export class AnnotationDocument extends EventTarget {
     return found;
   }
 
+  /** Those of them that count to this state: of several that contain a localization, it is the first one. @param {string} key @returns {[string, Row][]} */
+  ownPath(key) {
+    const path = this.path(key);
+    return this.shared.size
+      ? path.filter(([member]) => !this.shared.has(member) || this.tracksOf(member)[0] === key)
+      : path;
+  }
+
   /** The key of a row of the service; `id:7` where it is not here. @param {Row["kind"]} kind @param {number} id */
   keyById = (kind, id) => this.keys[kind].get(id) ?? `id:${id}`;
 
-  /** The tracks that contain a localization. @param {string} key @returns {string[]} */
+  /** The tracks that contain a localization, the first that was made before the others. @param {string} key @returns {string[]} */
   tracksOf(key) {
-    return [...(this.tracks.get(key) ?? [])];
+    const found = [...(this.tracks.get(key) ?? [])];
+    const number = (/** @type {string} */ track) => this.base.get(track)?.id ?? Infinity;
+    return found.length < 2 ? found : found.sort((one, two) => number(one) - number(two) || (one < two ? -1 : 1));
   }
 
   /** What has to be kept over a reload. */
@@ -274,7 +286,10 @@ export class AnnotationDocument extends EventTarget {
       if (row?.frame !== before.frame) this.frames.get(before.frame ?? 0)?.delete(key);
       this.#count(before, -1);
     }
-    for (const member of before?.members ?? []) this.tracks.get(member)?.delete(key);
+    for (const member of before?.members ?? []) {
+      this.tracks.get(member)?.delete(key);
+      if ((this.tracks.get(member)?.size ?? 0) < 2) this.shared.delete(member);
+    }
     this.paths.delete(key);
     for (const track of this.tracks.get(key) ?? []) this.paths.delete(track);
     if (!row) {
@@ -289,7 +304,10 @@ export class AnnotationDocument extends EventTarget {
       add(this.frames, row.frame ?? 0);
       this.#count(row, 1);
     } else this.stateKeys.add(key);
-    for (const member of row.members ?? []) add(this.tracks, member);
+    for (const member of row.members ?? []) {
+      add(this.tracks, member);
+      if ((this.tracks.get(member)?.size ?? 0) > 1) this.shared.add(member);
+    }
   }
 
   /** Note what the service has. */

@@ -13,10 +13,26 @@ import * as tracks from "./tracks.js";
  * @typedef {import("./document.js").AnnotationDocument} AnnotationDocument
  */
 
+/** Why shapes are not those of one track; null where they are. @param {Row[]} rows @returns {string | null} */
+function oneTrack(rows) {
+  if (new Set(rows.map((row) => row.type)).size > 1) return words.trackOfOneType;
+  const frames = rows.map((row) => row.frame ?? 0).sort((one, two) => one - two);
+  const twice = frames.find((frame, at) => frame === frames[at - 1]);
+  return twice === undefined ? null : words.trackTwice(twice);
+}
+
 export class Hand {
   /** @param {import("./session.js").Session} session */
   constructor(session) {
     this.session = session;
+    /** How often it was begun to move the selection by keys. */
+    this.moves = 0;
+  }
+
+  /** Move the selection by keys from now on: one step of undo, apart from those before. */
+  beginMove() {
+    this.moves += 1;
+    this.session.isMoving.value = this.session.shapes().length > 0;
   }
 
   /** A new shape of the type in hand. @param {Shape} [shape] */
@@ -49,8 +65,10 @@ export class Hand {
     const { doc } = this.session;
     if (!this.session.isEditable(/** @type {Row} */ (doc.rows.get(track)), track)) return [[key, row]];
     const { at } = tracks.placeIn(doc, track, row.frame ?? 0);
-    if (!at || !hasPlace(at[1].shape)) return tracks.keyed(doc, track, [[key, row]]);
-    this.session.say(words.trackHasFrame);
+    const types = this.session.trackSet.typesOf(track);
+    const isOther = types.size > 0 && !types.has(row.type);
+    if (!isOther && !(at && hasPlace(at[1].shape))) return tracks.keyed(doc, track, [[key, row]]);
+    this.session.say(isOther ? words.trackOfOneType : words.trackHasFrame);
     return [[key, row]];
   }
 
@@ -61,7 +79,7 @@ export class Hand {
       return row ? [/** @type {[string, Row]} */ ([key, { ...row, shape }])] : [];
     });
     const what = [...shapes.keys()].map((key) => this.session.trackSet.of(key) ?? key);
-    this.#edit(label, changes, isGesture ? `${label} ${what.sort().join()}` : undefined, more);
+    this.#edit(label, changes, isGesture ? `${this.moves} ${label} ${what.sort().join()}` : undefined, more);
   }
 
   /** What takes localizations of the active layer away, from their tracks too. @param {string[]} keys @returns {Edit[]} */
@@ -138,7 +156,7 @@ export class Hand {
       const track = row.kind === "localization" ? session.trackSet.of(key) : null;
       const state = track && session.doc.rows.get(track);
       if (track && state && isOwn(track, state) && session.trackSet.isFilled(track) && !isWhole)
-        edits.push(...tracks.gap(session.doc, track, row.frame ?? 0, session.kindOf));
+        edits.push(...tracks.gap(session.doc, track, row.frame ?? 0, session.typeOf));
       else if (!key.startsWith("~")) alone.push(key);
     }
     session.doc.change(words.steps.remove, [...edits, ...tracks.removed(session.doc, alone)]);
@@ -220,13 +238,18 @@ export class Hand {
     return edits.length;
   }
 
-  /** A track of the selected shapes of one type, into which the next ones are drawn. */
+  /** A track of the selected shapes of one type, into which the next ones are drawn; what is in a track stays in it. */
   makeTrack() {
-    const shapes = this.session.shapes().filter(([key]) => !key.startsWith("~"));
-    const type = this.session.trackTypes[0];
-    if (!shapes.length || !type) return;
-    if (new Set(shapes.map(([, row]) => row.type)).size > 1) {
-      this.session.say(words.trackOfOneType);
+    const { trackSet } = this.session;
+    const shapes = this.session.shapes().filter(([key]) => !trackSet.of(key));
+    if (!shapes.length) {
+      if (trackSet.active) trackSet.arm(trackSet.active);
+      return;
+    }
+    if (!this.session.trackTypes.length) return;
+    const refusal = oneTrack(shapes.map(([, row]) => row));
+    if (refusal) {
+      this.session.say(refusal);
       return;
     }
     const edit = this.newTrack(shapes.map(([key]) => key));
@@ -262,8 +285,10 @@ export class Hand {
       .filter(([key, row]) => this.session.isTrack(row) && this.session.isEditable(row, key))
       .map(([key]) => key);
     if (!others.length) return;
-    if (new Set([into, ...others].flatMap((key) => [...this.session.trackSet.typesOf(key)])).size > 1) {
-      this.session.say(words.trackOfOneType);
+    const members = new Map([into, ...others].flatMap((key) => this.session.doc.path(key)));
+    const refusal = oneTrack([...members.values()]);
+    if (refusal) {
+      this.session.say(refusal);
       return;
     }
     this.session.doc.change(words.steps.merge, tracks.merged(this.session.doc, into, others));

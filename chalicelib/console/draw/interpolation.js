@@ -8,15 +8,16 @@ const MOST_STARTS = 256;
 
 /**
  * The shapes between two of one kind, by the share of the way: 0 is the first, 1 the second.
- * @param {Kind} kind @param {Shape} first @param {Shape} second @returns {(share: number) => Shape}
+ * @param {Kind} kind @param {Shape} first @param {Shape} second @param {boolean} [isSkeleton] by its type
+ * @returns {(share: number) => Shape}
  */
-export function blend(kind, first, second) {
+export function blend(kind, first, second, isSkeleton = false) {
   const mix = (/** @type {number} */ a, /** @type {number} */ b, /** @type {number} */ share) => a + (b - a) * share;
   const kept = refinedBy(first, ["mask", "holes", "angle"]);
   if (kind === "poly") {
     const [from, to] = [first.points ?? [], second.points ?? []];
     // the points of polylines and skeletons correspond by their order
-    const isOrdered = (first.closed === false || first.visible) && from.length === to.length;
+    const isOrdered = (isSkeleton || first.closed === false || first.visible) && from.length === to.length;
     const [one, two] = isOrdered ? [from, to] : matched(from, to);
     return (share) => ({
       ...kept,

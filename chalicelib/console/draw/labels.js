@@ -60,8 +60,7 @@ export class Labels {
   /** Set what was set last on shapes of the same type. */
   repeat() {
     for (const [, row] of this.session.chosen().slice(0, 1))
-      for (const [name, value] of Object.entries(this.last.get(`${row.kind}${row.type}`) ?? {}))
-        this.session.hand.setAttribute(name, value);
+      this.session.hand.setAttributes(this.last.get(`${row.kind}${row.type}`) ?? {});
   }
 
   /** Keep the selected shapes for pasting, in any tab of this browser. @returns {number} how many */

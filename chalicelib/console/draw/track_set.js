@@ -28,7 +28,7 @@ export class TrackSet {
     if (key.startsWith(COMPUTED)) return key.slice(1);
     const row = doc.rows.get(key);
     if (row?.kind === "state") return this.session.isTrack(row) ? key : null;
-    for (const each of doc.tracks.get(key) ?? [])
+    for (const each of doc.tracksOf(key))
       if (this.session.isTrack(/** @type {Row} */ (doc.rows.get(each)))) return each;
     return null;
   }
@@ -38,7 +38,7 @@ export class TrackSet {
     const { doc, frame } = this.session;
     if (!key.startsWith(COMPUTED)) return doc.rows.get(key) ?? null;
     const track = key.slice(1);
-    return this.isFilled(track) ? tracks.computedAt(doc, track, frame.peek(), this.session.kindOf) : null;
+    return this.isFilled(track) ? tracks.computedAt(doc, track, frame.peek(), this.session.typeOf) : null;
   }
 
   /** Whether a track has shapes between its keyframes. @param {string} track */
@@ -47,8 +47,8 @@ export class TrackSet {
     return Boolean(row) && this.session.typeOf(/** @type {Row} */ (row))?.interpolation !== "none";
   }
 
-  /** For edits of a track: how to find kinds where it is interpolated, else null. @param {string} track */
-  kindOf = (track) => (this.isFilled(track) ? this.session.kindOf : null);
+  /** For edits of a track: how to find types where it is interpolated, else null. @param {string} track */
+  typeOf = (track) => (this.isFilled(track) ? this.session.typeOf : null);
 
   /** What tracks show on a frame between their keyframes. @param {number} frame @returns {[string, Row][]} */
   computedOn(frame) {
@@ -59,7 +59,7 @@ export class TrackSet {
       const state = /** @type {Row} */ (doc.rows.get(key));
       if ((state.members?.length ?? 0) < 2 || !this.session.isTrack(state) || !this.isFilled(key)) continue;
       if (this.hidden.peek().has(key)) continue;
-      const row = tracks.computedAt(doc, key, frame, this.session.kindOf);
+      const row = tracks.computedAt(doc, key, frame, this.session.typeOf);
       if (row && shownLayers.peek().has(row.version)) found.push([computedKey(key), row]);
     }
     return found;

@@ -11,7 +11,7 @@ import { keyOf } from "./document.js";
  * @typedef {import("./document.js").Row} Row
  * @typedef {import("./document.js").Edit} Edit
  * @typedef {import("./document.js").AnnotationDocument} AnnotationDocument
- * @typedef {(row: Row) => import("./geometry.js").Kind} KindOf
+ * @typedef {(row: Row) => {dtype: import("./geometry.js").Kind, skeleton?: any} | undefined} TypeOf
  * @typedef {[string, Row]} Member
  * @typedef {{at: Member | null, before: Member | null, after: Member | null}} Place the keyframe on a frame, before, behind
  */
@@ -43,28 +43,28 @@ function indexFrom(/** @type {Member[]} */ path, /** @type {number} */ frame) {
 /** @type {WeakMap<Row, {after: Row, at: ReturnType<typeof blend>}>} what was matched, by the row before the gap */
 const blends = new WeakMap();
 
-/** The row between two keyframes; null where nothing is seen. @param {Row} one @param {Row} two @param {number} frame @param {KindOf} kindOf @returns {Row | null} */
-function between(one, two, frame, kindOf) {
-  const kind = kindOf(one);
-  if (!hasPlace(one.shape) || !hasPlace(two.shape) || kind !== kindOf(two)) return null;
+/** The row between two keyframes; null where nothing is seen. @param {Row} one @param {Row} two @param {number} frame @param {TypeOf} typeOf @returns {Row | null} */
+function between(one, two, frame, typeOf) {
+  const type = typeOf(one);
+  if (!type || !hasPlace(one.shape) || !hasPlace(two.shape) || one.type !== two.type) return null;
   let known = blends.get(one);
   if (known?.after !== two) {
-    known = { after: two, at: blend(kind, one.shape ?? {}, two.shape ?? {}) };
+    known = { after: two, at: blend(type.dtype, one.shape ?? {}, two.shape ?? {}, Boolean(type.skeleton)) };
     blends.set(one, known);
   }
   const [from, to] = [one.frame ?? 0, two.frame ?? 0];
   return { ...one, frame, shape: known.at((frame - from) / (to - from)) };
 }
 
-/** What a track has on a frame between its keyframes; null on a keyframe, in a gap, before and behind the track. @param {AnnotationDocument} doc @param {string} track @param {number} frame @param {KindOf} kindOf */
-export function computedAt(doc, track, frame, kindOf) {
-  const path = doc.path(track);
+/** What a track has on a frame between its keyframes; null on a keyframe, in a gap, before and behind the track. @param {AnnotationDocument} doc @param {string} track @param {number} frame @param {TypeOf} typeOf */
+export function computedAt(doc, track, frame, typeOf) {
+  const path = doc.ownPath(track);
   if (path.length < 2 || frame <= frameOf(path[0]) || frame >= frameOf(path[path.length - 1])) return null;
   const next = indexFrom(path, frame);
   const [one, two] = [path[next - 1], path[next]];
   const isTwice = (/** @type {Member | undefined} */ a, /** @type {Member} */ b) => a && frameOf(a) === frameOf(b);
   if (frameOf(two) === frame || isTwice(path[next - 2], one) || isTwice(path[next + 1], two)) return null;
-  return between(one[1], two[1], frame, kindOf);
+  return between(one[1], two[1], frame, typeOf);
 }
 
 /** The frames on which a track is seen, as runs [first, last]. @param {AnnotationDocument} doc @param {string} track @param {boolean} isFilled whether it is interpolated */
@@ -149,18 +149,18 @@ export function merged(doc, into, others) {
   ];
 }
 
-/** What is seen on a frame between keyframes as a keyframe; none where there is one, or nothing. @param {AnnotationDocument} doc @param {string} track @param {number} frame @param {KindOf | null} kindOf null: the track is not interpolated @returns {Member[]} */
-function seenAsKey(doc, track, frame, kindOf) {
-  const row = kindOf && computedAt(doc, track, frame, kindOf);
+/** What is seen on a frame between keyframes as a keyframe; none where there is one, or nothing. @param {AnnotationDocument} doc @param {string} track @param {number} frame @param {TypeOf | null} typeOf null: the track is not interpolated @returns {Member[]} */
+function seenAsKey(doc, track, frame, typeOf) {
+  const row = typeOf && computedAt(doc, track, frame, typeOf);
   return row ? [copyTo(row, frame)] : [];
 }
 
-/** Two tracks of one: the second begins at a frame. @param {AnnotationDocument} doc @param {string} track @param {number} frame @param {KindOf | null} kindOf @returns {Edit[]} */
-export function split(doc, track, frame, kindOf) {
+/** Two tracks of one: the second begins at a frame. @param {AnnotationDocument} doc @param {string} track @param {number} frame @param {TypeOf | null} typeOf @returns {Edit[]} */
+export function split(doc, track, frame, typeOf) {
   const row = doc.rows.get(track);
   const later = doc.path(track).filter((each) => frameOf(each) >= frame);
   if (!row || !later.length || later.length === row.members?.length) return [];
-  const [end, begin] = [seenAsKey(doc, track, frame - 1, kindOf), seenAsKey(doc, track, frame, kindOf)];
+  const [end, begin] = [seenAsKey(doc, track, frame - 1, typeOf), seenAsKey(doc, track, frame, typeOf)];
   const moved = new Set(later.map(([key]) => key));
   const kept = [...(row.members ?? []).filter((key) => !moved.has(key)), ...end.map(([key]) => key)];
   const keys = [...begin.map(([key]) => key), ...moved];
@@ -169,16 +169,16 @@ export function split(doc, track, frame, kindOf) {
 
 /**
  * Cut off all before a frame, or all behind it. Localizations in no other track are deleted.
- * @param {AnnotationDocument} doc @param {string} track @param {number} frame @param {"start" | "end"} end @param {KindOf | null} kindOf @returns {Edit[]}
+ * @param {AnnotationDocument} doc @param {string} track @param {number} frame @param {"start" | "end"} end @param {TypeOf | null} typeOf @returns {Edit[]}
  */
-export function trimmed(doc, track, frame, end, kindOf) {
+export function trimmed(doc, track, frame, end, typeOf) {
   const row = doc.rows.get(track);
   const out = doc
     .path(track)
     .filter((each) => (end === "start" ? frameOf(each) < frame : frameOf(each) > frame))
     .map(([key]) => key);
   if (!row || !out.length) return [];
-  const edge = seenAsKey(doc, track, frame, kindOf);
+  const edge = seenAsKey(doc, track, frame, typeOf);
   const gone = out.filter((key) => doc.tracksOf(key).every((each) => each === track));
   const members = (row.members ?? []).filter((key) => !out.includes(key));
   return [
@@ -190,14 +190,14 @@ export function trimmed(doc, track, frame, end, kindOf) {
 
 /**
  * A gap from a frame to the next keyframe: what is seen before the frame stays as it is seen.
- * @param {AnnotationDocument} doc @param {string} track @param {number} frame @param {KindOf} kindOf @returns {Edit[]}
+ * @param {AnnotationDocument} doc @param {string} track @param {number} frame @param {TypeOf} typeOf @returns {Edit[]}
  */
-export function gap(doc, track, frame, kindOf) {
+export function gap(doc, track, frame, typeOf) {
   const row = doc.rows.get(track);
   if (!row) return [];
   const { at, before, after } = placeIn(doc, track, frame);
   const isSeenBefore = before && hasPlace(before[1].shape);
-  const edge = seenAsKey(doc, track, frame - 1, kindOf);
+  const edge = seenAsKey(doc, track, frame - 1, typeOf);
   /** @type {Member[]} */
   const marker = [];
   if (isSeenBefore && after) marker.push(copyTo({ ...before[1], shape: {} }, frame));

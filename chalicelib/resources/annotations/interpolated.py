@@ -7,7 +7,7 @@ the rule of `formats/interpolation.py`, `interpolated: true`, and neither `id` n
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -61,13 +61,13 @@ def documents(view: View, query: Query, scope: Scope, frame: int | None, fields:
     found = {number: msgspec.json.decode(body) for number, body in zip(_ids(listed), listed, strict=True)}
     gaps = _gaps(view, query, scope, found, frame)
     _add(view, scope, found, {number for pair in gaps.values() for number in pair})
-    kinds = {number: each.dtype for number, each in view.definitions.types(Kind.LOCALIZATION).items()}  # type: ignore[union-attr]
+    types = view.definitions.types(Kind.LOCALIZATION)
     total = 0
 
     def fill(first: int) -> Iterator[bytes]:
         nonlocal total
         if first in gaps:
-            for made in _between(found[first], found[gaps[first][1]], kinds, frame):
+            for made in _between(found[first], found[gaps[first][1]], types, frame):
                 total += 1
                 if total > MOST_COMPUTED:
                     raise BadInput(
@@ -114,19 +114,21 @@ def _gaps(view: View, query: Query, scope: Scope, found: dict[int, Any], frame: 
     on = dict(view_queries.pairs(view, tracked, scope, "media"))
     types = view.definitions.types(Kind.STATE)
     gaps: dict[int, Gap] = {}
+    taken: set[int] = set()
     states = Query(kind=Kind.STATE, where=Test("media", Op.OVERLAPS, tuple(sorted(media))))
     for body in view_queries.documents(view, states, scope):
         track = _track(body)
+        own = [number for number in track.localizations if number in frames and number not in taken]
+        taken.update(own)
         if not getattr(types.get(track.type), "is_interpolated", False):
             continue
         members: defaultdict[int, list[int]] = defaultdict(list)
-        for number in track.localizations:
-            if number in frames:
-                members[on[number]].append(number)
+        for number in own:
+            members[on[number]].append(number)
         for of_media in members.values():
             for first, second in stretches(of_media, frames.__getitem__):
                 if first in wanted and (frame is None or frames[first] < frame < frames[second]):
-                    gaps.setdefault(first, (first, second))
+                    gaps[first] = (first, second)
     return gaps
 
 
@@ -139,12 +141,15 @@ def _add(view: View, scope: Scope, found: dict[int, Any], numbers: set[int]) -> 
             found[row["id"]] = row
 
 
-def _between(first: Any, second: Any, kinds: dict[int, str], frame: int | None) -> Iterator[Any]:
-    kind = kinds.get(first["type"], "")
-    one, two = shape_of(kind, first.get), shape_of(kinds.get(second["type"], ""), second.get)
-    if kind != kinds.get(second["type"]) or not one or not two:
+def _between(first: Any, second: Any, types: Mapping[int, Any], frame: int | None) -> Iterator[Any]:
+    of = types.get(first["type"])
+    if of is None or first["type"] != second["type"]:
         return
-    is_ordered = first.get("closed") is False or first.get("visible") is not None
+    kind = of.dtype
+    one, two = shape_of(kind, first.get), shape_of(kind, second.get)
+    if not one or not two:
+        return
+    is_ordered = first.get("closed") is False or first.get("visible") is not None or of.skeleton is not None
     shape_at = blend(kind, one, two, is_ordered=is_ordered)
     start, end = first["frame"], second["frame"]
     plain = {name: value for name, value in first.items() if name not in ("mask", "holes", "bounds")}

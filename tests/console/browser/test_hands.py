@@ -4,9 +4,23 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.console.browser.dives import close
+
+
+@pytest.fixture
+def shark(dive):
+    """A type with two choices, for one test."""
+    choices = {"Sex": ["f", "m"], "Age": ["old", "young"]}
+    attributes = [{"name": name, "dtype": "enum", "choices": values} for name, values in choices.items()]
+    media = dive.api.ask("GET", f"Media/{dive.media}")["type"]
+    spec = {"name": "Shark", "dtype": "box", "media_types": [media], "attribute_types": attributes}
+    number = dive.api.create(f"LocalizationTypes/{dive.project}", spec)
+    yield number
+    dive.clear()
+    dive.api.ask("DELETE", f"LocalizationType/{number}")
 
 
 def species(dive):
@@ -44,6 +58,36 @@ def test_the_last_label_is_set_again(screen, dive):
     screen.press("n", "Alt+2", "n", "R")
     screen.saved()
     assert species(dive) == ["Tuna", "Tuna"]
+
+
+def test_setting_all_values_again_is_one_step_of_undo(screen, dive, shark):
+    boxes = [dive.box(5, x=x, type=shark, attributes={"Sex": "f", "Age": "old"}) for x in (0.1, 0.6)]
+    dive.api.create(f"Localizations/{dive.project}", boxes)
+    screen.open(5)
+    screen.press("n")
+    for name, value in (("Sex", "m"), ("Age", "young")):
+        screen.page.locator(".annotate-panel").get_by_label(name, exact=True).select_option(value)
+    screen.page.locator(".stage").focus()
+    screen.press("n", "R")
+    screen.saved()
+    values = [row["attributes"] for row in sorted(dive.boxes(), key=lambda row: row["id"])]
+    assert values == [{"Sex": "m", "Age": "young"}] * 2
+    screen.press("Control+z")
+    screen.saved()
+    values = [row["attributes"] for row in sorted(dive.boxes(), key=lambda row: row["id"])]
+    assert values == [{"Sex": "m", "Age": "young"}, {"Sex": "f", "Age": "old"}]
+
+
+def test_moves_by_keys_that_were_begun_apart_are_undone_apart(screen, dive):
+    dive.api.create(f"Localizations/{dive.project}", [dive.box(5, x=0.1, y=0.1)])
+    screen.open(5)
+    screen.press("n", "m", "ArrowRight", "ArrowRight", "Enter", "m", "ArrowRight", "Enter")
+    screen.saved()
+    (end,) = dive.boxes()
+    screen.press("Control+z")
+    screen.saved()
+    (middle,) = dive.boxes()
+    assert 0.1 < middle["x"] < end["x"]
 
 
 def test_values_are_set_on_all_that_is_selected(screen, dive):

@@ -59,6 +59,36 @@ def test_a_track_takes_shapes_of_its_type_alone_and_says_that_it_is_drawn_into(s
     expect(banner).to_have_count(0)
 
 
+def test_a_shape_of_a_track_gets_no_second_one(screen, dive):
+    track_of(dive, (0, 0.1), (20, 0.5))
+    screen.open(0)
+    screen.press("n", "t")
+    expect(screen.page.get_by_text("· Esc to stop")).to_be_visible()
+    screen.saved()
+    assert frames(dive) == [[0, 20]]
+    go(screen, 40)
+    screen.press("1")
+    screen.drag((0.5, 0.5), (0.7, 0.7))
+    screen.saved()
+    assert frames(dive) == [[0, 20, 40]]
+
+
+def test_shapes_of_one_frame_are_no_track_and_tracks_that_share_a_frame_are_not_merged(screen, dive):
+    dive.api.create(f"Localizations/{dive.project}", [dive.box(50, x=0.1), dive.box(50, x=0.6)])
+    screen.open(50)
+    screen.press("Control+a", "t")
+    expect(screen.page.get_by_text("Two of the shapes are on frame 50.")).to_be_visible()
+    track_of(dive, (0, 0.1), (20, 0.5))
+    track_of(dive, (20, 0.6), (30, 0.1))
+    expect(tracks(screen)).to_have_count(2)
+    for at in (0, 1):
+        tracks(screen).nth(at).click(modifiers=["Control"] if at else [])
+    screen.press("M")
+    expect(screen.page.get_by_text("Two of the shapes are on frame 20.")).to_be_visible()
+    screen.saved()
+    assert frames(dive) == [[0, 20], [20, 30]]
+
+
 def test_selecting_a_shape_of_a_track_draws_nothing_into_it(screen, dive):
     track_of(dive, (0, 0.1))
     screen.open(0)

@@ -74,6 +74,33 @@ def test_a_type_without_interpolation_has_nothing_between(here):
     assert [row["frame"] for row in here.listed(interpolate="true")] == [0, 4]
 
 
+def test_nothing_is_between_localizations_of_different_types(here):
+    spec = {"name": "rock", "dtype": "box", "media_types": [here.media_type]}
+    rock = here.api.made(f"LocalizationTypes/{here.project}", spec)
+    track(here, box(here, 0, 0.0), box(here, 4, 0.5, type=rock), box(here, 6, 0.5, type=rock))
+    rows = here.listed(interpolate="true")
+    assert [row["frame"] for row in rows if row.get("interpolated")] == [5]
+    assert here.listed(interpolate="true", frame=2) == []
+
+
+def test_the_points_of_skeletons_correspond_by_their_order(here):
+    skeleton = {"points": ["nose", "fin", "tail"], "edges": [[0, 1]]}
+    spec = {"name": "body", "dtype": "poly", "refinements": ["skeleton"], "skeleton": skeleton}
+    body = here.api.made(f"LocalizationTypes/{here.project}", {**spec, "media_types": [here.media_type]})
+    first, last = [[0.0, 0.0], [0.5, 0.0], [0.5, 0.5]], [[0.5, 0.5], [0.0, 0.0], [0.5, 0.0]]
+    track(here, *(here.make(frame=frame, points=points, type=body) for frame, points in ((0, first), (2, last))))
+    (row,) = here.listed(interpolate="true", frame=1)
+    assert row["points"] == [[0.25, 0.25], [0.25, 0.0], [0.5, 0.25]]
+
+
+def test_a_localization_of_several_tracks_counts_to_the_first(here):
+    shared = box(here, 4, 0.0)
+    track(here, shared, box(here, 6, 0.5))
+    track(here, box(here, 0, 0.0), shared, box(here, 9, 0.5))
+    rows = here.listed(interpolate="true")
+    assert [row["frame"] for row in rows if row.get("interpolated")] == [5, *range(1, 9)]
+
+
 def test_an_answer_has_a_limit_of_what_is_computed(here, monkeypatch):
     monkeypatch.setattr(interpolated, "MOST_COMPUTED", 2)
     track(here, box(here, 0, 0.0), box(here, 4, 0.5))
