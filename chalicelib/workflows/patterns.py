@@ -24,6 +24,7 @@ _CATEGORIES = {
     _constants.CATEGORY_WORD: r"\w",
     _constants.CATEGORY_NOT_WORD: r"\W",
 }
+_NAMED_CLASS = re.compile(r"\[:\^?\w+:\]")
 _STARTS = (_constants.AT_BEGINNING, _constants.AT_BEGINNING_STRING)
 _ENDS = (_constants.AT_END, _constants.AT_END_STRING)
 
@@ -81,6 +82,8 @@ def _compiled(pattern: str) -> list[_State]:
     """The states of a pattern: 0 begins, 1 is the match."""
     if len(pattern) > LONGEST:
         raise PatternRefused(f"a pattern may have {LONGEST} characters")
+    if _NAMED_CLASS.search(pattern):  # Python reads it as a set of these characters
+        raise PatternRefused("classes such as [:alpha:] are not supported in patterns; write a-zA-Z")
     try:
         tree = _parser.parse(pattern)
     except (re.error, RecursionError, OverflowError) as error:
@@ -175,7 +178,7 @@ def _option(operation: Any, argument: Any) -> Callable[[str], bool]:
             low, high = argument
             return lambda character: low <= ord(character) <= high
         case _constants.CATEGORY:
-            expression = re.compile(_CATEGORIES[argument])
+            expression = re.compile(_CATEGORIES[argument], re.ASCII)  # as in Go
             return lambda character: expression.match(character) is not None
         case _:
             return _taker(operation, argument)

@@ -16,22 +16,30 @@ PATTERNS = [
     "a", "^a", "a$", "^a$", "^$", "", "a*b", "a+b?c", "(ab|cd)+", "a{2,3}", "a{2}", "a{2,}", "[a-c]x", "[^a-c]",
     r"\d+\.\d",
     r"^\w+\s\w+$", "a.c", "(a|b)*abb", "a??b", "x*", "(a*)*b", "(a?){3}c",
-    r"\.mp4$", "^(left|right)_[0-9]{1,3}$", "(?:a|b)c",
+    r"\.mp4$", "^(left|right)_[0-9]{1,3}$", "(?:a|b)c", "[:.]", r"\[:",
 ]  # fmt: skip
 
 
 @settings(max_examples=200)
-@given(st.sampled_from(PATTERNS), st.text("abcdx .19_lefthrig\n", max_size=20))
+@given(st.sampled_from(PATTERNS), st.text("abcdx .19_lefthrig[:\n", max_size=20))
 def test_they_find_what_python_finds(pattern, text):
     end = r"\Z" if pattern.endswith("$") else ""  # Python's $ also stands before a last line end
     python = pattern.removesuffix("$") + end if end else pattern
     assert patterns.found(pattern, text) == (re.search(python, text) is not None)
 
 
-@pytest.mark.parametrize("pattern", ["(", "a**", "[z", r"(a)\1", "(?=a)", r"\bword", "(?i)a", "a{1,100000}", "x" * 201])
+@pytest.mark.parametrize(
+    "pattern", ["(", "a**", "[z", r"(a)\1", "(?=a)", r"\bword", "(?i)a", "a{1,100000}", "[[:alpha:]]", "x" * 201]
+)
 def test_what_cannot_be_searched_for_in_linear_time_is_refused(pattern):
     with pytest.raises(BadInput, match="when: "):
         conditions.holds(f"'a' =~ '{pattern}'")
+
+
+@pytest.mark.parametrize(("pattern", "text"), [(r"\d", "٣"), (r"\w", "é"), (r"[\s]", "\u00a0")])
+def test_classes_are_of_ascii_as_in_go(pattern, text):
+    assert not patterns.found(pattern, text)
+    assert patterns.found(pattern.upper(), text)
 
 
 @pytest.mark.slow
