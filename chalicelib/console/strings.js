@@ -87,7 +87,6 @@ const main = translated("text", {
   newProject: "New project",
   organization: "Organization",
   newOrganization: "New organization",
-  organizations: "Organizations",
   noProjects: "No projects yet",
   noProjectsLead: "A project holds media, their annotations, and the types that describe them.",
   needOrganization: "A project belongs to an organization. Create one, or ask to be invited to one.",

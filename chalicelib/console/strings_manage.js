@@ -48,7 +48,6 @@ export const webhooks = translated("webhooks", {
   redeliver: "Send again",
   redeliverSince: "Send all again from here",
   redeliverAllLead: "All later events of the project are sent again, in order.",
-  of: (/** @type {string} */ project) => `project ${project}`,
 });
 
 export const rules = translated("rules", {
@@ -90,7 +89,6 @@ export const history = translated("history", {
   entity: (/** @type {string} */ kind, /** @type {string | number} */ id) => `${KINDS[kind]?.[0] ?? kind} ${id}`.trim(),
   undo: "Undo",
   earlier: "Show earlier changes",
-  changed: (/** @type {number} */ count) => plural(count, "change"),
 });
 
 const KINDS = /** @type {Record<string, [string, string]>} */ ({
@@ -169,7 +167,6 @@ export const leaves = translated("leaves", {
   find: "Find a leaf",
   matches: (/** @type {number} */ count) =>
     count >= MOST_MATCHES ? `The first ${MOST_MATCHES} matches` : plural(count, "match", "matches"),
-  count: (/** @type {number} */ count) => plural(count, "leaf", "leaves"),
   addTop: "Add at the top",
   addBelow: "Add below",
   addBeside: "Add beside",

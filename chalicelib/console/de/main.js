@@ -86,7 +86,6 @@ export const text = {
   newProject: "Neues Projekt",
   organization: "Organisation",
   newOrganization: "Neue Organisation",
-  organizations: "Organisationen",
   noProjects: "Noch keine Projekte",
   noProjectsLead: "Ein Projekt enthält Medien, ihre Annotationen und die Typen, die sie beschreiben.",
   needOrganization: "Ein Projekt gehört zu einer Organisation. Legen Sie eine an, oder lassen Sie sich einladen.",

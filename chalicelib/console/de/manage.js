@@ -44,7 +44,6 @@ export const webhooks = {
   redeliver: "Erneut senden",
   redeliverSince: "Ab hier alle erneut senden",
   redeliverAllLead: "Alle späteren Ereignisse des Projekts werden der Reihe nach erneut gesendet.",
-  of: (/** @type {string} */ project) => `Projekt ${project}`,
 };
 
 export const rules = {
@@ -87,7 +86,6 @@ export const history = {
   entity: (/** @type {string} */ kind, /** @type {string | number} */ id) => `${KINDS[kind]?.[0] ?? kind} ${id}`.trim(),
   undo: "Rückgängig",
   earlier: "Frühere Änderungen zeigen",
-  changed: (/** @type {number} */ count) => plural(count, "Änderung", "Änderungen"),
 };
 
 const KINDS = /** @type {Record<string, [string, string]>} */ ({
@@ -166,7 +164,6 @@ export const leaves = {
   find: "Blatt suchen",
   matches: (/** @type {number} */ count) =>
     count >= MOST_MATCHES ? `Die ersten ${number(MOST_MATCHES)} Treffer` : plural(count, "Treffer", "Treffer"),
-  count: (/** @type {number} */ count) => plural(count, "Blatt", "Blätter"),
   addTop: "Oben hinzufügen",
   addBelow: "Darunter hinzufügen",
   addBeside: "Daneben hinzufügen",

@@ -86,7 +86,6 @@ export const text = {
   newProject: "Proyecto nuevo",
   organization: "Organización",
   newOrganization: "Organización nueva",
-  organizations: "Organizaciones",
   noProjects: "Aún no hay proyectos",
   noProjectsLead: "Un proyecto contiene medios, sus anotaciones y los tipos que los describen.",
   needOrganization: "Un proyecto pertenece a una organización. Cree una, o pida que le inviten a una.",

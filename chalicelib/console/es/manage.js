@@ -44,7 +44,6 @@ export const webhooks = {
   redeliver: "Enviar de nuevo",
   redeliverSince: "Enviar de nuevo todo desde aquí",
   redeliverAllLead: "Todos los eventos posteriores del proyecto se envían de nuevo, en orden.",
-  of: (/** @type {string} */ project) => `proyecto ${project}`,
 };
 
 export const rules = {
@@ -86,7 +85,6 @@ export const history = {
   entity: (/** @type {string} */ kind, /** @type {string | number} */ id) => `${KINDS[kind]?.[0] ?? kind} ${id}`.trim(),
   undo: "Deshacer",
   earlier: "Mostrar cambios anteriores",
-  changed: (/** @type {number} */ count) => plural(count, "cambio", "cambios"),
 };
 
 const KINDS = /** @type {Record<string, [string, string]>} */ ({
@@ -167,7 +165,6 @@ export const leaves = {
     count >= MOST_MATCHES
       ? `Los primeros ${number(MOST_MATCHES)} resultados`
       : plural(count, "resultado", "resultados"),
-  count: (/** @type {number} */ count) => plural(count, "hoja", "hojas"),
   addTop: "Añadir arriba",
   addBelow: "Añadir debajo",
   addBeside: "Añadir al lado",
