@@ -262,12 +262,7 @@ def edit(
         )
         if also:
             also(change, after)
-        try:
-            change.run()
-        except Conflict as conflict:
-            if conflict is not moved:
-                raise
-        else:
+        if change.run_unless(moved):
             return after
     raise Conflict(f"The {kind} {number} is being changed by too many at once; nothing was changed.")
 

@@ -238,12 +238,7 @@ def edit(
         _commit(change, kind, after, encode(kind, after), user, before)
         if also:
             also(change, before, after)
-        try:
-            change.run()
-        except Conflict as conflict:
-            if conflict is not moved:
-                raise
-        else:
+        if change.run_unless(moved):
             return after
     raise _too_many(kind, number)
 
@@ -301,12 +296,7 @@ def remove(kind: RecordKind[R], number: int | str, *, user: int | None = None) -
         record = get(kind, number)
         change = Transaction()
         moved = drop(change, kind, record, user=user)
-        try:
-            change.run()
-        except Conflict as conflict:
-            if conflict is not moved:
-                raise
-        else:
+        if change.run_unless(moved):
             return record
     raise _too_many(kind, number)
 

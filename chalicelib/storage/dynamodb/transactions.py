@@ -171,6 +171,16 @@ class Transaction:
             hold.has_changed = True
         return seq
 
+    def run_unless(self, refusal: Conflict | None) -> bool:
+        """Write everything, as `run` does; False where a condition whose `otherwise` is `refusal` did not hold."""
+        try:
+            self.run()
+        except Conflict as conflict:
+            if conflict is not refusal:
+                raise
+            return False
+        return True
+
     def _run(self) -> int:
         self._steps.sort(key=lambda step: _ORDER[step.verb])
         if not self._is_logged:

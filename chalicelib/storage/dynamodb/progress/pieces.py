@@ -30,11 +30,7 @@ def finish(job: str, index: int, result: bytes, *, group: int = 0) -> int:
     row = RecordRow(_key(job, group), f"{index:06d}", doc=result, expires=end)
     change.put(row, RecordRow.pk.does_not_exist(), noted)
     change.update(_counter(job, group), actions=[CounterRow.n.add(1), CounterRow.expires.set(end)])
-    try:
-        change.run()
-    except Conflict as conflict:
-        if conflict is not noted:
-            raise
+    change.run_unless(noted)
     return count_of_group(job, group)
 
 
