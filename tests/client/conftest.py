@@ -12,8 +12,11 @@ import pytest
 
 from chalicelib.settings import settings
 from chalicelib.storage.objects import objects
+from infra import client as limn_client
 from infra.client import configuration
 from infra.client.cli import main as command_line
+from infra.client.configuration import Profile
+from tests.client.moving import upload
 
 
 @dataclass(frozen=True)
@@ -88,3 +91,24 @@ def signed_in(service, config, api, project):
     profile = configuration.Profile(service, api.token, project)
     configuration.write(configuration.Configuration("default", {"default": profile}))
     return project
+
+
+@pytest.fixture
+def client(service, api, project):
+    with limn_client.Client(Profile(service, api.token, project)) as made:
+        yield made
+
+
+@pytest.fixture
+def add(client, api, project):
+    """Adds a picture to the project; its id."""
+    type_ = api.made(f"MediaTypes/{project}", {"name": "Picture", "dtype": "image"})
+
+    def make(name, data):
+        url = upload(client, project, name, data)
+        [media] = api.made(f"Medias/{project}", [{"type": type_, "name": name, "md5": "", "url": url}])
+        api.drain()
+        return media
+
+    make.type = type_
+    return make

@@ -24,12 +24,6 @@ TOP = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def client(service, api, project):
-    with limn_client.Client(Profile(service, api.token, project)) as made:
-        yield made
-
-
-@pytest.fixture
 def boxes(client, api, project):
     """Seven boxes; the ids in order."""
     picture = api.made(f"MediaTypes/{project}", {"name": "Picture", "dtype": "image"})

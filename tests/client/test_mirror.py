@@ -20,34 +20,12 @@ from infra.client.failures import USAGE
 from infra.client.mirrors import folder as folders
 from infra.client.mirrors.folder import Folder
 from infra.client.mirrors.mirror import Mirror
-from tests.client.moving import upload
 
 
 def picture(shade):
     out = io.BytesIO()
     Image.new("L", (16, 16), shade).save(out, "PNG")
     return out.getvalue()
-
-
-@pytest.fixture
-def client(service, api, project):
-    with limn_client.Client(Profile(service, api.token, project)) as made:
-        yield made
-
-
-@pytest.fixture
-def add(client, api, project):
-    """Adds a picture to the project; its id."""
-    type_ = api.made(f"MediaTypes/{project}", {"name": "Picture", "dtype": "image"})
-
-    def make(name, data):
-        url = upload(client, project, name, data)
-        [media] = api.made(f"Medias/{project}", [{"type": type_, "name": name, "md5": "", "url": url}])
-        api.drain()
-        return media
-
-    make.type = type_
-    return make
 
 
 def test_a_folder_follows_the_project(limn, signed_in, add, client, api, project, tmp_path):

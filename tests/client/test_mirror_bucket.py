@@ -22,7 +22,6 @@ from infra.client.mirrors import bucket as buckets
 from infra.client.mirrors.bucket import Bucket
 from infra.client.mirrors.mirror import Mirror
 from infra.emulator import aws
-from tests.client.moving import upload
 
 MIB = 1024 * 1024
 
@@ -32,26 +31,6 @@ def picture(width, height):
     out = io.BytesIO()
     Image.frombytes("RGB", (width, height), os.urandom(3 * width * height)).save(out, "PNG", compress_level=0)
     return out.getvalue()
-
-
-@pytest.fixture
-def client(service, api, project):
-    with limn_client.Client(Profile(service, api.token, project)) as made:
-        yield made
-
-
-@pytest.fixture
-def add(client, api, project):
-    """Adds a picture to the project; its id."""
-    type_ = api.made(f"MediaTypes/{project}", {"name": "Picture", "dtype": "image"})
-
-    def make(name, data):
-        url = upload(client, project, name, data)
-        [media] = api.made(f"Medias/{project}", [{"type": type_, "name": name, "md5": "", "url": url}])
-        api.drain()
-        return media
-
-    return make
 
 
 @pytest.fixture

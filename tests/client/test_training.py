@@ -10,18 +10,10 @@ import pytest
 from PIL import Image
 
 from chalicelib.core.models.definitions import ResolutionConfig
-from infra import client as limn_client
-from infra.client.configuration import Profile
 from infra.client.failures import Failure
 from infra.client.training.frames import Frames, stream_of
 from infra.client.training.samples import Sample, Samples, write_predictions
 from tests.resources.media.samples import media_type, transcode, video
-
-
-@pytest.fixture
-def client(service, api, project):
-    with limn_client.Client(Profile(service, api.token, project)) as made:
-        yield made
 
 
 @pytest.fixture
