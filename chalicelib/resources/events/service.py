@@ -20,6 +20,9 @@ from chalicelib.core.kinds import DefinitionKind, Kind
 from chalicelib.core.permissions import Level
 from chalicelib.errors import BadInput, Expired
 from chalicelib.resources.events.events import Event, events_of
+from chalicelib.resources.tasks import service as tasks_service
+from chalicelib.resources.tasks.schemas import PERSON, TASK, person_claim
+from chalicelib.storage.dynamodb import records
 from chalicelib.storage.log import log
 from chalicelib.storage.view.snapshot.snapshot_records import pointer
 
@@ -187,6 +190,7 @@ def _visible(project: int, events: list[Event], scope: Scope) -> list[Event]:
     if scope.needed is Level.NONE:
         return events
     events = [event for event in events if event.reader in (None, scope.caller.id)]
+    events = _without_hidden_tasks(project, events, scope)
     if not scope.hides(project):
         return events
     wanted: dict[Kind, set[int]] = {}
@@ -198,6 +202,18 @@ def _visible(project: int, events: list[Event], scope: Scope) -> list[Event]:
             wanted.setdefault(kind, set()).add(number)
     seen = {kind: scope.visible_ids(project, kind, numbers) for kind, numbers in wanted.items()}
     return [found for event in events if (found := _seen(project, event, seen, scope)) is not None]
+
+
+def _without_hidden_tasks(project: int, events: list[Event], scope: Scope) -> list[Event]:
+    """The events without those of tasks that the reader does not see now: other copies, and what others do."""
+    numbers = {int(event.ids[0]) for event in events if event.kind == TASK.name}
+    if not numbers or (level := scope.within_project(project)) >= Level.FULL:
+        return events
+    tasks = list(records.many(TASK, numbers).values())
+    claims = {person_claim(task.unit, scope.caller.id): task.unit for task in tasks}
+    own = {claims[claim] for claim in records.owners_of(TASK, PERSON, list(claims))}
+    seen = {task.id for task in tasks_service.visible(scope, project, tasks, level, own)}
+    return [event for event in events if event.kind != TASK.name or int(event.ids[0]) in seen]
 
 
 def _annotations_of(event: Event) -> Iterator[tuple[Kind, int]]:
