@@ -29,8 +29,7 @@ def authorization(headers: Mapping[str, str]) -> str | None:
     """The Authorization that the cookie of a request stands for; None without one, or from another origin."""
     if "cookie" not in headers or not is_own(headers):
         return None
-    given = (part.strip().partition("=") for part in headers["cookie"].split(";"))
-    found = next((value for name, _, value in given if name == _name()), "")
+    found = _read_cookie(headers, _name())
     return f"Token {found}" if found else None
 
 
@@ -41,11 +40,21 @@ def cookie(token: str, *, name: str = "", seconds: int | None = None, site: str 
         BadInput: the service is reached without encryption over a network.
     """
     place = urlsplit(settings().public_url)
-    if place.scheme != "https" and not _is_loopback(place.hostname or ""):
+    if place.scheme != "https" and not is_loopback(place.hostname or ""):
         raise BadInput("Browsers sign in by HTTPS only, except on loopback (127.0.0.1, localhost).")
     secure = "; Secure" if place.scheme == "https" else ""
     age = (seconds or settings().session_days * DAY) if token else 0
     return f"{name or _name()}={token}; Path={place.path or '/'}; Max-Age={age}; HttpOnly; SameSite={site}{secure}"
+
+
+def challenge_cookie(challenge: str, seconds: int) -> str:
+    """The Set-Cookie that binds the challenge of a passkey to this browser. Raises BadInput as `cookie`."""
+    return cookie(challenge, name=f"{_name()}-passkey", seconds=seconds)
+
+
+def challenge(headers: Mapping[str, str]) -> str:
+    """What `challenge_cookie` gave the browser; empty without one."""
+    return _read_cookie(headers, f"{_name()}-passkey")
 
 
 def flow_cookie(sealed: str, seconds: int) -> str:
@@ -58,8 +67,12 @@ def flow_cookie(sealed: str, seconds: int) -> str:
 
 def flow(headers: Mapping[str, str]) -> str:
     """What `flow_cookie` gave the browser; empty without one."""
+    return _read_cookie(headers, f"{_name()}-sign-in")
+
+
+def _read_cookie(headers: Mapping[str, str], wanted: str) -> str:
     given = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
-    return next((value for name, _, value in given if name == f"{_name()}-sign-in"), "")
+    return next((value for name, _, value in given if name == wanted), "")
 
 
 def _name() -> str:
@@ -70,7 +83,8 @@ def _name() -> str:
     return f"limn-{place.port or 80}"
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine."""
     with suppress(ValueError):
         return ipaddress.ip_address(host).is_loopback
     return host == "localhost" or host.endswith(".localhost")

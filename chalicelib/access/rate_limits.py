@@ -37,6 +37,7 @@ NOTIFICATION = Limit("notification", by_caller=60)
 LOOKUP = Limit("lookup", by_caller=600)
 """Lookups of users whom the caller does not know, and of ones that do not exist."""
 LINK_OPENING = Limit("opening of share links", by_caller=300)
+PASSKEY_CHALLENGE = Limit("sign-ins by passkey", by_caller=600)
 KEPT_ANSWERS = Limit("Idempotency-Key", by_caller=50_000)
 """Requests whose answers are kept for a day: `http/idempotency.py`."""
 TOKEN_TRIAL = Limit("token trial", by_caller=60)

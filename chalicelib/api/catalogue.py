@@ -24,6 +24,7 @@ _MODULES = (
     "accounts.token_operations",
     "access_tokens.operations",
     "second_factors.operations",
+    "passkeys.operations",
     "permissions.group_operations",
     "buckets.operations",
     "jobs.cluster_operations",

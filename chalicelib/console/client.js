@@ -40,15 +40,16 @@ export function noteSignOut() {
   session.value = "";
 }
 
-/** An answer that is not a success. `status` is 0 where no answer came. `details` names the field and the rule, `needs` what is missing, or they are "". */
+/** An answer that is not a success. `status` is 0 where no answer came. `details` names the field and the rule, `needs` what is missing, or they are ""; `passkey` is what passkeys are asked for, if one may be given. */
 export class ApiError extends Error {
-  /** @param {number} status @param {string} message @param {string} [details] @param {string} [needs] */
-  constructor(status, message, details = "", needs = "") {
+  /** @param {number} status @param {string} message @param {string} [details] @param {string} [needs] @param {any} [passkey] */
+  constructor(status, message, details = "", needs = "", passkey = null) {
     super(message);
     this.name = "ApiError";
     this.status = status;
     this.details = details;
     this.needs = needs;
+    this.passkey = passkey;
   }
 }
 
@@ -192,6 +193,7 @@ async function errorOf(answer) {
       String(said.message ?? answer.statusText),
       said.details === "None" ? "" : String(said.details ?? ""),
       String(said.needs ?? ""),
+      said.passkey,
     );
   } catch {
     return new ApiError(answer.status, failures.answered(answer.status, answer.statusText));

@@ -45,12 +45,12 @@ const RENEWAL_MS = 20 * 60_000;
 
 /**
  * Sign this browser in, for all tabs. Throws ApiError where the service refuses.
- * @param {{username: string, password: string} | {token: string}} given
+ * @param {{username: string, password: string, passkey?: any} | {token: string} | {passkey: any}} given `passkey` alone signs in, too
  */
 export async function signIn(given) {
-  await ("token" in given
-    ? request("POST", "Session", { headers: { Authorization: `Token ${given.token}` } })
-    : request("POST", "Session", { body: given }));
+  if ("token" in given) await request("POST", "Session", { headers: { Authorization: `Token ${given.token}` } });
+  else if ("username" in given) await request("POST", "Session", { body: given });
+  else await request("POST", "PasskeySession", { body: given.passkey });
   user.value = await readUser();
   localStorage.removeItem(PROVIDER_KEY);
   noteSignIn();

@@ -480,8 +480,9 @@ class CloneMediaSpec(TypedDict, total=False):
     dest_type: Required[int]
     dest_section: str | None
     dest_section_id: int | None
-class CodeSpec(TypedDict):
-    code: str
+class CodeSpec(TypedDict, total=False):
+    code: str | None
+    passkey: PasskeyProof | None
 class ColorMap(TypedDict, total=False):
     default: Any
     default_fill: Fill | None
@@ -582,6 +583,7 @@ class Credentials(TypedDict, total=False):
     unlock_token: str | None
     name: str
     code: str | None
+    passkey: PasskeyProof | None
 class DamagedFrames(TypedDict, total=False):
     count: Required[int]
     spans: Required[list[list[int]]]
@@ -1837,6 +1839,46 @@ class Outside(TypedDict):
 class Parameter(TypedDict):
     name: str
     value: str
+class Passkey(TypedDict, total=False):
+    id: Required[str]
+    name: Required[str]
+    algorithm: Required[int]
+    public_key: Required[str]
+    counter: int
+    is_synced: bool
+    created_datetime: Required[str]
+    used_on: str | None
+class PasskeyCreated(TypedDict):
+    message: str
+    id: str
+    object: PasskeySummary
+class PasskeyProof(TypedDict, total=False):
+    id: Required[str]
+    client_data: Required[str]
+    authenticator_data: Required[str]
+    signature: Required[str]
+    user_handle: str | None
+class PasskeyQuestion(TypedDict, total=False):
+    challenge: Required[str]
+    host: Required[str]
+    ids: list[str]
+    user_verification: Required[Literal["preferred", "required"]]
+class PasskeyRegistrationSpec(TypedDict, total=False):
+    password: Required[str]
+    code: str | None
+    passkey: PasskeyProof | None
+class PasskeySpec(TypedDict):
+    name: str
+    client_data: str
+    attestation: str
+class PasskeySummary(TypedDict, total=False):
+    id: Required[str]
+    name: Required[str]
+    created_datetime: Required[str]
+    used_on: str | None
+    is_synced: bool
+class PasskeyUpdate(TypedDict):
+    name: str
 class PasswordResetSpec(TypedDict):
     email: str
 class PathSubstitution(TypedDict):
@@ -1981,6 +2023,14 @@ class Region(TypedDict):
     y: float
     width: float
     height: float
+class Registration(TypedDict):
+    challenge: str
+    host: str
+    user_handle: str
+    username: str
+    display_name: str
+    algorithms: list[int]
+    excluded_ids: list[str]
 class Removed(TypedDict):
     type: Literal["Removed"]
     name: str
@@ -2256,6 +2306,7 @@ class SignIn(TypedDict, total=False):
     username: Required[str]
     password: Required[str]
     code: str | None
+    passkey: PasskeyProof | None
 class SignInBegun(TypedDict):
     url: str
 class SignInProvider(TypedDict):

@@ -10,6 +10,7 @@ from typing import Any
 from chalicelib.core.values import one_time_codes
 from chalicelib.resources.accounts import administration
 from chalicelib.settings import override
+from tests.resources.accounts.authenticator import Authenticator
 from tests.resources.media.samples import uploaded
 from tests.service import Api, new_user
 
@@ -43,6 +44,7 @@ def accounts(api: Api) -> None:
     codes = api.put("SecondFactor", {"code": present}).json["recovery_codes"]
     api.get("SecondFactor")
     api.delete("SecondFactor", {"code": codes[0]})
+    passkeys(api, "Battery-staple-8")
     api.delete("Token", id=tokens[0]["id"])
     api.token = token
     api.delete(f"SecondFactor/{number}")
@@ -55,6 +57,20 @@ def accounts(api: Api) -> None:
     api.get("HealthCheck")
     api.get("HealthCheckFull")
     api.get("Announcements")
+
+
+def passkeys(api: Api, password: str) -> None:
+    phone = Authenticator()
+    number = api.post("Passkeys", phone.make(api.post("PasskeyRegistration", {"password": password}).json)).json["id"]
+    api.get("Passkeys")
+    token, api.token = api.token, ""
+    api.headers = {"limn-session": "1"}
+    asked = api.post("PasskeyChallenge")
+    api.headers["cookie"] = asked.headers["Set-Cookie"].partition(";")[0]
+    api.post("PasskeySession", phone.sign(asked.json))
+    api.headers, api.token = {}, token
+    api.patch(f"Passkey/{number}", {"name": "old phone"})
+    api.delete(f"Passkey/{number}")
 
 
 def people(api: Api, organization: int, project: int) -> None:

@@ -24,6 +24,7 @@ LONGEST_LIST = 2
 LONGEST_TEXT = 160
 """Characters of a text that an example shows."""
 HIDDEN = {"token", "upload_id", "lookup", "hash", "previous", "credential", "salt"}
+HIDDEN |= {"challenge", "client_data", "authenticator_data", "signature", "attestation"}
 _HASH = re.compile("[0-9a-f]{64}")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")

@@ -142,6 +142,7 @@ def test_no_limited_credential_is_of_staff_or_changes_an_account():
     refused = {o.id for o in OPERATIONS if not o.takes(whole)}
     assert {o.id for o in OPERATIONS if o.needs is Permission.STAFF} <= refused
     signing_in = {"CreateObtainAuthToken", "CreateSession", "DeleteSession"}
+    signing_in |= {"CreatePasskeyChallenge", "CreatePasskeySession"}
     assert accounts - refused == {"CreateUser", "CreatePasswordReset", *signing_in}, "open to anybody"
 
 

@@ -31,6 +31,10 @@ HARD = {
     "CreateSession": "only pages of this service sign in: tests/resources/accounts",
     "DeleteSession": "only pages of this service sign out: tests/resources/accounts",
     **dict.fromkeys(
+        ("CreatePasskeyChallenge", "CreatePasskeySession", "CreatePasskey"),
+        "no authenticator is here: tests/resources/accounts/test_passkeys.py",
+    ),
+    **dict.fromkeys(
         ("CreateIdentityProvider", "BeginSignIn", "RenewSession", "BackChannelLogout"),
         "no identity provider answers here: tests/resources/identity_providers",
     ),

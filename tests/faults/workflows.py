@@ -40,6 +40,7 @@ from tests.faults.workflow_calls import (
     uid_of,
     video_file,
 )
+from tests.resources.accounts.authenticator import Authenticator
 from tests.resources.algorithms.test_algorithms import MANIFEST
 from tests.resources.media.samples import picture
 
@@ -51,7 +52,7 @@ READS = frozenset(
 )
 """Operations that only read, though their method is not GET; beside those whose id ends so:"""
 READ_ENDINGS = ("ListById", "CountById")
-OF_BROWSERS = frozenset({"CreateSession", "DeleteSession"})
+OF_BROWSERS = frozenset({"CreateSession", "DeleteSession", "CreatePasskeyChallenge", "CreatePasskeySession"})
 """They need the headers of a browser, and put or delete one credential in one call: tests/resources/accounts."""
 OF_PROVIDERS = frozenset({"BeginSignIn", "RenewSession", "BackChannelLogout"})
 """They need an identity provider that answers: tests/faults/test_sign_in_crashes.py kills them at every call."""
@@ -191,6 +192,9 @@ def _build_more(world):
     begun = guarded.post("SecondFactor", {"password": PASSWORD}).json
     present = one_time_codes.code_at(base64.b32decode(begun["secret"]), int(time.time() // one_time_codes.STEP_SECONDS))
     things["recovery_codes"] = guarded.put("SecondFactor", {"code": present}).json["recovery_codes"]
+    first, second = (owner.post("PasskeyRegistration", {"password": PASSWORD}).json for _ in range(2))
+    things["passkey"] = owner.made("Passkeys", Authenticator().make(first))
+    things["new_passkey"] = Authenticator().make(second)
     things["empty_organization"] = owner.made("Organizations", {"name": "empty"})
     for kind, spec in (("bucket", BUCKET), ("jobcluster", CLUSTER)):
         things[kind] = owner.made(f"{'Buckets' if kind == 'bucket' else 'JobClusters'}/{organization}", spec)

@@ -1,4 +1,7 @@
-"""Second factors of sign-ins by password: codes of an authenticator app, and recovery codes (docs/decisions/202)."""
+"""Second factors of sign-ins by password: codes of an authenticator app, passkeys, and recovery codes.
+
+docs/decisions/202, docs/decisions/189
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from chalicelib.access.identities import passkeys
+from chalicelib.access.identities.passkeys import PasskeyProof
 from chalicelib.core.models.accounts import USER, User
 from chalicelib.core.models.credentials import SecondFactor, hash_of
 from chalicelib.core.resource import now
@@ -33,12 +38,16 @@ ALLOWED_CODES, LOCK_SECONDS = 5, 600
 ALLOWED_IN_A_DAY, DAY = 30, 24 * 3600
 """Whoever has the password guesses a code in a day with a chance below 1 in 10,000: three codes are good at a time."""
 ISSUER = "Limn"
+_OR_PASSKEY = " Or give `passkey`, what the browser answers to the member `passkey` of this body."
 
 
 class CodeNeeded(Forbidden):
-    """The password is right, and a code is needed beside it."""
+    """The password is right, and a code is needed beside it, or one of the passkeys of which the body tells."""
 
-    more = {"needs": "code"}
+    def __init__(self, user: User, before: str) -> None:
+        first = "Give `code` too: six digits of your authenticator app, or a recovery code."
+        super().__init__(f"{before}{first}{_OR_PASSKEY if user.passkeys else ''}")
+        self.more = {"needs": "code", **({"passkey": passkeys.ask(user)} if user.passkeys else {})}
 
 
 def begin(user: User) -> tuple[str, str]:
@@ -59,14 +68,14 @@ def begin(user: User) -> tuple[str, str]:
     return one_time_codes.as_text(secret), one_time_codes.address(secret, ISSUER, user.username)
 
 
-def confirm(user: User, code: str) -> list[str]:
-    """Put the second factor in force by a first code, or replace its recovery codes by a later one.
+def confirm(user: User, code: str | None, passkey: PasskeyProof | None) -> list[str]:
+    """Put the second factor in force by a first code or a passkey, or replace its recovery codes by a later one.
 
     Returns:
         the recovery codes, which are stored as hashes.
 
     Raises:
-        BadInput: none was begun. Forbidden, TooMany: as `prove`.
+        BadInput: none was begun. CodeNeeded, Forbidden, TooMany: as `prove`.
     """
     made = [one_time_codes.new_recovery_code() for _ in range(RECOVERY_CODES)]
     hashes = [_recovery_hash(each) for each in made]
@@ -75,18 +84,18 @@ def confirm(user: User, code: str) -> list[str]:
         since = factor.confirmed_datetime or now()
         return msgspec.structs.replace(factor, confirmed_datetime=since, recovery=hashes)
 
-    _take(user, code, renew, lambda _user: None)
+    _prove(user, code, passkey, renew, lambda _user: None)
     return made
 
 
-def remove(user: User, code: str) -> None:
-    """End the second factor with one of its codes. Raises as `confirm`."""
-    _take(user, code, lambda _factor: None, lambda _user: None)
+def remove(user: User, code: str | None, passkey: PasskeyProof | None) -> None:
+    """End the second factor with one of its codes or a passkey. Raises as `confirm`."""
+    _prove(user, code, passkey, lambda _factor: None, lambda _user: None)
 
 
 def reset(user: int) -> None:
-    """End the second factor of a user who has lost it."""
-    records.edit(USER, user, lambda current: msgspec.structs.replace(current, second_factor=None))
+    """End the second factor and the passkeys of a user who has lost them."""
+    records.edit(USER, user, lambda current: msgspec.structs.replace(current, second_factor=None, passkeys=[]))
     _clear(user)
 
 
@@ -95,24 +104,47 @@ def is_on(user: User) -> bool:
     return user.second_factor is not None and user.second_factor.confirmed_datetime is not None
 
 
-def prove(user: User, code: str | None, on_limit: Callable[[User], None]) -> None:
-    """Check the code of a sign-in whose password is right; it counts this once.
+def prove(user: User, code: str | None, passkey: PasskeyProof | None, on_limit: Callable[[User], None]) -> None:
+    """Check the code or passkey of a sign-in whose password is right; it counts this once.
 
     Args:
-        user: who signs in; without a second factor a code is neither needed nor looked at.
+        user: who signs in; without a second factor neither is needed nor looked at.
         code: of the app, or a recovery code.
+        passkey: of the user, instead of a code.
         on_limit: called with the user where this wrong code is the last that is checked for a while.
 
     Raises:
-        CodeNeeded: there is no code. Forbidden: it is wrong, or counted before.
+        CodeNeeded: there is none. Forbidden: it is wrong, or counted before. BadInput: the passkey is malformed.
         TooMany: too many were wrong; recovery codes count all the same.
     """
     if not is_on(user):
         return
-    if not code:
-        message = "The password is right. Give `code` too: six digits of your authenticator app, or a recovery code."
-        raise CodeNeeded(message)
-    _take(user, code, lambda factor: factor, on_limit)
+    _prove(user, code, passkey, lambda factor: factor, on_limit, before="The password is right. ")
+
+
+def _prove(
+    user: User,
+    code: str | None,
+    passkey: PasskeyProof | None,
+    then: Callable[[SecondFactor], SecondFactor | None],
+    on_limit: Callable[[User], None],
+    *,
+    before: str = "",
+) -> None:
+    """Check a passkey, or use up a code, and change the second factor."""
+    if code:
+        _take(user, code, then, on_limit)
+    elif passkey is None:
+        raise CodeNeeded(user, before)
+    else:
+        passkeys.prove(user, passkey)
+        records.edit(USER, user.id, lambda current: _change_factor(current, then))
+
+
+def _change_factor(current: User, then: Callable[[SecondFactor], SecondFactor | None]) -> User:
+    """A user whose passkey was proved; where no code confirmed an app, the second factor is passkeys alone."""
+    factor = current.second_factor if is_on(current) else None
+    return msgspec.structs.replace(current, second_factor=then(factor or SecondFactor(sealed="")))
 
 
 def _take(
@@ -128,14 +160,14 @@ def _take(
     if user.second_factor is None:
         raise BadInput("No second factor was begun. Begin with POST /rest/SecondFactor.")
     sealed = user.second_factor.sealed
-    secret = sealing.unseal(sealed, PURPOSE) if number is not None else b""
+    secret = sealing.unseal(sealed, PURPOSE) if number is not None and sealed else b""
 
     def use(current: User) -> User:
         factor = current.second_factor
         if factor is None or factor.sealed != sealed:
             raise _wrong()
         if number is not None:
-            step = one_time_codes.step_of(secret, digits, time.time(), factor.last_step)
+            step = one_time_codes.step_of(secret, digits, time.time(), factor.last_step) if secret else None
             if step is None:
                 raise _wrong()
             used = msgspec.structs.replace(factor, last_step=step)

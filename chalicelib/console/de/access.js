@@ -64,7 +64,8 @@ export const access = {
   lastUse: "Zuletzt benutzt",
   tokenGone: "Skripte, die es benutzen, funktionieren sofort nicht mehr.",
   secondFactor: "Zweiter Faktor",
-  factorLead: "Die Anmeldung mit Passwort fragt auch nach einem Code einer Authenticator-App auf Ihrem Telefon.",
+  factorLead:
+    "Die Anmeldung mit Passwort fragt auch nach einem Code einer Authenticator-App auf Ihrem Telefon oder einem Passkey.",
   factorOn: "Ein",
   factorSince: (/** @type {string} */ day, /** @type {number} */ left) =>
     `seit ${day}. Noch ${plural(left, "Wiederherstellungscode", "Wiederherstellungscodes")}.`,
@@ -81,6 +82,23 @@ export const access = {
     "Bewahren Sie diese Wiederherstellungscodes auf. Jeder meldet Sie einmal an, wenn das Telefon fehlt. Sie werden nicht noch einmal gezeigt.",
   code: "Code",
   codeHint: "Sechs Ziffern der Authenticator-App, oder ein Wiederherstellungscode.",
+  passkeys: "Passkeys",
+  passkeysLead:
+    "Ein Passkey meldet Sie mit Fingerabdruck, Gesicht oder PIN an, auf diesem Gerät oder mit einem Sicherheitsschlüssel, ohne Passwort.",
+  passkeyName: "Name des Passkeys",
+  passkeyPassword: "Passwort, um einen Passkey hinzuzufügen",
+  addPasskey: "Passkey hinzufügen",
+  passkeyAdded: "Der Passkey ist registriert.",
+  removePasskey: "Entfernen",
+  passkeyGone: "Er meldet Sie nicht mehr an. Löschen Sie ihn auch auf Ihrem Gerät.",
+  passkeySince: (/** @type {string} */ day) => `seit ${day}`,
+  passkeySignIn: "Mit einem Passkey anmelden",
+  passkeyFactor: "Meine Passkeys als zweiten Faktor verwenden",
+  orPasskey: "Oder leer lassen und einen Passkey verwenden.",
+  passkeyPlace:
+    "Passkeys brauchen den Namen des Dienstes in der Adresszeile, keine Ziffern: auf diesem Rechner localhost.",
+  passkeyThere: "Dieses Gerät hat schon einen Passkey von Ihnen.",
+  passkeyDismissed: "Der Browser gab keinen Passkey.",
   usage: "Verbrauch",
   usageLead: "Was die Projekte verbrauchen, nach Monat in UTC. Die Kosten sind geschätzt, ohne Datenverkehr.",
   noUsage: "Noch kein Projekt.",

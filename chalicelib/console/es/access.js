@@ -60,7 +60,8 @@ export const access = {
   lastUse: "Último uso",
   tokenGone: "Los scripts que lo usan dejan de funcionar enseguida.",
   secondFactor: "Segundo factor",
-  factorLead: "El inicio de sesión con contraseña pide también un código de una app de autenticación de su teléfono.",
+  factorLead:
+    "El inicio de sesión con contraseña pide también un código de una app de autenticación de su teléfono, o una llave de acceso.",
   factorOn: "Activado",
   factorSince: (/** @type {string} */ day, /** @type {number} */ left) =>
     `desde ${day}. ${plural(left, "código de recuperación disponible", "códigos de recuperación disponibles")}.`,
@@ -77,6 +78,23 @@ export const access = {
     "Guarde estos códigos de recuperación. Cada uno inicia sesión una vez si pierde el teléfono. No se muestran de nuevo.",
   code: "Código",
   codeHint: "Seis cifras de su app de autenticación, o un código de recuperación.",
+  passkeys: "Llaves de acceso",
+  passkeysLead:
+    "Una llave de acceso inicia su sesión con la huella, la cara o un PIN, en este dispositivo o con una llave de seguridad, sin contraseña.",
+  passkeyName: "Nombre de la llave de acceso",
+  passkeyPassword: "Contraseña, para añadir una llave de acceso",
+  addPasskey: "Añadir una llave de acceso",
+  passkeyAdded: "La llave de acceso está registrada.",
+  removePasskey: "Quitar",
+  passkeyGone: "Ya no inicia su sesión. Bórrela también en su dispositivo.",
+  passkeySince: (/** @type {string} */ day) => `desde ${day}`,
+  passkeySignIn: "Iniciar sesión con una llave de acceso",
+  passkeyFactor: "Usar mis llaves de acceso como segundo factor",
+  orPasskey: "O déjelo vacío y use una llave de acceso.",
+  passkeyPlace:
+    "Las llaves de acceso necesitan el nombre del servicio en la barra de direcciones, no cifras: en este equipo, localhost.",
+  passkeyThere: "Este dispositivo ya tiene una llave de acceso suya.",
+  passkeyDismissed: "El navegador no dio ninguna llave de acceso.",
   usage: "Uso",
   usageLead: "Lo que usan los proyectos, por mes en UTC. El coste es una estimación, sin tráfico.",
   noUsage: "Aún no hay proyectos.",

@@ -2,6 +2,7 @@
 import { ApiError, del, get, patch, post } from "../client.js";
 import { chooseLanguage, chosen, LANGUAGES } from "../locale.js";
 import { html, useState } from "../lib.js";
+import { proving } from "../passkeys.js";
 import { signIn, theme, user } from "../store.js";
 import { access as words } from "../strings_access.js";
 import { text } from "../strings.js";
@@ -11,6 +12,7 @@ import { date, day } from "../ui/format.js";
 import { RecordDialog } from "../ui/records.js";
 import { Await, useAsync } from "../ui/states.js";
 import { explain, toast, toastError } from "../ui/toast.js";
+import { Passkeys } from "./profile_passkeys.js";
 import { SecondFactor } from "./profile_second_factor.js";
 import { AccessTokens } from "./profile_tokens.js";
 
@@ -45,9 +47,15 @@ export default function Profile() {
     <${Notifications} />
     <${Tokens} username=${who.username} />
     <${AccessTokens} />
-    <${SecondFactor} />
+    <${SignInProofs} />
     <${Password} who=${who} />
     ${editing && html`<${RecordDialog} title=${text.editProfile} isNew=${false} values=${who} onSave=${save} onClose=${() => setEditing(false)} members=${[{ name: "first_name", label: text.firstName }, { name: "last_name", label: text.lastName }, { name: "email", label: text.email, hint: text.emailHint }]} />`}</div>`;
+}
+
+/** Passkeys, and the second factor that they may be. */
+function SignInProofs() {
+  const [changes, setChanges] = useState(0);
+  return html`<${Passkeys} onChange=${() => setChanges(changes + 1)} /><${SecondFactor} changes=${changes} />`;
 }
 
 /** Where the user is told of what. */
@@ -116,7 +124,8 @@ function Tokens({ username }) {
   const create = async (/** @type {boolean} */ refresh) => {
     setFailure("");
     try {
-      const { token } = await post("Token", { username, password, refresh, name, ...(asksCode && { code }) });
+      const body = { username, password, refresh, name, ...(asksCode && { code }) };
+      const { token } = await proving((proof) => post("Token", { ...body, ...proof }), asksCode);
       setPassword("");
       setCode("");
       setName("");

@@ -1,6 +1,7 @@
 // Sign in with a password or a token, or ask for a link to set a new password.
 import { ApiError, get, post } from "../client.js";
 import { html, useEffect, useState } from "../lib.js";
+import { canUse, prove, proving } from "../passkeys.js";
 import { link, navigate } from "../router.js";
 import { arrive, signIn, user } from "../store.js";
 import { access as words } from "../strings_access.js";
@@ -46,15 +47,10 @@ export default function SignIn({ query }) {
         await post("PasswordReset", { email: given.email.trim() });
         setSent(true);
       } else {
-        await signIn(
-          mode === "token"
-            ? { token: given.token.trim() }
-            : {
-                username: given.username.trim(),
-                password: given.password,
-                ...(asksCode && { code: given.code.trim() }),
-              },
-        );
+        const { username, password, code, token } = given;
+        const body = { username: username.trim(), password, ...(asksCode && { code: code.trim() }) };
+        if (mode === "token") await signIn({ token: token.trim() });
+        else await proving((proof) => signIn({ ...body, ...proof }), asksCode);
       }
     } catch (reason) {
       const isAsked = reason instanceof ApiError && reason.needs === "code";
@@ -62,6 +58,15 @@ export default function SignIn({ query }) {
       setFailure(isAsked ? "" : explain(reason));
     }
     setBusy(false);
+  };
+
+  const usePasskey = async () => {
+    setFailure("");
+    try {
+      await signIn({ passkey: await prove(await post("PasskeyChallenge", {})) });
+    } catch (reason) {
+      setFailure(explain(reason));
+    }
   };
 
   return html`<div class="welcome"><div class="welcome-art" aria-hidden="true"><${Sketch} /></div>
@@ -80,6 +85,7 @@ export default function SignIn({ query }) {
       ${mode === "token" && html`<${TextField} label=${text.token} value=${given.token} onInput=${set("token")} type="password" autocomplete="off" hint=${text.tokenHint} required />`}
       ${mode === "reset" && html`<${TextField} label=${text.email} value=${given.email} onInput=${set("email")} type="email" autocomplete="email" required />`}
       <${Button} kind="primary" type="submit" busy=${busy}>${mode === "reset" ? text.sendLink : text.signIn}<//>
+      ${mode !== "reset" && canUse() && html`<${Button} icon="key" onClick=${usePasskey}>${words.passkeySignIn}<//>`}
       ${mode !== "reset" && providers.map((each) => html`<${Button} key=${each.id} icon="key" onClick=${() => begin(each.id)}>${text.signInWith(each.name)}<//>`)}
       <${Button} kind="quiet" onClick=${() => {
         setFailure("");

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
 
-from chalicelib.core.models.credentials import SecondFactor
+from chalicelib.core.models.credentials import Passkey, SecondFactor
 from chalicelib.core.permissions import DefaultLevelName, OrganizationLevelName, ProjectLevelName
 from chalicelib.core.records import RecordKind, padded
 from chalicelib.core.resource import ONE_LINE, Flag, Id, Name, Resource, Timestamp, Uuid
@@ -106,11 +106,8 @@ class User(Resource, kw_only=True):
             "pending_email_token",
             "pending_email_since",
             "confirmation_token",
-            "tokens",
-            "provider",
-            "confirmed_until",
-            "second_factor",
             "created_datetime",
+            *("tokens", "provider", "confirmed_until", "second_factor", "passkeys"),
         }
     )
     personal: ClassVar = frozenset(
@@ -147,6 +144,7 @@ class User(Resource, kw_only=True):
     confirmed_until: float | None = None
     """Until when tokens and jobs go on without another sign-in there, in seconds since the epoch."""
     second_factor: SecondFactor | None = None
+    passkeys: list[Passkey] = []
     created_datetime: Timestamp
 
     def is_confirmed(self, moment: float) -> bool:

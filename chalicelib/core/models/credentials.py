@@ -126,13 +126,32 @@ class SecondFactor(Resource, kw_only=True):
     """What a user proves at a sign-in beside the password: a code of an authenticator app, or a recovery code."""
 
     sealed: str
-    """The secret that the app has too, encrypted."""
+    """The secret that the app has too, encrypted; empty where the user proves passkeys alone."""
     confirmed_datetime: Timestamp | None = None
     """When a first code proved that the app has it; sign-ins ask for codes from then on."""
     last_step: int = 0
     """The step of the code that was taken last."""
     recovery: list[str] = []
     """The hashes of the recovery codes that are left."""
+
+
+class Passkey(Resource, kw_only=True):
+    """A key that an authenticator of a user holds (WebAuthn), as it is stored with the user."""
+
+    id: str
+    """The id of the credential, in base64url; it is no secret."""
+    name: str
+    algorithm: int
+    """The COSE number of its signatures."""
+    public_key: str
+    """SubjectPublicKeyInfo in DER, in base64."""
+    counter: int = 0
+    """The number of its signatures, as its last one told; 0 where the authenticator does not count."""
+    is_synced: bool = False
+    """Whether copies lie on other devices of the user."""
+    created_datetime: Timestamp
+    used_on: str | None = None
+    """The day on which it last signed in, in UTC."""
 
 
 def public_reader(project: int, *, downloads: bool) -> Credential:

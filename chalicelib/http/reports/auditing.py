@@ -60,9 +60,8 @@ def begin(operation: Operation, call: Call[Any, Any, Any]) -> None:
         organization, project = chain.current().place
         concern(organization=organization, project=project, **_told(call.body, call.query))
         if operation.audited in PERSONAL:
-            concern(
-                affiliated=call.path.get("id", call.caller.id) if operation.audited == "account" else call.caller.id
-            )
+            subject = call.path.get("id") if operation.audited == "account" else None
+            concern(affiliated=subject if isinstance(subject, int) else call.caller.id)
 
 
 def finish() -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
-from chalicelib.access import browser_sessions, passwords
+from chalicelib.access import browser_sessions, passwords, rate_limits
 from chalicelib.access.authentication import token_in
+from chalicelib.access.identities import passkeys
+from chalicelib.access.identities.passkeys import PasskeyProof, PasskeyQuestion
 from chalicelib.access.identities.second_factors import SignInCode
 from chalicelib.core.models.accounts import USER, Password, User, Username
 from chalicelib.core.permissions import Permission
@@ -30,25 +32,54 @@ class SignIn(Resource, kw_only=True):
     username: Annotated[Username, Meta(description="The name of the user.")]
     password: Annotated[Password, Meta(description="The password of the user.")]
     code: SignInCode | None = None
+    passkey: PasskeyProof | None = None
 
 
 @OPERATIONS.post("/rest/Session", "CreateSession", needs=Permission.ANYONE, returns=MessageResponse)
 def sign_in(call: Call[None, NoQuery, SignIn | None]) -> Answer:
     """Sign a browser in, for all its tabs.
 
-    The body has a user name and password, and a `code` where the user has a second factor; without a body the token of
-    the Authorization header is taken. The answer sets a cookie that scripts cannot read. Requests are signed in by it
-    with the header `Limn-Session`, and from pages of this service only.
+    The body has a user name and password, and a `code` or `passkey` where the user has a second factor; without a body
+    the token of the Authorization header is taken. The answer sets a cookie that scripts cannot read. Requests are
+    signed in by it with the header `Limn-Session`, and from pages of this service only.
     """
     _refuse_foreign(call)
     if call.body is not None:
-        user = signing_in.verify(call.body.username, call.body.password, call.body.code)
+        user = signing_in.verify(call.body.username, call.body.password, call.body.code, call.body.passkey)
         browser_sessions.cookie("")  # refused before a token is made
         return _answer(passwords.issue_token(user, refresh=False, name=BROWSER), "Signed in!", 201)
     token = token_in(call.headers.get("authorization", ""))
     if token is None:
         raise BadInput("A body with username and password, or the header `Authorization: Token <key>`, is needed.")
     return _answer(token, "Signed in!", 201)
+
+
+@OPERATIONS.post("/rest/PasskeyChallenge", "CreatePasskeyChallenge", needs=Permission.ANYONE, returns=PasskeyQuestion)
+def ask_for_passkey(call: Call[None, NoQuery, None]) -> Answer:
+    """Begin a sign-in of a browser with a passkey: the answer is what it asks authenticators for.
+
+    It sets a cookie that binds the challenge to this browser for five minutes.
+    """
+    _refuse_foreign(call)
+    rate_limits.check(rate_limits.PASSKEY_CHALLENGE, call.caller)
+    asked = passkeys.ask_anybody()
+    headers = {
+        "Set-Cookie": browser_sessions.challenge_cookie(asked.challenge, passkeys.SECONDS),
+        "Cache-Control": "no-store",
+    }
+    return Answer(status=201, body=msgspec.json.encode(asked), headers=headers)
+
+
+@OPERATIONS.post("/rest/PasskeySession", "CreatePasskeySession", needs=Permission.ANYONE, returns=MessageResponse)
+def sign_in_with_passkey(call: Call[None, NoQuery, PasskeyProof]) -> Answer:
+    """Sign a browser in with a passkey alone, which has verified who holds it, for all its tabs.
+
+    `POST /rest/PasskeyChallenge` gives the challenge, which counts once. The answer sets the cookie of `/rest/Session`.
+    """
+    _refuse_foreign(call)
+    user = passkeys.sign_in(call.body, browser_sessions.challenge(call.headers))
+    signing_in.refuse_provider(user, "sign in there.")
+    return _answer(passwords.issue_token(user, refresh=False, name=BROWSER), "Signed in!", 201)
 
 
 @OPERATIONS.delete("/rest/Session", "DeleteSession", needs=Permission.ANYONE, returns=MessageResponse)
@@ -69,7 +100,7 @@ def sign_out(call: Call[None, NoQuery, None]) -> Answer:
     return _answer("", "Signed out!", 200)
 
 
-def _refuse_foreign(call: Call[None, NoQuery, SignIn | None] | Call[None, NoQuery, None]) -> None:
+def _refuse_foreign(call: Call[None, NoQuery, Any]) -> None:
     if not browser_sessions.is_own(call.headers):
         raise Forbidden("Only pages of this service sign browsers in and out: the header Limn-Session is needed.")
 

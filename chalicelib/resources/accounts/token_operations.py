@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from chalicelib.access import passwords
+from chalicelib.access.identities.passkeys import PasskeyProof
 from chalicelib.access.identities.second_factors import SignInCode
 from chalicelib.core.models.accounts import USER, MailedToken, Password, User, Username
 from chalicelib.core.models.credentials import session_key
@@ -42,6 +43,7 @@ class Credentials(Resource, kw_only=True):
     ] = None
     name: Annotated[TokenName, Meta(description="What the token is for, such as `laptop`; its list shows it.")] = ""
     code: SignInCode | None = None
+    passkey: PasskeyProof | None = None
 
 
 class Token(Resource, kw_only=True):
@@ -74,10 +76,11 @@ def obtain_token(call: Call[None, NoQuery, Credentials]) -> Token:
     The token is shown once; only its hash is stored. It ends when it is not used for 90 days, or as many as the
     deployment sets. Three wrong passwords lock the account for ten minutes; with the
     `unlock_token` of the mail that reports it, the right password counts all the same. With `refresh` all earlier
-    tokens of the user end. Where the user has a second factor, the answer without `code` is 403 with `needs`: `code`.
+    tokens of the user end. Where the user has a second factor, the answer without `code` and `passkey` is 403 with
+    `needs`: `code`; where the user has passkeys, its member `passkey` is what a browser asks one for.
     """
     body = call.body
-    user = signing_in.verify(body.username, body.password, body.code, unlock_token=body.unlock_token)
+    user = signing_in.verify(body.username, body.password, body.code, body.passkey, unlock_token=body.unlock_token)
     if call.caller.signed_in and call.caller.id != user.id:
         raise BadInput("Credentials do not match currently authenticated user!")
     return Token(token=passwords.issue_token(user, refresh=body.refresh, name=body.name))

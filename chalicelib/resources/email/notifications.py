@@ -47,6 +47,12 @@ def second_factor_reset(user: User) -> None:
         _send(system_emails.second_factor_reset(user.username), user.email)
 
 
+def passkey_added(user: User, name: str) -> None:
+    """Mail a user to whose account a passkey was added."""
+    if user.email:
+        _send(system_emails.passkey_added(user.username, name), user.email)
+
+
 def usage_warning(user: User, where: str, what: str, percent: int, number: str) -> None:
     """Mail an administrator that a limit of use is nearly reached, once for each `number`."""
     if user.email:

@@ -100,7 +100,21 @@ def second_factor_reset(username: str) -> SystemEmail:
     """To a user whose second factor an administrator ended."""
     return SystemEmail(
         "Your second factor was ended",
-        (f"An administrator ended the second factor of {username}: signing in needs the password alone now.",),
+        (
+            f"An administrator ended the second factor of {username}, and removed all passkeys.",
+            "Signing in needs the password alone now.",
+        ),
+    )
+
+
+def passkey_added(username: str, name: str) -> SystemEmail:
+    """To a user to whose account a passkey was added."""
+    return SystemEmail(
+        "A passkey was added to your account",
+        (
+            f"{username} can sign in with the passkey {name} now.",
+            "If that was not you, remove it in your profile, and set a new password: yours is known.",
+        ),
     )
 
 

@@ -102,6 +102,7 @@ def without_person(user: User) -> User:
         provider=None,
         confirmed_until=None,
         second_factor=None,
+        passkeys=[],
     )
 
 

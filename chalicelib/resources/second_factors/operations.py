@@ -8,15 +8,16 @@ from msgspec import Meta
 
 from chalicelib.access import passwords, users
 from chalicelib.access.identities import second_factors
-from chalicelib.access.identities.providers import demands
+from chalicelib.access.identities.passkeys import PasskeyProof
 from chalicelib.access.identities.second_factors import SignInCode
 from chalicelib.core.models.accounts import USER, Password, User
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource, Timestamp
 from chalicelib.core.responses import MessageResponse
-from chalicelib.errors import BadInput, Forbidden
+from chalicelib.errors import Forbidden
 from chalicelib.http.addresses import plain
 from chalicelib.http.operation import Call, NoQuery, Operations
+from chalicelib.resources.accounts import signing_in
 from chalicelib.resources.email import notifications
 from chalicelib.storage.dynamodb import records
 
@@ -45,9 +46,10 @@ class SecondFactorBegun(Resource, kw_only=True):
 
 
 class CodeSpec(Resource, kw_only=True):
-    """A code of the second factor."""
+    """A code of the second factor, or a passkey. Without both the answer has what a browser asks passkeys for."""
 
-    code: SignInCode
+    code: SignInCode | None = None
+    passkey: PasskeyProof | None = None
 
 
 class RecoveryCodes(Resource, kw_only=True):
@@ -78,9 +80,7 @@ def begin_second_factor(call: Call[None, NoQuery, SecondFactorSpec]) -> SecondFa
     second factor there.
     """
     user = records.get(USER, call.caller.id)
-    if (provider := demands(user)) is not None or not user.password_hash:
-        where = provider.name if provider else "your identity provider"
-        raise BadInput(f"You sign in with {where}: set up a second factor there.")
+    signing_in.refuse_provider(user, "set up a second factor there.")
     passwords.verify(user.username, call.body.password, notifications.notify_of_lock)
     secret, uri = second_factors.begin(user)
     return SecondFactorBegun(secret=secret, uri=uri)
@@ -88,18 +88,21 @@ def begin_second_factor(call: Call[None, NoQuery, SecondFactorSpec]) -> SecondFa
 
 @OPERATIONS.put("/rest/SecondFactor", "ConfirmSecondFactor", audits="account")
 def confirm_second_factor(call: Call[None, NoQuery, CodeSpec]) -> RecoveryCodes:
-    """Put the second factor in force with a code of the app.
+    """Put the second factor in force with a code of the app, or with a passkey of the caller.
 
-    From then on signing in by password needs a `code`; sign-ins and tokens that exist stay. The answer has ten recovery
-    codes, which are shown once. Where it is in force already, a code replaces the recovery codes by new ones.
+    From then on signing in by password needs a `code` or a `passkey`; sign-ins and tokens that exist stay. The answer
+    has ten recovery codes, which are shown once. Where it is in force already, these replace the ones before. Without
+    `code` and `passkey` the answer is 403 with `needs`: `code`, and for a caller who has passkeys with `passkey`.
     """
-    return RecoveryCodes(recovery_codes=second_factors.confirm(records.get(USER, call.caller.id), call.body.code))
+    user = records.get(USER, call.caller.id)
+    signing_in.refuse_provider(user, "set up a second factor there.")
+    return RecoveryCodes(recovery_codes=second_factors.confirm(user, call.body.code, call.body.passkey))
 
 
 @OPERATIONS.delete("/rest/SecondFactor", "DeleteSecondFactor", audits="account")
 def delete_second_factor(call: Call[None, NoQuery, CodeSpec]) -> MessageResponse:
-    """End the second factor, with one of its codes or a recovery code."""
-    second_factors.remove(records.get(USER, call.caller.id), call.body.code)
+    """End the second factor, with one of its codes, a recovery code or a passkey, as for `PUT`."""
+    second_factors.remove(records.get(USER, call.caller.id), call.body.code, call.body.passkey)
     return MessageResponse(message="Signing in needs the password alone now.")
 
 
@@ -110,7 +113,7 @@ def delete_second_factor(call: Call[None, NoQuery, CodeSpec]) -> MessageResponse
     audits="account",
 )
 def reset_second_factor(call: Call[User | None, NoQuery, None]) -> MessageResponse:
-    """End the second factor of a user who has lost app and recovery codes.
+    """End the second factor of a user who has lost app and recovery codes, and remove all passkeys of the user.
 
     By staff; or by an administrator of every organization that the user is affiliated with or has a project of, unless
     the user is of the staff. The user gets a mail.

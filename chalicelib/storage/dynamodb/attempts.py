@@ -14,8 +14,9 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from chalicelib.core.time.retry import CONFLICTS
-from chalicelib.errors import Unavailable
+from chalicelib.errors import LimnError, Unavailable
 from chalicelib.storage.dynamodb.tables import CounterRow
+from chalicelib.storage.dynamodb.transactions import Transaction
 
 
 def count(key: str, limit: int, seconds: int, *, extend: bool = False) -> int | None:
@@ -60,6 +61,22 @@ def clear(key: str) -> None:
     _row(key).delete()
 
 
+def allow_once(key: str, seconds: int) -> None:
+    """Let `take_once` succeed for a key, once, within some seconds. Raises Unavailable: DynamoDB does not answer."""
+    _update(_row(key), [CounterRow.n.set(0), CounterRow.expires.set(int(time.time()) + seconds)], None)
+
+
+def take_once(key: str) -> bool:
+    """Whether `allow_once` was called for a key, its time has not passed, and this is the first call."""
+    now = int(time.time())
+    return _update(_row(key), [CounterRow.expires.set(0)], CounterRow.expires > now)
+
+
+def take_within(change: Transaction, key: str, otherwise: LimnError) -> None:
+    """Add `take_once` to a transaction, which fails with an error where it would be false."""
+    change.update(_row(key), [CounterRow.expires.set(0)], CounterRow.expires > int(time.time()), otherwise)
+
+
 def seconds_left(key: str) -> int:
     """Seconds until the period of a key ends, at least 1."""
     try:
@@ -73,7 +90,7 @@ def _row(key: str) -> CounterRow:
     return CounterRow(f"attempts|{hashlib.sha256(key.encode()).hexdigest()}", "@")
 
 
-def _update(row: CounterRow, actions: list[Action], condition: Condition) -> bool:
+def _update(row: CounterRow, actions: list[Action], condition: Condition | None) -> bool:
     try:
         row.update(actions=actions, condition=condition)
     except UpdateError as failure:
