@@ -18,7 +18,6 @@ PLACES = {
     "draw/": _ANNOTATE,
     "player/": _ANNOTATE,
     "views/annotate": _ANNOTATE,
-    "passkeys.js": "The sign-in",
     "store.js": "Any view of a project, and the sign-in",
     "ui/announcements.js": "Above every view",
     "ui/bell.js": "The bell",
