@@ -88,7 +88,9 @@ after days.
 ANSWERED = {"SaveAlgorithmManifest", "SaveGenericFile"}
 """Workflows whose object is named by their answer alone: a client that was not answered leaves a small file."""
 NOTICED = {"CreateMembership", "CreateUser", "CreatePasskey"}
-"""Workflows that the operator's people or the user hear of by mail: it stands in nobody's way, and goes after what it tells of."""
+"""Workflows that the operator's people, or the user, hear of by mail: it stands in nobody's way, and goes after what it
+tells of.
+"""
 LEFT_TO_A_QUEUE = {"DeleteProject"}
 """Of these, those that are not found when asked for again: a message that was sent before the first change goes on."""
 
