@@ -1,7 +1,9 @@
 """Boxes in and out by `limn`, by the published `tator` client, and from project to project by `limn migrate`.
 
     python -m tests.bench.programs [--rows 100000] [--home FOLDER]
+    python -m tests.bench.programs --rows 1000000 --read
 
+With `--read` the boxes are made first, then only read: as Arrow, and 100,000 by `limn query` as CSV and Parquet.
 Starts a local stack of its own in a temporary folder, unless FOLDER is one in which `make run` runs (its LIMN_HOME).
 Seconds are of the wall clock, then of the processor in this process: on a busy machine compare rows of one
 run. Arrow is measured where pyarrow is installed.
@@ -12,20 +14,24 @@ from __future__ import annotations
 import argparse
 import json
 import resource
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from http import HTTPStatus
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from infra.client import Client, Profile
+from infra.client.cli import queries
 from infra.client.migration import migration
 from infra.client.migration.ledger import Ledger
 from infra.client.migration.move import Move, Options
 from infra.client.migration.source import GentleClient
+from infra.client.projects import Selection
 from tests.bench.side_by_side import Service
 from tests.journeys.stack import Stack, connect
 
@@ -81,9 +87,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--home", type=Path)
+    parser.add_argument("--read", action="store_true")
     given = parser.parse_args()
     with running(given.home) as home:
         place = json.loads((home / ".limn" / "local.json").read_text())
+        if given.read:
+            made = Service(home, given.rows, media=200)
+            with Client(Profile(place["url"], place["token"])) as client:
+                read(client, made.project, given.rows, home)
+            return
         services = {name: Service(home, rows=0, media=20) for name in ("limn", "tator")}
         with Client(Profile(place["url"], place["token"])) as client:
             compare(client, connect(place), services, given.rows)
@@ -117,10 +129,28 @@ def compare(client: Client, api: Any, services: dict[str, Service], rows: int) -
     measure_by_turns(rows, ways)
     selection = client.project(own.project).localizations
     measure("limn: rows", rows, lambda: sum(1 for _ in selection()))
-    if find_spec("pyarrow"):
-        measure("limn: to_arrow", rows, lambda: selection().to_arrow().num_rows)
-        measure("limn: scan", rows, lambda: sum(batch.num_rows for batch in selection().scan()))
+    read_as_arrow(selection, rows)
     measure("tator: get_localization_list by pages", rows, lambda: read_by_tator(api, other.project))
+
+
+def read(client: Client, project: int, rows: int, home: Path) -> None:
+    """All boxes as Arrow, and 100,000 as files of the command line."""
+    some = min(rows, 100_000)
+    for format_ in ("csv", "parquet"):
+        found = queries.pages(client, "localizations", project, query={}, limit=some)
+        work = partial(queries.write, found, home / f"boxes.{format_}", format_, sys.stdout.buffer)
+        measure(f"limn query, {format_}", some, work)
+    read_as_arrow(client.project(project).localizations, rows)
+
+
+def read_as_arrow(selection: Callable[[], Selection[Any]], rows: int) -> None:
+    """Boxes as tables, the ways that need most memory last; only where pyarrow and the others are installed."""
+    if find_spec("pyarrow"):
+        measure("limn: scan", rows, lambda: sum(batch.num_rows for batch in selection().scan()))
+        measure("limn: to_arrow", rows, lambda: selection().to_arrow().num_rows)
+    for name in ("polars", "pandas"):
+        if find_spec("pyarrow") and find_spec(name):
+            measure(f"limn: to_{name}", rows, lambda: len(getattr(selection(), f"to_{name}")()))  # noqa: B023 called now
 
 
 def read_by_tator(api: Any, project: int) -> int:

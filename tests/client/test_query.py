@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
+import sys
 
 import duckdb
 import pytest
@@ -111,3 +113,38 @@ def test_an_attribute_without_values_has_its_column(limn, boxes, tmp_path):
 
 def test_parquet_without_a_file_is_a_usage_error(limn, signed_in):
     assert limn("query", "media", "--format", "parquet").status == failures.USAGE
+
+
+def test_rows_of_several_pages_keep_their_order_and_lists_are_json(tmp_path):
+    def pages():
+        for first in range(0, 60_000, 5_000):
+            values = {"place": [1.5, 2], **({"late": 7 if first < 55_000 else 7.5} if first >= 50_000 else {})}
+            yield [json.dumps({"id": number, "attributes": values}).encode() for number in range(first, first + 5_000)]
+
+    for format_ in ("csv", "parquet"):
+        place = tmp_path / f"out.{format_}"
+        assert queries.write(pages(), place, format_, sys.stdout.buffer) == 60_000
+        rows = duckdb.sql(f"SELECT * FROM '{place}'").fetchall()
+        assert [row[0] for row in rows] == list(range(60_000))
+        assert rows[0][1:] == ("[1.5,2]", None)
+        assert (rows[-1][1], float(rows[-1][2])) == ("[1.5,2]", 7.5)
+
+
+@pytest.mark.slow
+def test_memory_for_a_table_does_not_grow_with_its_rows(tmp_path):
+    """A child writes 10,000 and then 60,000 rows of 700 bytes; the peak of the second is at most 60 MB more."""
+    code = """
+import json, resource, sys
+from pathlib import Path
+from infra.client.cli import queries
+
+def peak(pages):
+    line = json.dumps({"id": 1, "attributes": {str(n): "x" * 50 for n in range(12)}}).encode()
+    queries.write(([line] * 5_000 for _ in range(pages)), Path(sys.argv[1]), "csv", sys.stdout.buffer)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+print(peak(2), peak(12))
+"""
+    ran = subprocess.run([sys.executable, "-c", code, tmp_path / "out.csv"], capture_output=True, text=True, check=True)
+    few, many = map(int, ran.stdout.split())
+    assert many - few < 60

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -111,7 +111,7 @@ def write(
     with tempfile.TemporaryDirectory() as folder:
         part = Path(folder, "part") if output is None else output.with_name(f".{output.name}.part")
         try:
-            count = _write_file(found, part, format_, Path(folder, "rows.jsonl"), attributes or {})
+            count = _write_file(found, part, format_, Path(folder), attributes or {})
             if output is not None:
                 part.replace(output)
             else:
@@ -124,12 +124,17 @@ def write(
 
 
 def _write_file(
-    found: Iterator[list[bytes]], part: Path, format_: str, spool: Path, attributes: Mapping[str, str]
+    found: Iterator[list[bytes]], part: Path, format_: str, folder: Path, attributes: Mapping[str, str]
 ) -> int:
-    with (part if format_ == "jsonl" else spool).open("wb") as file:
-        count = _write_lines(found, file)
-    if format_ != "jsonl":
-        _convert(spool, part, format_, attributes)
+    if format_ == "jsonl":
+        with part.open("wb") as file:
+            return _write_lines(found, file)
+    count, spools = 0, list[Path]()
+    for lines in filter(None, found):
+        spools.append(folder / f"{len(spools)}.jsonl")
+        with spools[-1].open("wb") as file:
+            count += _write_lines(iter([lines]), file)
+    _convert(spools, part, format_, attributes)
     return count
 
 
@@ -144,16 +149,17 @@ def _write_lines(found: Iterator[list[bytes]], file: BinaryIO) -> int:
 # --- tables ----------------------------------------------------------------------------------------------------------
 
 
-def _convert(spool: Path, part: Path, format_: str, attributes: Mapping[str, str]) -> None:
-    """Write JSON lines as a table."""
+def _convert(spools: Sequence[Path], part: Path, format_: str, attributes: Mapping[str, str]) -> None:
+    """Write JSON lines as a table, in their order, which CSV has with one thread only."""
     import duckdb
 
-    with duckdb.connect(config={"threads": 2}) as engine:
+    with duckdb.connect(config={"threads": 1}) as engine:
         engine.execute("SET enable_progress_bar = false")
-        source = f"{_quoted(str(spool))}, format = 'newline_delimited'"
-        structure = f"SELECT json_group_structure(json)::VARCHAR FROM read_json_objects({source})"  # noqa: S608 quoted
-        ((found,),) = engine.execute(structure).fetchall()
-        members: dict[str, Any] = json.loads(found) if found else {}
+        members: dict[str, Any] = {}
+        for spool in spools:  # one after the other, since DuckDB keeps in memory what it finds the structure of
+            source = f"read_json_objects({_quoted(str(spool))}, format = 'newline_delimited')"
+            ((found,),) = engine.execute(f"SELECT json_group_structure(json)::VARCHAR FROM {source}").fetchall()  # noqa: S608 quoted
+            members = _joined(members, json.loads(found))
         if not members:
             if format_ == "parquet":
                 raise Failure("Nothing matches, and Parquet needs columns; nothing was written.")
@@ -168,8 +174,21 @@ def _convert(spool: Path, part: Path, format_: str, attributes: Mapping[str, str
         )
         read = ", ".join(f"{_quoted(name)}: '{_read_as(shape)}'" for name, shape in members.items())
         how = "FORMAT csv, HEADER" if format_ == "csv" else "FORMAT parquet, COMPRESSION zstd"
-        rows = f"read_json({source}, columns = {{{read}}})"
+        files = ", ".join(_quoted(str(spool)) for spool in spools)
+        rows = f"read_json([{files}], format = 'newline_delimited', columns = {{{read}}})"
         engine.execute(f"COPY (SELECT {chosen} FROM {rows}) TO {_quoted(part.as_posix())} ({how})")  # noqa: S608 quoted
+
+
+def _joined(one: Any, other: Any) -> Any:
+    """The structure of rows of which some have one structure and some another, each as DuckDB tells it."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return {name: _joined(one.get(name, "NULL"), other.get(name, "NULL")) for name in {**one, **other}}
+    if other in (one, "NULL"):
+        return one
+    if one == "NULL":
+        return other
+    kinds = {_type("", one), _type("", other)}
+    return kinds.pop() if len(kinds) == 1 else "DOUBLE" if kinds == {"BIGINT", "DOUBLE"} else "VARCHAR"
 
 
 def _read_as(shape: Any) -> str:
@@ -198,10 +217,12 @@ def _columns(members: Mapping[str, Any], attributes: Mapping[str, str]) -> dict[
 
 def _type(name: str, shape: Any) -> str:
     """The SQL type that holds all values of a column, given their JSON type."""
+    if not isinstance(shape, str):  # a list or an object, which stays JSON
+        return "VARCHAR"
     if shape in _INTEGERS:
         return "BIGINT"
     if shape in ("DOUBLE", "BOOLEAN"):
-        return str(shape)
+        return shape
     return "TIMESTAMPTZ" if shape == "VARCHAR" and name.endswith("_datetime") else "VARCHAR"
 
 

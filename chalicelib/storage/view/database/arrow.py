@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import ctypes
 from array import array
-from collections.abc import Callable, Mapping, Sequence
-from itertools import accumulate
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import accumulate, chain
 from typing import Any
 
 _NAME = b"arrow_array_stream"
@@ -124,10 +124,13 @@ def _address(buffer: Any) -> int | None:
     return ctypes.cast(ctypes.c_char_p(buffer), ctypes.c_void_p).value
 
 
-def bits(flags: Sequence[Any]) -> bytes:
+_DIGITS = bytes.maketrans(b"\0\1", b"01")
+
+
+def bits(flags: Iterable[bool]) -> bytes:
     """A bit for each value, the first the lowest, set where it is true."""
-    text = "".join(["1" if each else "0" for each in flags])
-    return int(text[::-1] or "0", 2).to_bytes((len(text) + 7) // 8 or 1, "little")
+    digits = bytes(flags).translate(_DIGITS)
+    return int(digits[::-1] or b"0", 2).to_bytes((len(digits) + 7) // 8 or 1, "little")
 
 
 def _valid(values: Sequence[Any]) -> bytes | None:
@@ -137,12 +140,24 @@ def _valid(values: Sequence[Any]) -> bytes | None:
 
 
 def _numbers(kind: bytes, code: str, empty: Any) -> Callable[[Sequence[Any]], Column]:
+    width = array(code).itemsize
+
     def column(values: Sequence[Any]) -> Column:
-        valid = _valid(values)
-        held = array(code, values if valid is None else [empty if each is None else each for each in values])
-        return Column(kind, len(values), valid, held)
+        length = len(values)
+        if is_empty(values):
+            return Column(kind, length, bytes((length + 7) // 8), array(code, bytes(length * width)))
+        try:
+            return Column(kind, length, None, array(code, values))
+        except TypeError:  # some are None; to look for them first would take longer than to make the array
+            held = array(code, [empty if each is None else each for each in values])
+            return Column(kind, length, _valid(values), held)
 
     return column
+
+
+def is_empty(values: Sequence[Any]) -> bool:
+    """Whether there are values, and all are None."""
+    return bool(values) and values[0] is None and values.count(None) == len(values)
 
 
 integers = _numbers(b"l", "q", 0)
@@ -155,15 +170,13 @@ instants = _numbers(b"tsu:", "q", 0)
 
 def flags(values: Sequence[bool | None]) -> Column:
     """A column of booleans or None."""
-    return Column(b"b", len(values), _valid(values), bits(values))
+    return Column(b"b", len(values), _valid(values), bits(map(bool, values)))
 
 
 def _bytes_column(kind: bytes, values: Sequence[bytes | None]) -> Column:
     valid = _valid(values)
     held: Any = values if valid is None else [each or b"" for each in values]
-    offsets = array("q", [0])
-    offsets.extend(accumulate(map(len, held)))
-    return Column(kind, len(values), valid, offsets, b"".join(held))
+    return Column(kind, len(values), valid, array("q", [0, *accumulate(map(len, held))]), b"".join(held))
 
 
 def blobs(values: Sequence[bytes | None]) -> Column:
@@ -178,16 +191,28 @@ def json_texts(values: Sequence[bytes | None]) -> Column:
 
 def texts(values: Sequence[str | None]) -> Column:
     """A column of texts or None. Raises UnicodeEncodeError for one that is not Unicode."""
-    return _bytes_column(b"U", [None if each is None else each.encode() for each in values])
-
-
-def lists(values: Sequence[Sequence[int] | None]) -> Column:
-    """A column of lists of integers, or None."""
     valid = _valid(values)
-    held = [each or () for each in values]
-    offsets = array("q", [0])
-    offsets.extend(accumulate(map(len, held)))
-    return Column(b"+L", len(values), valid, offsets, children=[integers([one for each in held for one in each])])
+    held: Any = values if valid is None else [each or "" for each in values]
+    whole = "".join(held)
+    data = whole.encode()
+    lengths = map(len, held if len(data) == len(whole) else [each.encode() for each in held])
+    return Column(b"U", len(values), valid, array("q", [0, *accumulate(lengths)]), data)
+
+
+def _lists(items: Callable[[Sequence[Any]], Column]) -> Callable[[Sequence[Any]], Column]:
+    def column(values: Sequence[Sequence[Any] | None]) -> Column:
+        valid = _valid(values)
+        held: Any = values if valid is None else [each or () for each in values]
+        offsets = array("q", [0, *accumulate(map(len, held))])
+        return Column(b"+L", len(values), valid, offsets, children=[items(list(chain.from_iterable(held)))])
+
+    return column
+
+
+lists = _lists(integers)
+"""A column of lists of integers, or None."""
+lists_of_doubles = _lists(doubles)
+"""A column of lists of floats, or None."""
 
 
 class Table:

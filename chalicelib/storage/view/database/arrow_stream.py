@@ -12,11 +12,9 @@ The format is a flatbuffer for each message, which is written here: three kinds 
 from __future__ import annotations
 
 import struct
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
-from itertools import accumulate
 from operator import attrgetter
 from types import UnionType
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
@@ -28,7 +26,7 @@ from chalicelib.core.resource import Resource
 from chalicelib.storage.view.database import arrow
 from chalicelib.storage.view.database.arrow import Column
 
-ROWS = 10_000
+ROWS = 2_000
 """Rows of a record batch."""
 SEVERAL_DTYPES = "several"
 """For attributes of one name whose types differ: each value is its JSON."""
@@ -45,33 +43,29 @@ class _Kind(NamedTuple):
 
 
 def _times(values: Values) -> Column:
-    found = arrow.instants([None if each is None else _instant(each) for each in values])
+    found = arrow.instants(list(map(_instant, values)))
     found.kind = b"tsu:UTC"
     return found
 
 
 @lru_cache(maxsize=4096)  # rows that were written together have one time
-def _instant(text: str) -> int:
+def _instant(text: str | None) -> int | None:
+    if text is None:
+        return None
     found = datetime.fromisoformat(text)
     return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp() * 1_000_000)
 
 
-def _lists(values: Values) -> Column:
-    held = [each or () for each in values]
-    offsets = array("q", [0])
-    offsets.extend(accumulate(map(len, held)))
-    valid = arrow.bits([each is not None for each in values]) if None in values else None
-    return Column(b"+L", len(values), valid, offsets, children=[arrow.doubles([one for each in held for one in each])])
-
-
 def _documents(values: Values) -> Column:
+    if arrow.is_empty(values):
+        return arrow.json_texts(values)
     held = [b"null" if each is None else bytes(each) for each in values]
     return arrow.json_texts([None if each == b"null" else each for each in held])
 
 
 _INTEGER, _FLOAT = _Kind(int | None, arrow.integers), _Kind(float | None, arrow.doubles)
 _TEXT, _FLAG = _Kind(str | None, arrow.texts), _Kind(bool | None, arrow.flags)
-_INTEGERS, _FLOATS = _Kind(list[int] | None, arrow.lists), _Kind(list[float] | None, _lists)
+_INTEGERS, _FLOATS = _Kind(list[int] | None, arrow.lists), _Kind(list[float] | None, arrow.lists_of_doubles)
 _TIME, _JSON = _Kind(str | None, _times), _Kind(msgspec.Raw, _documents)
 _OF_TYPE = {int: _INTEGER, float: _FLOAT, str: _TEXT, bool: _FLAG, list[int]: _INTEGERS, list[float]: _FLOATS}
 _OF_DTYPE = {
@@ -123,12 +117,7 @@ def stream(documents: Iterable[bytes], members: Mapping[str, Any], attributes: M
 
 def _columns(rows: Values, kinds: Iterable[_Kind]) -> list[Column]:
     """The columns of decoded rows."""
-    known = list(kinds)
-    if not known:
-        return []
-    read = attrgetter(*(f"m{n}" for n in range(len(known))))
-    values = zip(*map(read, rows), strict=True) if len(known) > 1 else [tuple(map(read, rows))]
-    return [kind.column(each) for kind, each in zip(known, values, strict=True)]
+    return [kind.column(list(map(attrgetter(f"m{n}"), rows))) for n, kind in enumerate(kinds)]
 
 
 def _struct(title: str, kinds: Mapping[str, _Kind], inner: Mapping[str, Mapping[str, _Kind]]) -> Any:
