@@ -73,6 +73,13 @@ def survey(api, project, monkeypatch):
 
 
 class TestCreation:
+    def test_a_refused_request_makes_no_set_and_hides_nothing(self, survey):
+        wanted = {"reference": survey.truth, "media_ids": survey.known, "least": 2}
+        body = {"name": "set", "media_ids": survey.media, "versions": [survey.layer], "honeypots": wanted, "overlap": 3}
+        assert survey.api.post(f"Tasks/{survey.project}", body).status == 400
+        assert survey.api.get(f"Honeypots/{survey.project}").json == []
+        assert {each["id"] for each in survey.member().get(f"Versions/{survey.project}").json} >= {survey.truth}
+
     def test_known_media_are_mixed_with_the_others(self, survey):
         made = survey.make().json
         assert (len(made["id"]), made["honeypots"]) == (8, 4)
