@@ -24,6 +24,7 @@ HARD = {
     "GetClip": "waits for a queue function, which does not run here",
     "GetFrameTimes": "no video is transcoded here: tests/resources/frames",
     "GetDataset": "no dataset is built here: tests/resources/exports",
+    "GetDatasetRows": "no dataset is built here: tests/resources/share_links",
     "CompareDatasets": "no dataset is built here: tests/resources/exports",
     "Notify": "this deployment has no operator's address",
     "CreateHostedTemplate": "its origin is not allowed here",

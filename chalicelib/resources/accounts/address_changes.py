@@ -21,16 +21,8 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 
 
-def request(user: User, email: str, caller: Caller) -> bool:
-    """Request a change of a user's address.
-
-    Args:
-        user: the user to change.
-        email: the new address.
-        caller: the user or one of staff.
-
-    Returns:
-        whether the new address must be confirmed by mail first.
+def check(user: User, email: str, caller: Caller) -> str:
+    """The address that a caller, the user or one of staff, wants for a user: to be called before anything changes.
 
     Raises:
         BadInput: the address is malformed, another user's, or mail is off and the caller is not of staff.
@@ -38,13 +30,24 @@ def request(user: User, email: str, caller: Caller) -> bool:
     """
     address = creation.check_address(email)
     if address.casefold() == user.email_key:
-        records.edit(USER, user.id, lambda current: msgspec.structs.replace(current, email=address))
-        return False
+        return address
     rate_limits.check(rate_limits.ADDRESS_CHANGE, caller, address)
     _refuse_taken(user, address)
+    if not settings().email_enabled and not caller.is_staff:
+        raise BadInput("email: this deployment does not send email, so only staff can change an address.")
+    return address
+
+
+def request(user: User, address: str) -> bool:
+    """Request the change of a user's address to one that was checked.
+
+    Returns:
+        whether the new address must be confirmed by mail first.
+    """
+    if address.casefold() == user.email_key:
+        records.edit(USER, user.id, lambda current: msgspec.structs.replace(current, email=address))
+        return False
     if not settings().email_enabled:
-        if not caller.is_staff:
-            raise BadInput("email: this deployment does not send email, so only staff can change an address.")
         _put(user, address)
         return False
     token = passwords.new_mailed_token()

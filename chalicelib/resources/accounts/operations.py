@@ -138,6 +138,7 @@ def update_user(call: Call[User, PresignedQuery, UserUpdate]) -> MessageResponse
         raise NotFound.of("User", call.path["id"]) if call.caller.is_staff else Forbidden()
     change = given(body)
     _check_change(call, user, change)
+    address = None if body.email is None else address_changes.check(user, body.email, call.caller)
     waits = False
     if change.keys() - {"password", "reset_token", "current_password", "email", "is_active"}:
         profiles.change_user(user, body)
@@ -145,8 +146,8 @@ def update_user(call: Call[User, PresignedQuery, UserUpdate]) -> MessageResponse
         registration.change_password(user, body.current_password, body.password, call.caller)
     elif body.password is not None:
         registration.reset_password(user, body.reset_token or "", body.password, call.caller)
-    if body.email is not None:
-        waits = address_changes.request(user, body.email, call.caller)
+    if address is not None:
+        waits = address_changes.request(user, address)
     if body.is_active is not None:
         administration.set_active(user, active=body.is_active)
     more = " The new address counts once the link in the mail to it is opened." if waits else ""

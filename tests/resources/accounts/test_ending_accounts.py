@@ -84,6 +84,12 @@ class TestMembersThatAreNotIgnored:
         said = other.patch(f"User/{other.user.id}", {"elemental_id": wanted})
         assert (said.status, "elemental_id" in said.message) == (400, True)
 
+    def test_a_refused_address_changes_nothing_else(self, me, ada):
+        before = me.get("User/GetCurrent").json
+        said = me.patch(f"User/{ada.id}", {"email": "NULL", "last_name": "B", "set_profile_keys": {"role": "diver"}})
+        assert (said.status, "email" in said.message) == (400, True)
+        assert me.get("User/GetCurrent").json == before
+
     def test_a_user_name_does_not_change(self, me, ada):
         assert me.patch(f"User/{ada.id}", {"username": ada.username}).status == 200
         said = me.patch(f"User/{ada.id}", {"username": "somebody else"})
