@@ -29,11 +29,12 @@ from chalicelib.query.statistics.aggregates import Aggregate, Statistics, Writte
 from chalicelib.query.tree import Nearest, Query, Test, Tree, both
 from chalicelib.storage.view.cache import looking_ahead
 from chalicelib.storage.view.view import View
-from chalicelib.storage.view.views import current, loaded, look_ahead
+from chalicelib.storage.view.views import catch_up, current, loaded, look_ahead, reached_seq
 
 __all__ = [
     "View",
     "all_rows",
+    "catch_up",
     "check_reach",
     "count",
     "current",
@@ -45,6 +46,7 @@ __all__ = [
     "looking_ahead",
     "matches",
     "pairs",
+    "reached_seq",
     "statistics",
     "tally",
 ]

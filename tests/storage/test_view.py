@@ -20,6 +20,7 @@ from chalicelib.query.parsers.parameters import LocalizationQuery
 from chalicelib.storage.view import apply_log
 from chalicelib.storage.view.cache import Views
 from chalicelib.storage.view.view import Gap, View
+from tests.infra.local.steps import wait_until
 from tests.query.query_rig import box, media, type_of, types
 from tests.query.query_worlds import PROJECT, SEEDS, World, change_of, commit, world
 from tests.query.random_queries import Asker
@@ -287,6 +288,18 @@ class TestViews:
         for project in (1, 2, 1, 3):
             room.current(project)
         assert [room.is_loaded(project) for project in (1, 2, 3)] == [True, False, True]
+
+    def test_a_view_catches_up_beside_requests(self):
+        log = Log()
+        log.append(1, [box_type(), boxed(1)])
+        views = Views(log.read_after, memory=10**9)
+        assert views.seq_of(1) is None
+        view = views.current(1)
+        log.append(1, [boxed(2)])
+        assert views.seq_of(1) == 1
+        views.catch_up(1)
+        wait_until(lambda: views.seq_of(1) == 2 and not views._catching_up)
+        assert found(view) == [1, 2]
 
     def test_a_view_that_the_log_has_outrun_begins_anew(self):
         log = Log()

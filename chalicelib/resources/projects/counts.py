@@ -48,15 +48,49 @@ _A_PAGE = 100
 _KNOWN_PROJECTS = 200
 MOST_LOADED = 20
 """Views that one list of projects loads, at most."""
+MOST_BEHIND = 20
+"""Commits that a view applies before a project is answered, at most: each may have 500 rows, and take 10 ms."""
 _decode = msgspec.json.Decoder(_Media).decode
 _known: dict[int, tuple[int, Counts]] = {}
 """By project: the number of the last commit, and the counts at that commit."""
 
 
-def refresh(project: Project, last: int | None = None) -> Project:
-    """The project with current counts; they are stored with it, because lists show the stored ones.
+def refresh(project: Project) -> Project:
+    """The project with current counts, or at once with the stored ones where its view has much to catch up with."""
+    last = tickets.last_taken([project.id]).get(project.id, 0)
+    return _refresh(project, last) if _is_near(project, last) else project
 
-    `last` is the number of its last commit, where that was read: counts of that commit are not made again.
+
+def refresh_listed(projects: Sequence[Project]) -> list[Project]:
+    """Projects as a list shows them: with current counts where the view is in memory or none were counted yet.
+
+    A request loads the views of at most `MOST_LOADED` projects; the others keep the stored counts, as do those whose
+    view has much to catch up with.
+    """
+    last = tickets.last_taken(project.id for project in projects if project.id in _known)
+    loaded = 0
+    shown = []
+    for project in projects:
+        is_loaded = view_queries.loaded(project.id)
+        loaded += not is_loaded and not project.num_files
+        is_fresh = is_loaded or (not project.num_files and loaded <= MOST_LOADED)
+        seq = last.get(project.id, 0)
+        shown.append(_refresh(project, seq) if is_fresh and _is_near(project, seq) else project)
+    return shown
+
+
+def _is_near(project: Project, last: int) -> bool:
+    """Whether its view has few commits to apply, or nothing was counted yet; else it catches up beside requests."""
+    if not project.num_files or last <= MOST_BEHIND or last - view_queries.reached_seq(project.id) <= MOST_BEHIND:
+        return True
+    view_queries.catch_up(project.id)
+    return False
+
+
+def _refresh(project: Project, last: int) -> Project:
+    """The project with current counts; they are stored with it, for answers that do not wait for them.
+
+    `last` is the number of its last commit, 0 where that was not read: counts of that commit are not made again.
     """
     counts = _counts(project.id, last)
     now = msgspec.structs.replace(project, **counts._asdict())
@@ -66,22 +100,6 @@ def refresh(project: Project, last: int | None = None) -> Project:
         except (Conflict, NotFound):
             return now
     return now
-
-
-def refresh_listed(projects: Sequence[Project]) -> list[Project]:
-    """Projects as a list shows them: with current counts where the view is in memory or none were counted yet.
-
-    A request loads the views of at most `MOST_LOADED` projects; the others keep the stored counts.
-    """
-    last = tickets.last_taken(project.id for project in projects if project.id in _known)
-    loaded = 0
-    shown = []
-    for project in projects:
-        is_loaded = view_queries.loaded(project.id)
-        loaded += not is_loaded and not project.num_files
-        is_fresh = is_loaded or (not project.num_files and loaded <= MOST_LOADED)
-        shown.append(refresh(project, last.get(project.id)) if is_fresh else project)
-    return shown
 
 
 def within(project: Project, scope: Scope) -> Project:
@@ -94,7 +112,7 @@ def within(project: Project, scope: Scope) -> Project:
     return msgspec.structs.replace(project, **counts._replace(num_files=counts.num_files + len(temporary))._asdict())
 
 
-def _counts(project: int, last: int | None) -> Counts:
+def _counts(project: int, last: int) -> Counts:
     known = _known.get(project)
     if known is None or known[0] != last:
         view = view_queries.current(project)

@@ -121,7 +121,10 @@ def create_project(call: Call[None, ProjectQuery, ProjectSpec]) -> CreateRespons
 
 @OPERATIONS.get("/rest/Project/{id}", "GetProject", needs=Permission.VIEW, addresses=PROJECT_BY_ID)
 def get_project(call: Call[Project, NoQuery, None]) -> Project:
-    """One project."""
+    """One project.
+
+    Right after many writes `num_files`, `size`, `duration` and the picture may be those that were counted last.
+    """
     view = call.caller.guest_view
     counted = call.target if view is not None else projects_counts.refresh(call.target)
     project = _seen(projects_counts.within(counted, call.scope), call.caller, call.level)

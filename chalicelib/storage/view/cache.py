@@ -103,6 +103,7 @@ class Views:
         self._lock = threading.Lock()
         self._views: OrderedDict[int, View] = OrderedDict()
         self._refreshes: WeakValueDictionary[int, Shared] = WeakValueDictionary()
+        self._catching_up: set[int] = set()
 
     def current(self, project: int) -> View:
         """The project's view, with every commit made before this call."""
@@ -138,6 +139,27 @@ class Views:
         """Whether the project's view is in memory."""
         with self._lock:
             return project in self._views
+
+    def seq_of(self, project: int) -> int | None:
+        """The last commit of the project's view as it is in memory, None where it is not."""
+        with self._lock:
+            view = self._views.get(project)
+        return None if view is None else view.seq
+
+    def catch_up(self, project: int) -> None:
+        """Bring the project's view up to date beside requests; a later call goes on where this one fails."""
+        with self._lock:
+            if project in self._catching_up:
+                return
+            self._catching_up.add(project)
+        _readers.submit(self._catch_up, project)
+
+    def _catch_up(self, project: int) -> None:
+        try:
+            self.current(project)
+        finally:
+            with self._lock:
+                self._catching_up.discard(project)
 
     def drop(self, project: int) -> None:
         """Evict a view, and give its memory back once nobody reads it."""

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from chalicelib.access import view_queries
+from chalicelib.resources.projects import counts as projects_counts
 from chalicelib.resources.projects import service as projects_service
 from chalicelib.storage.log import log
 from chalicelib.storage.view import views
@@ -206,3 +207,35 @@ def test_a_list_counts_again_only_where_something_was_committed(api, organizatio
     api.made(f"Medias/{ours[1]}", {"type": types[1], "name": "b.mp4", "md5": ""})
     assert listed() == {ours[0]: 1, ours[1]: 2, ours[2]: 1}
     assert set(read) == {ours[1]}
+
+
+def test_a_project_is_answered_with_its_last_counts_while_its_view_catches_up(api, project, monkeypatch):
+    late = []
+    monkeypatch.setattr(projects_counts, "MOST_BEHIND", 2)
+    monkeypatch.setattr(view_queries, "catch_up", late.append)
+    media_type = api.made(f"MediaTypes/{project}", {"name": "v", "dtype": "video"})
+
+    def shown():
+        listed = next(each for each in api.get("Projects").json if each["id"] == project)
+        return api.get(f"Project/{project}").json["num_files"], listed["num_files"]
+
+    def create(number):
+        for _ in range(number):
+            api.made(f"Medias/{project}", {"type": media_type, "name": "a.mp4", "md5": ""})
+
+    create(1)
+    assert shown() == (1, 1)
+    create(2)
+    assert shown() == (3, 3)
+    create(3)
+    assert shown() == (3, 3)
+    assert late == [project, project]
+    view_queries.current(project)
+    assert shown() == (6, 6)
+
+
+def test_a_project_that_was_not_counted_yet_is_counted_however_much_was_written(api, project, monkeypatch):
+    monkeypatch.setattr(projects_counts, "MOST_BEHIND", 0)
+    media_type = api.made(f"MediaTypes/{project}", {"name": "v", "dtype": "video"})
+    api.made(f"Medias/{project}", {"type": media_type, "name": "a.mp4", "md5": ""})
+    assert api.get(f"Project/{project}").json["num_files"] == 1
