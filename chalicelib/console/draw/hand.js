@@ -3,6 +3,7 @@
 import { annotate as words } from "../strings_annotate.js";
 import { keyOf } from "./document.js";
 import { hasPlace, moved, standard } from "./geometry.js";
+import { fitted } from "./paint.js";
 import { computedKey } from "./track_set.js";
 import * as tracks from "./tracks.js";
 
@@ -210,7 +211,9 @@ export class Hand {
   paste() {
     const { session } = this;
     if (!session.mayEdit) return 0;
-    const made = session.labels.copied().map(({ type, shape, attributes, shift }) => {
+    const made = session.labels.copied().flatMap(({ type, shape: copied, attributes, shift }) => {
+      const shape = fitted(copied, session.paint.size, session.say);
+      if (!shape) return [];
       /** @type {Row} */
       const row = {
         kind: "localization",
@@ -221,7 +224,7 @@ export class Hand {
         shape: shift ? moved(type.dtype, shape, shift, shift) : shape,
         attributes,
       };
-      return /** @type {[string, Row]} */ ([keyOf(row), row]);
+      return [/** @type {[string, Row]} */ ([keyOf(row), row])];
     });
     session.doc.change(words.steps.paste, made);
     if (made.length) session.select(made.map(([key]) => key));

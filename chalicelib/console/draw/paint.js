@@ -45,6 +45,14 @@ export function shapeOf(region, say) {
   return null;
 }
 
+/** A shape for a picture of a size: a mask of a picture of another size with the pixels that it covers there. @param {Shape} shape @param {Size} size @param {(text: string) => void} say @returns {Shape | null} null where nothing is left, which is said */
+export function fitted(shape, size, say) {
+  const { mask, width = 0, height = 0 } = shape;
+  const isRight =
+    !mask || (mask.size[0] === Math.round(height * size.height) && mask.size[1] === Math.round(width * size.width));
+  return isRight ? shape : shapeOf(Region.scaled(shape, size), say);
+}
+
 /** @param {Area | null} one @param {Area | null} two @returns {Area | null} */
 const around = (one, two) =>
   one && two

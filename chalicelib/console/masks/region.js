@@ -60,6 +60,25 @@ export class Region {
     return region;
   }
 
+  /** The pixels that a box with a mask of another picture's size covers. @param {import("../draw/geometry.js").Shape} shape @param {Size} size */
+  static scaled({ x = 0, y = 0, width = 0, height = 0, mask }, size) {
+    const region = new Region(size);
+    if (!mask) return region;
+    const [tall, wide] = mask.size;
+    const { columns } = Region.of({ x: 0, y: 0, mask }, { width: wide, height: tall });
+    const [left, right] = [x, x + width].map((each) => Math.round(each * size.width));
+    const [top, bottom] = [y, y + height].map((each) => Math.round(each * size.height));
+    for (let at = left; at < right; at += 1) {
+      const rows = [...columns[Math.floor(((at - left + 0.5) * wide) / (right - left))]].map(
+        (row) => top + Math.round((row * (bottom - top)) / tall),
+      );
+      for (let row = 0; row < rows.length; row += 2)
+        if (rows[row] < rows[row + 1])
+          region.columns[at] = combined(region.columns[at], rows.slice(row, row + 2), true);
+    }
+    return region;
+  }
+
   /** The pixels whose middles lie within an odd number of outlines. @param {Pixel[][]} rings @param {Size} size */
   static filled(rings, size) {
     /** @type {number[][]} */
