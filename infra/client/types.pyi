@@ -7,6 +7,15 @@ from typing import Any, Literal, TypedDict
 
 from typing_extensions import Required
 
+class Above(TypedDict, total=False):
+    altitude: float | None
+    attribute: str | None
+    telemetry: AltitudeColumn | None
+    field_of_view: Required[float]
+    tilt: float
+    altitude_error: float
+    field_of_view_error: float
+    tilt_error: float
 class AcceptSpec(TypedDict):
     registration_token: str
 class AccessToken(TypedDict, total=False):
@@ -114,6 +123,13 @@ class AlgorithmUpdateSpec(TypedDict, total=False):
     headers: list[Parameter] | None
     extended_info: dict[str, Any] | None
     level: Literal["Can Edit", "Can Execute", "Can Transfer", "Full Control", "View Only"] | None
+class AltitudeColumn(TypedDict, total=False):
+    file: Required[str]
+    column: Required[str]
+    time: str
+    start: str | None
+    join: Literal["nearest", "preceding"]
+    tolerance: float | None
 class AnnotateSpec(TypedDict, total=False):
     annotator: Required[int]
     version: int | None
@@ -944,6 +960,20 @@ class GenericFile(TypedDict):
 class GenericFileSpec(TypedDict):
     name: str
     upload_url: str
+class Geometry(TypedDict, total=False):
+    x: float | None
+    y: float | None
+    width: float | None
+    height: float | None
+    u: float | None
+    v: float | None
+    points: list[list[float]] | None
+    mask: Mask | None
+    angle: float | None
+    form: Literal["ellipse"] | None
+    closed: bool | None
+    holes: list[list[list[float]]] | None
+    visible: list[int] | None
 class GetClonedMediaResponse(TypedDict):
     message: str
     ids: list[int]
@@ -2012,6 +2042,12 @@ class RedeliverySpec(TypedDict, total=False):
     after: str | None
     since: str | None
     project: int | None
+class Reference(TypedDict, total=False):
+    type: Required[int]
+    length: float | None
+    attribute: str | None
+    error: float
+    frames: int
 class Refusal(TypedDict):
     id: int
     reason: str
@@ -2146,6 +2182,39 @@ class RuleUpdate(TypedDict, total=False):
 class S3StorageConfig(TypedDict):
     aws_access_key: str
     bucket_name: str
+class Scale(TypedDict, total=False):
+    reference: Reference | None
+    above: Above | None
+    point_error: float
+class ScaledAttributes(TypedDict, total=False):
+    length: str | None
+    width: str | None
+    area: str | None
+    perimeter: str | None
+    length_error: str | None
+    width_error: str | None
+    area_error: str | None
+    perimeter_error: str | None
+class ScaledMeasure(TypedDict, total=False):
+    length: float | None
+    width: float | None
+    area: float | None
+    perimeter: float | None
+    length_error: float | None
+    width_error: float | None
+    area_error: float | None
+    perimeter_error: float | None
+    pixel: float | None
+class ScaledMeasureSpec(TypedDict, total=False):
+    frame: int
+    shape: Required[Geometry]
+    scale: Required[Scale]
+class ScaledUpdate(TypedDict, total=False):
+    media_ids: list[int] | None
+    media_query: str | None
+    types: list[int] | None
+    scale: Required[Scale]
+    attributes: Required[ScaledAttributes]
 class SecondFactor(TypedDict, total=False):
     sealed: Required[str]
     confirmed_datetime: str | None

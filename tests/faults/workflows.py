@@ -60,9 +60,9 @@ LAUNCHED_ALIKE = frozenset({"Embed"})
 """Operations whose jobs are launched as those of Annotate are, which test_job_sweep.py sweeps."""
 ELSEWHERE = frozenset({"CreateJobList", "AlgorithmLaunch", "Annotate", "DeleteJobList", "UpdateJob"})
 """Writing operations that test_job_sweep.py sweeps, for it looks at their engine as well."""
-OF_RIGS = frozenset({"UpdateStereoMeasurements", "MeasureStereo"})
-"""Operations that need a rig of cameras (tests/resources/measures). One stores nothing, the other by the change that
-UpdateAttributeValues makes, which is swept.
+OF_MEASURES = frozenset({"UpdateStereoMeasurements", "MeasureStereo", "UpdateScaledMeasurements", "MeasureScaled"})
+"""Operations that need a rig of cameras or a scale (tests/resources/measures). Two store nothing, the others by the
+change that UpdateAttributeValues makes, which is swept.
 """
 MORE = ["CreateLocalizationList of one", "CreateMediaList by URL", "CreateMediaList of many"]
 """Other ways through an operation than the shortest. Uploads of tus are swept in test_tus_crashes.py."""
@@ -300,7 +300,7 @@ def reads(world):
 
 def workflows(world):
     """A request for every writing operation that is swept here, and for further ways through some."""
-    made = [_workflow(operation, world) for operation in writing() if operation.id not in ELSEWHERE | OF_RIGS]
+    made = [_workflow(operation, world) for operation in writing() if operation.id not in ELSEWHERE | OF_MEASURES]
     return made + _more_calls(world)
 
 

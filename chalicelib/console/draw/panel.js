@@ -21,6 +21,7 @@ import { About, Telemetry } from "./about.js";
 import { Favorites } from "./favorites.js";
 import { AssistPart } from "./assist_panel.js";
 import { Comments } from "./comments_panel.js";
+import { Measures } from "./measure_panel.js";
 import { Find, View } from "./view_panel.js";
 import { ownAttributes, ReviewButtons } from "./review.js";
 import { runsOf } from "./tracks.js";
@@ -52,7 +53,7 @@ export function Panel({ first, ...props }) {
   return html`<aside class="annotate-panel scroll" aria-label=${words.details} onKeyDown=${onKeyDown} onPointerDown=${() => {
     isPointer.current = true;
   }} onChange=${onChange}>
-    ${first}<${Find} ...${props} /><${Details} ...${props} /><${AssistPart} ...${props} /><${OnFrame} ...${props} /><${Tracks} ...${props} /><${States} ...${props} /><${Comments} session=${session} /><${Telemetry} session=${session} /><${About} session=${session} /><${Layers} ...${props} /><${View} session=${session} /></aside>`;
+    ${first}<${Find} ...${props} /><${Details} ...${props} /><${AssistPart} ...${props} /><${OnFrame} ...${props} /><${Tracks} ...${props} /><${States} ...${props} /><${Comments} session=${session} /><${Telemetry} session=${session} /><${Measures} session=${session} /><${About} session=${session} /><${Layers} ...${props} /><${View} session=${session} /></aside>`;
 }
 
 /** @param {Props} props */

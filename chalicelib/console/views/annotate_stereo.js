@@ -1,5 +1,6 @@
 // Lengths while they are drawn: the shape of the left camera is kept, and measured with the one in hand on the right camera.
 import { post } from "../client.js";
+import { inHand } from "../draw/in_hand.js";
 import { effect, html, useEffect, useState } from "../lib.js";
 import { annotate as words } from "../strings_annotate.js";
 import { decimal } from "../ui/format.js";
@@ -15,17 +16,6 @@ const PAUSE_MS = 120;
 export const calibrationOf = (media) =>
   (media.media_files?.attachment ?? []).find((/** @type {any} */ each) => CALIBRATION.test(each.name ?? ""))?.name ??
   "";
-
-/** The dot or line that is drawn, dragged or alone selected. @param {import("../draw/session.js").Session} session @returns {Ends | null} */
-function inHand(session) {
-  const { stage } = session;
-  if (!stage) return null;
-  const drawn = stage.pen.item;
-  if (drawn) return endsOf(drawn.kind, drawn.shape);
-  const [key, more] = session.selected.peek();
-  const row = key && !more ? session.rowsOn(session.frame.peek()).find(([each]) => each === key)?.[1] : null;
-  return row ? endsOf(session.kindOf(row), stage.draft.get(key) ?? row.shape) : null;
-}
 
 /** @param {string} kind @param {any} shape @returns {Ends | null} */
 function endsOf(kind, shape) {
@@ -50,7 +40,8 @@ export function Stereo({ rig, session }) {
     let timer;
     let asked = "";
     const ask = async () => {
-      const ends = inHand(session),
+      const held = inHand(session),
+        ends = held && endsOf(held.kind, held.shape),
         frame = session.frame.peek();
       if (ends) seen.current = seen.current.map((each, at) => (at === active ? { frame, ends } : each));
       const [left, right] = seen.current.map((each, at) =>

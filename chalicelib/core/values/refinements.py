@@ -37,7 +37,7 @@ def check(shape: Any, of: Any, size: tuple[float, float] | None) -> None:
             allowed = ", ".join(of.refinements) or "none"
             raise BadInput(f"{REFINING[name]}: the type {of.name!r} does not allow {name}; its refinements: {allowed}.")
     if shape.mask is not None:
-        _check_mask(shape, size)
+        check_mask(shape, size)
     if shape.holes:
         _check_holes(shape)
     if shape.visible is not None and of.skeleton is None:
@@ -50,7 +50,8 @@ def check(shape: Any, of: Any, size: tuple[float, float] | None) -> None:
                 raise BadInput(f"{member}: the skeleton of {of.name!r} has {wanted} points, not {len(found)}.")
 
 
-def _check_mask(shape: Any, size: tuple[float, float] | None) -> None:
+def check_mask(shape: Any, size: tuple[float, float] | None) -> None:
+    """Raise BadInput unless a mask has the pixels of its box, which lies in the picture of a known size."""
     mask = shape.mask
     if shape.angle or shape.form:
         raise BadInput("mask: a box with a mask has no angle and no form.")

@@ -1,4 +1,4 @@
-"""Measures from two cameras."""
+"""Measures from one camera and from two."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from chalicelib.core.permissions import Permission
 from chalicelib.http.addresses import WITHIN_PROJECT, entity
 from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.entities.service import Writer
+from chalicelib.resources.measures import scaled as scaled_service
 from chalicelib.resources.measures import service as measures_service
+from chalicelib.resources.measures.scaled_schemas import ScaledMeasure, ScaledMeasureSpec, ScaledUpdate
 from chalicelib.resources.measures.schemas import StereoMeasure, StereoMeasureSpec, StereoQuery, StereoUpdate
 from chalicelib.resources.rewrites.schemas import RewriteAnswer
 
@@ -39,3 +41,27 @@ def measure_all(call: Call[Project, StereoQuery, StereoUpdate]) -> RewriteAnswer
 def measure(call: Call[Media, NoQuery, StereoMeasureSpec]) -> StereoMeasure:
     """Measure what both cameras of a media see, without storing it; and the lines on which to look for the partner."""
     return measures_service.measure(call.target, call.scope, call.body)
+
+
+@OPERATIONS.patch(
+    "/rest/ScaledMeasurements/{project}",
+    "UpdateScaledMeasurements",
+    reversible=True,
+    needs=Permission.EDIT,
+    addresses=WITHIN_PROJECT,
+    details=(
+        "A shape on a frame whose scale is not known stays as it is. All are checked before any is changed: if one is "
+        "refused, nothing changes."
+    ),
+)
+def measure_all_scaled(call: Call[Project, StereoQuery, ScaledUpdate]) -> RewriteAnswer:
+    """Set length, width, area and perimeter of shapes by a known length in the picture, or by altitude."""
+    return scaled_service.measure_all(Writer.of(call), call.query, call.body)
+
+
+@OPERATIONS.post(
+    "/rest/ScaledMeasure/{id}", "MeasureScaled", needs=Permission.VIEW, addresses=entity(Kind.MEDIA), status=200
+)
+def measure_scaled(call: Call[Media, NoQuery, ScaledMeasureSpec]) -> ScaledMeasure:
+    """Measure a shape on a frame of a media, without storing it."""
+    return scaled_service.measure(call.target, call.scope, call.body)

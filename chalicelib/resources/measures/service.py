@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -12,6 +12,7 @@ from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.core.kinds import Kind
 from chalicelib.core.measuring.cameras import Pixel, Rig, Vector, length, middle_of, minus
+from chalicelib.core.models.definitions import Definitions
 from chalicelib.core.models.entities import File, Localization, Media
 from chalicelib.core.permissions import Level
 from chalicelib.errors import BadInput, NotFound
@@ -49,7 +50,7 @@ class _Stereo:
     def __init__(self, cameras: Cameras, rig: Rig, scale: float) -> None:
         self.cameras, self.scale = cameras, scale
         left, right = self.parts = cameras.parts[0], cameras.parts[1]
-        self.sizes = _size(left), _size(right)
+        self.sizes = size_of(left), size_of(right)
         width, height = rig.size or self.sizes[0]
         self.rig = Rig(
             rig.left.scaled(self.sizes[0][0] / width, self.sizes[0][1] / height),
@@ -134,11 +135,7 @@ def measure_all(writer: Writer, query: StereoQuery, body: StereoUpdate) -> Rewri
     writer = writer.to_change(Kind.LOCALIZATION)
     definitions = records.definitions(writer.project)
     names = body.attributes.by_measure()
-    if not names:
-        raise BadInput("attributes: name at least one, such as the length.")
-    dtypes = dtypes_of(definitions, Kind.LOCALIZATION, names.values())
-    if wrong := [name for name in names.values() if dtypes[name] != "float"]:
-        raise BadInput(f"attributes: {wrong[0]!r} is of dtype {dtypes[wrong[0]]}; measures need float.")
+    check_floats(definitions, names)
     values: dict[int, dict[str, Any] | str] = {}
     reader = writer.scope.for_level(Level.VIEW)
     for media in select(reader, writer.project, body.media_ids, body.media_query):
@@ -161,6 +158,15 @@ def measure_all(writer: Writer, query: StereoQuery, body: StereoUpdate) -> Rewri
     checked = check_entities(Kind.LOCALIZATION, writer, list(values), after)
     assigned = {number: given for number, given in values.items() if isinstance(given, dict)}
     return finish_assignment(checked, writer, Kind.LOCALIZATION, assigned, is_dry=query.dry_run)
+
+
+def check_floats(definitions: Definitions, names: Mapping[str, str]) -> None:
+    """Raise BadInput unless the attributes that get measures are there and of dtype float."""
+    if not names:
+        raise BadInput("attributes: name at least one, such as the length.")
+    dtypes = dtypes_of(definitions, Kind.LOCALIZATION, names.values())
+    if wrong := [name for name in names.values() if dtypes[name] != "float"]:
+        raise BadInput(f"attributes: {wrong[0]!r} is of dtype {dtypes[wrong[0]]}; measures need float.")
 
 
 def _pairs(writer: Writer, stereo: _Stereo) -> Iterator[tuple[Localization, Localization]]:
@@ -223,7 +229,8 @@ def _places(row: Localization) -> list[Pixel]:
     return [(x, y)] if row.u is None or row.v is None else [(x, y), (x + row.u, y + row.v)]
 
 
-def _size(media: Media) -> tuple[int, int]:
+def size_of(media: Media) -> tuple[int, int]:
+    """Width and height of a media in pixels. Raises BadInput where they are not known."""
     if not media.width or not media.height:
         raise BadInput(f"Media {media.id} has no width and height yet.")
     return media.width, media.height
