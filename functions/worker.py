@@ -129,7 +129,7 @@ class Delivery:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Retry what does not find what the message was sent before; after a time NotFound is raised."""
+        """Retry where a record is not found yet: messages are sent before their records. Later, NotFound is raised."""
         try:
             yield
         except NotFound as missing:

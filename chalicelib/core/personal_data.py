@@ -33,7 +33,7 @@ class Person(Struct, frozen=True, dict=True, kw_only=True):
 
     @property
     def mark(self) -> str:
-        """What stands in place of the name."""
+        """The text that replaces the name."""
         return erased_name(self.id)
 
     @cached_property
@@ -60,7 +60,7 @@ def erased_name(user: int) -> str:
 
 
 def without(value: T, person: Person) -> T:
-    """A stored Struct without what it holds of a person; itself where that is nothing.
+    """A stored Struct without the personal data of a person; the same object where it has none.
 
     A text becomes the mark, an entry of a list goes. A Struct of which a whole list went, such as a mail without
     recipients, becomes None where it is a member.

@@ -71,7 +71,7 @@ class SentBack:
 
 
 def check(sent: Mapping[str, SentBack], members: Mapping[str, str], shown: Mapping[str, Any]) -> None:
-    """Refuse what a body sends back other than as it is.
+    """Refuse members that cannot change where the body gives them another value.
 
     Args:
         sent: name in the body → what was sent.

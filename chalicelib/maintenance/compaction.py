@@ -48,7 +48,7 @@ _renewals = Renewals(notes_growth=False)
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a step did.
+    """The result of a step.
 
     Attributes:
         is_compacted: there is another snapshot, or another compaction made one.

@@ -246,7 +246,7 @@ WANTED: dict[str, tuple[Callable[[Any], Any], str]] = {
 
 
 def wanted(dtype: str, value: Any, place: str) -> Any:
-    """The value that a filter compares a dtype with, from its text or JSON.
+    """The value that a filter compares with, converted to a dtype from text or JSON.
 
     Raises:
         BadInput: not a value of the dtype; the message names `place` and what it must be.

@@ -91,7 +91,7 @@ def is_inside(address: Address) -> bool:
 
 
 class TooMuchError(OSError):
-    """The body of an answer is larger than what the caller takes."""
+    """The body of an answer is larger than the caller's limit."""
 
 
 class Answer(NamedTuple):

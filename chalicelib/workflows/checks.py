@@ -85,7 +85,7 @@ def _checked(text: str | bytes, engine: Engine) -> dict[str, Any]:
     if found.kind != "Workflow":
         raise BadInput(f"manifest: kind must be Workflow, not {found.kind}.")
     if not found.api_version.startswith(API_GROUP):
-        raise BadInput(f"manifest: apiVersion is to begin with {API_GROUP}, not {found.api_version[:100]!r}.")
+        raise BadInput(f"manifest: apiVersion must begin with {API_GROUP}, not {found.api_version[:100]!r}.")
     if engine is Engine.CLUSTER and "workflowTemplateRef" in document["spec"]:
         return document
     _check_structure(found, document)

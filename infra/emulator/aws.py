@@ -70,7 +70,7 @@ class Aws:
         clear()
 
     def stop(self) -> None:
-        """End the mock, drop what it holds and put the environment back. A second call does nothing."""
+        """Stop the mock, drop its data and restore the environment. A second call has no effect."""
         global _depth  # noqa: PLW0603 -- as moto counts its own nesting
         if not self._running:
             return
@@ -169,7 +169,7 @@ class Restored:
 
 
 def restore() -> Restored:
-    """Bring back what the database holds for the resources that exist. Call it before anyone uses them.
+    """Load the stored data of the resources. Call it before they are used.
 
     Rows and messages need nothing; messages that the last process was working on can be received again at once.
 

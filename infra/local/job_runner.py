@@ -64,7 +64,7 @@ def choose(
     ports: tuple[int, ...] = (),
     find_obstacle: Callable[[], str] = obstacle,
 ) -> Runner:
-    """What runs steps.
+    """Choose the runner of steps: Docker, Podman or processes.
 
     Args:
         host: where the stack listens.

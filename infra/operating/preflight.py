@@ -51,7 +51,7 @@ _CODES = {
 
 
 def explain(failure: BotoCoreError | ClientError) -> str:
-    """A sentence that tells the operator what an error of AWS means."""
+    """Explain an error of AWS to the operator, in a sentence."""
     if isinstance(failure, ClientError):
         code = failure.response["Error"]["Code"]
         said = next((said for codes, said in _CODES.items() if code in codes), "AWS refused: {}")

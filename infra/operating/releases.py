@@ -22,7 +22,7 @@ KEPT = 10
 
 @dataclass(frozen=True)
 class Release:
-    """What one deployment published.
+    """The versions that one deployment published.
 
     Attributes:
         name: its time in UTC, such as `20261123T150000Z`.

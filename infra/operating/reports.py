@@ -24,7 +24,7 @@ STACK_TAG = "aws:cloudformation:stack-name"
 
 
 def health(stage: str) -> tuple[str, bool]:
-    """What is wrong and what waits; whether nothing is wrong.
+    """The state of the parts, problems and waiting work as lines, and whether all is well.
 
     Args:
         stage: its name, the prefix of its alarms and queues.

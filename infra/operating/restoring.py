@@ -167,7 +167,7 @@ def _number(row: Row) -> float:
 
 
 def main() -> None:
-    """Do it, and say what was done."""
+    """Restore, and print what was done."""
     made = argparse.ArgumentParser(
         prog="python -m infra.operating.restoring", description=(__doc__ or "").partition(":")[0]
     )

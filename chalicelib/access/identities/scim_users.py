@@ -27,7 +27,7 @@ class ScimUser(Resource, kw_only=True):
 
 
 def claims_of(found: ScimUser) -> dict[str, str]:
-    """What is unique in an organization."""
+    """The values that are unique in an organization."""
     names = {
         "user": f"{found.organization}|{found.user}",
         "user_name": f"{found.organization}|{found.user_name.casefold()}",

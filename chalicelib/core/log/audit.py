@@ -96,7 +96,7 @@ class AuditEntry(Resource, kw_only=True):
         return msgspec.structs.replace(made, hash=digest(answer(made)))
 
     def erased(self, when: Timestamp) -> AuditEntry:
-        """The same entry without what it holds of its person. Its hash stays."""
+        """The same entry without the name and network address. Its hash stays."""
         gone = dict.fromkeys(self.personal)
         return msgspec.structs.replace(self, **gone, salt=None, erased_datetime=when)
 

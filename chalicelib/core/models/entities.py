@@ -86,7 +86,7 @@ class Geometry(Coordinates, kw_only=True):
 
 
 class LocalizationUpdate(Coordinates, kw_only=True):
-    """What a PATCH of one localization may carry.
+    """The body of a PATCH of one localization.
 
     The members of AttributeChange are repeated here: a Struct cannot have two bases with members.
     """

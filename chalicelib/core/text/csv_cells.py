@@ -10,7 +10,7 @@ _FORMULA = ("=", "+", "-", "@", "|", "%", "\t", "\r", "\n", "\uff1d", "\uff0b", 
 
 
 def disarm(text: str) -> str:
-    """A text as a cell: with an apostrophe before what would run. `restore` is its inverse."""
+    """A text as a CSV cell: a formula gets an apostrophe, so that no spreadsheet runs it. `restore` is its inverse."""
     # An apostrophe of its own before a formula gets another one: else its cell would be read without it.
     runs = text.lstrip("'").startswith(_FORMULA) and not _NEGATIVE.fullmatch(text)
     return f"'{text}" if runs else text

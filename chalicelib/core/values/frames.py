@@ -8,7 +8,7 @@ from chalicelib.errors import BadInput
 
 
 def is_beyond(frame: int, counts: Collection[int | None]) -> bool:
-    """Whether none of some media has a frame, whose number begins at 0.
+    """Whether a frame, counted from 0, is beyond the end of all of some media.
 
     A media whose number of frames is None or 0, such as a video that is not transcoded yet, has any.
     """

@@ -173,7 +173,7 @@ def part(runs: Sequence[int], picture: tuple[int, int]) -> tuple[int, int, int, 
 
 
 def filled(rings: Iterable[Sequence[tuple[float, float]]], picture: tuple[int, int]) -> list[int]:
-    """The runs of the pixels whose centres lie within an odd number of outlines.
+    """The runs of the pixels whose centres are within an odd number of outlines.
 
     Args:
         rings: points in pixels; holes are outlines, too.

@@ -12,7 +12,7 @@ Refinement = Literal["mask", "angle", "ellipse", "open", "holes", "skeleton"]
 
 
 class Shape(NamedTuple):
-    """What the localizations of one dtype have.
+    """The geometry and rules of the localizations of one dtype.
 
     Attributes:
         members: the members of its coordinates, in the order of formats.

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 
 class Sighting(Struct, frozen=True):
-    """What was seen of one label on one media.
+    """The counts of one label on one media.
 
     Attributes:
         count: annotations.

@@ -80,7 +80,7 @@ class Upload(Struct, kw_only=True):
 def check_version(headers: Mapping[str, str]) -> None:
     """Raise WrongVersion unless the request has `Tus-Resumable: 1.0.0`."""
     if headers.get("tus-resumable") != VERSION:
-        raise WrongVersion(f"Tus-Resumable: it must be {VERSION}, the one version of tus that is spoken here.")
+        raise WrongVersion(f"Tus-Resumable: it must be {VERSION}, the version of tus that the service supports.")
 
 
 def length_of(headers: Mapping[str, str]) -> int:

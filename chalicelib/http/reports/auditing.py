@@ -32,7 +32,7 @@ _MOST_REFUSED = 1_000
 
 
 def identify(operation: Operation, caller: Caller) -> None:
-    """Tell the draft of this request's entry who calls what."""
+    """Record caller and operation in the draft of this request's entry."""
     draft = chain.current()
     draft.kind = operation.audited
     draft.members = {
@@ -46,7 +46,7 @@ def identify(operation: Operation, caller: Caller) -> None:
 
 
 def address(operation: Operation, path: dict[str, Any], found: Found[Any]) -> None:
-    """Tell the draft what the path names."""
+    """Record in the draft what the path names."""
     draft = chain.current()
     draft.place = (found.organization or 0, found.project or 0)
     if operation.addresses is not None and path:

@@ -34,7 +34,7 @@ _LONGEST_EXTENSION = 16
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """A file as it is served."""
+    """A stored file with its headers."""
 
     body: bytes
     content_type: str

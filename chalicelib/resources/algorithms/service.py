@@ -165,7 +165,7 @@ def source(project: Project, algorithm: Algorithm) -> str | bytes:
 
 
 def engine_of(algorithm: Algorithm) -> Engine:
-    """What runs an algorithm."""
+    """The engine that runs the jobs of an algorithm."""
     return Engine(settings().job_engine) if algorithm.cluster is None else Engine.CLUSTER
 
 

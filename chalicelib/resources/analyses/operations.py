@@ -29,7 +29,7 @@ def make_analysis(call: Call[Project, NoQuery, AnalysisSpec]) -> Analysis:
 
 
 def change_analysis(call: Call[Analysis, NoQuery, AnalysisUpdate], change: dict[str, Any]) -> dict[str, Any]:
-    """Replace what is given."""
+    """Update the given members."""
     if call.body.data_query is not None:
         analyses_service.check(call.body.data_query)
     return change

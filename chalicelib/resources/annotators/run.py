@@ -64,7 +64,7 @@ def environment(name: str) -> int:
 
 
 def detect(media: dict[str, Any]) -> str:
-    """Write what a detector finds on the frames of a media, in place of what is there."""
+    """Write what a detector finds on the frames of a media, and replace earlier annotations there."""
     number, project = media["id"], media["project"]
     annotator, version, start = environment("ANNOTATOR"), environment("VERSION"), environment("START")
     length = max(1, media.get("num_frames") or 1)

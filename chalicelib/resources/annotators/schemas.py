@@ -284,7 +284,7 @@ class DraftsSpec(Resource, kw_only=True):
 
 
 class DraftsReviewed(Resource, kw_only=True):
-    """What was decided on."""
+    """The drafts that were accepted or rejected."""
 
     message: str
     localizations: Annotated[int, Meta(description="How many localizations.")]

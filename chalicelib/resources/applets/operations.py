@@ -41,7 +41,7 @@ def save_file(call: Call[Project, NoQuery, GenericFileSpec]) -> GenericFile:
 
 
 def serve_file(project: Project, name: str) -> Answer:
-    """A file of a project as browsers get it: what it holds runs as an origin of its own. Raises NotFound."""
+    """A file of a project for browsers; its scripts run in an opaque origin. Raises NotFound."""
     page = saved_files.page(project, name)
     return Answer(content_type=page.content_type, body=page.body, headers=page.headers)
 

@@ -45,7 +45,7 @@ SPARE = 700.0
 
 
 class Indexed(Struct):
-    """What was made of one object: the media's files and shape, or why there are none."""
+    """The result of indexing one object: the media's files and shape, or why there are none."""
 
     name: str
     reference: Reference

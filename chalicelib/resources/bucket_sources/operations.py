@@ -33,7 +33,7 @@ def register_source(call: Call[Project, NoQuery, BucketSourceSpec]) -> BucketSou
 
 
 def change_source(call: Call[BucketSource, NoQuery, BucketSourceUpdate]) -> MessageResponse:
-    """Replace the members given, and begin a listing."""
+    """Update the given members, and begin a listing."""
     members = given(call.body)
     is_wanted = members.pop("list_now", None)
     if not members and not is_wanted:

@@ -70,7 +70,7 @@ def configure(body: BucketUpdate) -> tuple[dict[str, Any], str]:
 
 
 def reconfigure(bucket: Bucket, body: BucketUpdate) -> tuple[dict[str, Any], str]:
-    """As `configured`, for a change: what is not given stays as it is."""
+    """As `configured`, for a change: omitted members are unchanged."""
     store = body.store_type or ("GCP" if body.gcs_key_info else bucket.store_type)
     kept = configuration(bucket) if store == bucket.store_type and body.config is None else {}
     config = _config_of(body, store, kept)

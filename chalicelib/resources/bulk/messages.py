@@ -6,7 +6,7 @@ from chalicelib.queues.base import Message, tag_of
 
 
 class FinishBulkChange(Message, frozen=True, kw_only=True, tag="bulk.finish.1"):
-    """Do what is left of a change of many objects whose request died. Queue: purge."""
+    """Finish a bulk change whose request died. Queue: purge."""
 
     id: str
     """A uuid for each message: a change that goes on is not one that is done."""

@@ -108,7 +108,7 @@ def _continuation(progress: Progress) -> Unavailable:
 
 
 def finish(message: FinishBulkChange, seconds: float, handlers: Handlers) -> None:
-    """Do what is left of a change whose request did not, or as much of it as fits into so many seconds.
+    """Continue a change that its request did not finish, for so many seconds at most.
 
     A project whose compaction is behind gets the rest when there is room (decision 144).
     """

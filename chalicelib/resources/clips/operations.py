@@ -21,7 +21,7 @@ OPERATIONS = Operations(tag="Clips and frames", function="media")
 
 
 class ClipQuery(Resource, kw_only=True):
-    """What a clip is to hold."""
+    """The frames and quality of a clip."""
 
     accepts: ClassVar = {"frameRanges": "frame_ranges"}
 

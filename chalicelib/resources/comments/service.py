@@ -41,7 +41,7 @@ def target_of(scope: Scope, project: int, spec: CommentSpec) -> dict[str, Any]:
         raise BadInput(f"Give exactly one of media_id, localization_id, state_id or parent; given: {given or 'none'}.")
     name, number = given[0], getattr(spec, given[0])
     if name != "media_id" and (extra := [each for each in _PLACE if getattr(spec, each) is not None]):
-        raise BadInput(f"{extra[0]}: goes with media_id; another target has its own.")
+        raise BadInput(f"{extra[0]}: give it with media_id only; another target has its own.")
     if name == "parent":
         return _target_of_thread(scope, project, number)
     found = _visible_target(scope, project, _TARGETS[name], number)

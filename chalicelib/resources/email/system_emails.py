@@ -86,7 +86,7 @@ def usage_warning(where: str, what: str, percent: int) -> SystemEmail:
 
 
 def wrong_codes(username: str) -> SystemEmail:
-    """To a user whose password was right at sign-ins, and whose codes were wrong."""
+    """Warn a user of sign-ins with the right password and wrong codes."""
     return SystemEmail(
         "Wrong codes for your account",
         (

@@ -30,7 +30,7 @@ Finding = tuple[str, Callable[[], Any]]
 
 
 def person_of(user: User) -> Person:
-    """What names a user."""
+    """The id, name and addresses of a user, by which an erasure finds data."""
     addresses = [address for address in (user.email, user.pending_email) if address]
     return Person(id=user.id, username=user.username, addresses=addresses)
 

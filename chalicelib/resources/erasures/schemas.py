@@ -11,7 +11,7 @@ from chalicelib.core.resource import Id, Resource
 
 
 class ErasureSpec(Resource, kw_only=True):
-    """Whose data is erased."""
+    """The body that orders an erasure."""
 
     user: Annotated[Id, Meta(description="The user who is erased. The account is closed for good.")]
 

@@ -31,7 +31,7 @@ class HistoryQuery(Resource, kw_only=True):
 
 @OPERATIONS.get("/rest/History/{project}/{kind}/{id}", "GetHistory", needs=Permission.VIEW, addresses=_ENTITY)
 def list_history(call: Call[Project, HistoryQuery, None]) -> list[HistoryEntry]:
-    """Who changed what of one entity or definition, the oldest change first.
+    """The changes of one entity or definition, with their authors, oldest first.
 
     `kind` is media, localization, state, leaf, file, section, version, or a kind of type, such as `media_type`. A
     localization's or state's history is that of all its marks. Deleted ones have a history, too: `change` is the number

@@ -45,7 +45,7 @@ _ENTRY = struct.Struct(">II")
 
 
 class Order(Struct, frozen=True, kw_only=True):
-    """A group whose pictures are to be drawn."""
+    """A group whose pictures must be drawn."""
 
     group: Group
     lost: int

@@ -31,7 +31,7 @@ def spec_key(work: Work) -> ObjectKey:
 
 
 def plan_key(work: Work) -> ObjectKey:
-    """What holds for all parts."""
+    """The settings that all parts share."""
     return folder(work) + "plan.json"
 
 
@@ -51,7 +51,7 @@ def part_key(work: Work, index: int) -> ObjectKey:
 
 
 def orders_key(work: Work, index: int) -> ObjectKey:
-    """The groups of a part whose pictures are to be drawn."""
+    """The groups of a part whose pictures must be drawn."""
     return folder(work) + f"pictures/{index:06d}.orders"
 
 
@@ -76,5 +76,5 @@ def rows_key(work: Work, index: int, table: str) -> ObjectKey:
 
 
 def spec_of(work: Work) -> ExportSpec:
-    """What was asked for."""
+    """The body that ordered an export."""
     return _spec(objects.read(spec_key(work)))

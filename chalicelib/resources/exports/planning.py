@@ -137,7 +137,7 @@ def splits_of(spec: ExportSpec) -> tuple[SplitName, ...]:
 
 
 def header_of(spec: ExportSpec, work: Work, reader: Reader) -> Dataset:
-    """What holds for a whole export."""
+    """The description of the whole dataset, for its writer."""
     conventions = spec.conventions or Conventions()
     view, classes = reader.view, classes_of(spec, reader)
     return Dataset(

@@ -136,7 +136,7 @@ class Conventions(Resource, kw_only=True):
 
 
 class ExportSpec(Selection, kw_only=True):
-    """What creates an export."""
+    """The body that creates an export."""
 
     names: ClassVar = {"versions": "version", "sections": "section"}
 
@@ -170,7 +170,7 @@ class ExportSpec(Selection, kw_only=True):
 
 
 class Export(Resource, kw_only=True):
-    """An export, and where it stands."""
+    """An export with its status."""
 
     uid: str
     id: Annotated[str, Meta(description="The same as `uid`.")]

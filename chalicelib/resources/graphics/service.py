@@ -29,7 +29,7 @@ LONGEST_STRIP = 65_000
 
 
 class Look(Struct, frozen=True, kw_only=True):
-    """How the picture of one localization is to look; see `operations.graphics`."""
+    """How the picture of one localization is drawn; see `operations.graphics`."""
 
     form: str
     force_scale: str | None = None

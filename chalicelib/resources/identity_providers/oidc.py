@@ -42,7 +42,7 @@ _OK, _CLIENT_ERROR = 200, 500
 
 
 class Refused(Forbidden):
-    """The provider, or what came in its name, does not prove who signs in."""
+    """The provider's answer, or one that claims to be it, does not prove who signs in."""
 
 
 class Ended(Refused):

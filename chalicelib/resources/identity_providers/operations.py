@@ -48,7 +48,7 @@ class SignInProvider(Resource, kw_only=True):
 
 
 class SignInQuery(Resource, kw_only=True):
-    """Whose providers."""
+    """The address of the user whose providers are listed."""
 
     email: Annotated[
         Annotated[str, Meta(max_length=254)] | None,
@@ -74,7 +74,7 @@ class SignInBegun(Resource, kw_only=True):
 
 
 class SessionRenewed(Resource, kw_only=True):
-    """A sign-in that goes on."""
+    """A sign-in that was renewed."""
 
     message: str
     expires_datetime: Timestamp
@@ -256,7 +256,7 @@ PAGES = Operations(tag="Pages")
 
 @PAGES.get("/sign-in/{id}", "FinishSignIn", needs=Permission.ANYONE, addresses=_ONE, returns="text/html")
 def finish(call: Call[IdentityProvider, CallbackQuery, None]) -> Answer:
-    """The way back from an identity provider: sign the browser in, and go on in the console."""
+    """Finish a sign-in after the identity provider redirected back: sign the browser in and redirect to the console."""
     query = call.query
     try:
         if query.error or not query.code:

@@ -60,7 +60,7 @@ def connect(provider: IdentityProvider, subject: str, user: int) -> Identity:
 
 
 def synchronize(provider: IdentityProvider, identity: Identity, claims: Mapping[str, Any]) -> None:
-    """Give and take what the user's groups at the provider say now."""
+    """Set memberships, groups and affiliation of a user to what the groups at the provider give."""
     mappings = _mappings_of(provider, claims)
     levels: dict[int, str] = {}
     for given in (each for mapping in mappings for each in mapping.memberships):

@@ -134,7 +134,7 @@ def renew(caller: Caller) -> float:
 
 
 def end(provider: IdentityProvider, identity: Identity) -> None:
-    """End all sign-ins of a user with a provider, and what goes on without the user."""
+    """End all sign-ins of a user with a provider, and the work that continues without the user."""
 
     def change(current: User) -> User:
         gone = {key.partition("#")[2] for key in _sessions_of(current, provider.id)}
@@ -147,7 +147,7 @@ def end(provider: IdentityProvider, identity: Identity) -> None:
 
 
 def log_out(provider: IdentityProvider, token: str) -> None:
-    """End what a logout token of the provider says. Raises Refused: it is none."""
+    """End the sign-ins that a logout token of the provider names. Raises Refused: it is not a logout token."""
     identity = provisioning.find(provider, oidc.verify_logout(provider, token))
     if identity is not None:
         concern(organization=provider.organization, kind="sign-in", target=f"user {identity.user}")

@@ -359,7 +359,7 @@ class Check:
             return str(uuid.uuid5(self._namespace, f"{word} {self._number}"))
         element = uuid_of(given)
         if (own := uuid.UUID(element).bytes) in self._elements:
-            raise ValueError(f"elemental_id {element} stands twice")
+            raise ValueError(f"elemental_id {element} is given twice")
         self._elements.add(own)
         return element
 

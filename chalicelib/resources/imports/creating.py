@@ -65,7 +65,7 @@ def create(
     go_on: Callable[[], bool],
     import_uid: str,
 ) -> None:
-    """Create what a part holds.
+    """Create the media and annotations of a part.
 
     Args:
         phase: what the part holds.

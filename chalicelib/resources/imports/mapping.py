@@ -55,7 +55,7 @@ class Size(Struct, frozen=True):
 
 
 class Chosen(Struct, frozen=True):
-    """What a class of one kind becomes."""
+    """The type and attribute that a class of one kind is mapped to."""
 
     type: int
     fill: Callable[..., dict[str, Any]]
@@ -141,7 +141,7 @@ class Mapper:
         return known
 
     def choose(self, kind: Target, class_name: str, type_name: str) -> Chosen:
-        """What a class of one kind becomes."""
+        """The type and attribute that a class of one kind is mapped to."""
         target = self._spec.classes.get(class_name)
         if target is not None and target.skip:
             raise Skipped

@@ -177,7 +177,7 @@ class Plan:
 
 
 class Needs:
-    """Collects what rows need."""
+    """Collects the types and attributes that rows need."""
 
     def __init__(self, spec: ImportSpec, definitions: Definitions, media_kind: Callable[[Media], str]) -> None:
         """Begin.
@@ -194,7 +194,7 @@ class Needs:
         """The attributes of rows without a class or type, by kind: all rows decide on their type."""
 
     def read(self, rows: Rows) -> Plan:
-        """Take all rows; what is missing, media types first."""
+        """Read all rows. Returns the missing types, media types first."""
         for number, placed in enumerate(rows):
             if number >= MOST_ROWS:
                 raise BadInput(f"The archive has more than {MOST_ROWS} rows. Import it in parts.")

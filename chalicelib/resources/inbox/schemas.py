@@ -17,7 +17,7 @@ _QUALITY = Meta(description="People who are below the threshold of honeypots, fo
 
 
 class NotificationSettings(Resource, kw_only=True):
-    """How a user wants to be told of what; all that is told is in the console, too."""
+    """How a user is notified of each kind; the console shows all notifications."""
 
     mentions: Annotated[Way, _MENTIONS] = "console"
     tasks: Annotated[Way, _TASKS] = "console"

@@ -24,7 +24,7 @@ MOST_LINES = 50
 
 
 def settings_of(inbox: Inbox) -> NotificationSettings:
-    """How a user wants to be told."""
+    """How a user is notified."""
     return NotificationSettings(**{name: getattr(inbox, name) for name in NotificationSettings.__struct_fields__})
 
 

@@ -57,7 +57,9 @@ def _check_host(spec: JobClusterSpec) -> None:
     try:
         address = kubernetes.address_of(spec.host, spec.port)
     except WorkflowRefused:
-        raise BadInput(f"host: {spec.host[:200]!r} is neither a name nor an address; one is, without a path.") from None
+        raise BadInput(
+            f"host: {spec.host[:200]!r} is neither a host name nor an address. Give one, without a path."
+        ) from None
     if not outbound.is_service_allowed(address) and outbound.resolves_inside(address):
         message = f"host: {spec.host[:200]!r} has no public address, and the operator does not allow it."
         raise BadInput(message, outbound.HOW_TO_ALLOW)

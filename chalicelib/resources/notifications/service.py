@@ -41,7 +41,7 @@ def inbox_of(user: int) -> Inbox:
 
 
 def notify(users: Iterable[int], topic: Topic, project: int, subject: int | str) -> bool:
-    """Add a notification for each user who wants one. A failure is logged, and does not stop what it tells of.
+    """Add a notification for each user who wants one. A failure is logged; the change that it reports goes on.
 
     Call it before or after the change: a subject that does not exist when the notification is read is not shown.
 

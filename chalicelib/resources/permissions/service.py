@@ -135,7 +135,7 @@ def check_acl(caller: Caller, row: RowProtection) -> None:
 
 
 def note_place(place: ProtectedTarget) -> None:
-    """Tell the audit log whose permissions a request changes."""
+    """Record in the audit log whose permissions a request changes."""
     if place.scope == project_scope(place.owner):
         concern(project=place.owner)
     else:

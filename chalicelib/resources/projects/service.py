@@ -112,7 +112,7 @@ def _store(project: Project, first: Version, memberships: list[Membership]) -> N
         except Conflict:
             continue
         return
-    raise Conflict("The organization is being changed by too many at once; nothing was made.")
+    raise Conflict("The organization has too many concurrent updates; nothing was made. Retry.")
 
 
 def delete_project(project: Project) -> None:
@@ -144,7 +144,7 @@ def _run_as_member(do: Callable[[], object]) -> None:
         except NotFound:
             continue
         return
-    raise Conflict("The members of the project are being changed by too many at once; nothing was changed.")
+    raise Conflict("The members of the project have too many concurrent updates; nothing was changed. Retry.")
 
 
 def name_taken() -> BadInput:

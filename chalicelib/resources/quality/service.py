@@ -111,7 +111,7 @@ def query_of(spec: QualityReportSpec) -> Query:
     if spec.query is not None:
         given = parse_address(spec.query, LocalizationQuery, "query")
         if given.version or given.start or given.stop is not None or given.sort_by:
-            raise BadInput("query: version, start, stop and sort_by are those of the report.")
+            raise BadInput("query: leave out version, start, stop and sort_by; the report sets them.")
     found = filters.parse(Kind.LOCALIZATION, given)
     narrowed = [Test("version", Op.IN, tuple(layers_of(spec)))]
     if spec.media_ids is not None:

@@ -34,7 +34,7 @@ class RestoreSpec(Resource, kw_only=True):
 
 
 class RestoreResponse(Resource, kw_only=True):
-    """What came back."""
+    """The restored ids."""
 
     message: Annotated[str, Meta(description="What the operation did.")]
     restored: Annotated[dict[str, int], Meta(description="The number of entities of each kind, and of sections.")]

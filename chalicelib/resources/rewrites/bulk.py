@@ -60,7 +60,7 @@ class Resegment(_OneByOne):
 
 
 class Assign(_OneByOne):
-    """Sets attributes to values of each entity's own."""
+    """Sets attributes to values that differ by entity."""
 
     def __init__(self, change: BulkChange, note: Note) -> None:
         super().__init__(change, note)

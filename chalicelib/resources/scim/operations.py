@@ -99,7 +99,7 @@ def get_user(call: Call[Organization, ScimQuery, None]) -> Answer:
 @PAGES.put(_ROOT + "/Users/{id}", "ReplaceScimUser", addresses=_ONE, audits="membership")
 @_scim
 def replace_user(call: Call[Organization, NoQuery, bytes]) -> Answer:
-    """Make a user what the body says."""
+    """Replace a user."""
     found = users.find(call.organization, call.path["id"])
     return protocol.encode(users.describe(users.replace(found, protocol.read(call.body))))
 
@@ -147,7 +147,7 @@ def get_group(call: Call[Organization, ScimQuery, None]) -> Answer:
 @PAGES.put(_ROOT + "/Groups/{id}", "ReplaceScimGroup", addresses=_ONE, audits="membership")
 @_scim
 def replace_group(call: Call[Organization, NoQuery, bytes]) -> Answer:
-    """Make a group what the body says."""
+    """Replace a group."""
     found = groups.find(call.organization, call.path["id"])
     return protocol.encode(groups.describe(groups.replace(found, protocol.read(call.body))))
 
@@ -172,7 +172,7 @@ def delete_group(call: Call[Organization, NoQuery, None]) -> Answer:
 @PAGES.get(_ROOT + "/ServiceProviderConfig", "GetScimConfiguration")
 @_scim
 def get_configuration(_: Call[Organization, NoQuery, None]) -> Answer:
-    """What of SCIM is spoken here."""
+    """The parts of SCIM that the service supports."""
     no = {"supported": False}
     shown = {
         "schemas": ["urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig"],

@@ -33,7 +33,7 @@ class SecondFactorState(Resource, kw_only=True):
 
 
 class SecondFactorSpec(Resource, kw_only=True):
-    """Who begins a second factor proves the password again."""
+    """The body that begins a second factor: the password, once more."""
 
     password: Password
 

@@ -33,7 +33,7 @@ def inside(section: int) -> Query:
 
 
 def path_taken() -> BadInput:
-    """The error for a section whose path is taken."""
+    """The error for a section whose path another section has."""
     return BadInput("path: Section with this path already exists!")
 
 

@@ -38,7 +38,7 @@ class ShareLinkCreated(Resource, kw_only=True):
 
 
 class GuestSpec(Resource, kw_only=True):
-    """What a guest opens a link with."""
+    """The body with which a guest opens a link."""
 
     token: Annotated[str, Meta(min_length=1, max_length=200, description="The last part of the address.")]
     passphrase: Annotated[str, Meta(max_length=200)] | None = None
@@ -69,7 +69,7 @@ def list_links(call: Call[Project, NoQuery, None]) -> list[ShareLink]:
 
 @OPERATIONS.post("/rest/ShareLinks/{project}", "CreateShareLink", addresses=PROJECT)
 def create_link(call: Call[Project, NoQuery, ShareLinkSpec]) -> ShareLinkCreated:
-    """Make a link that shows one thing of the project to whoever opens it.
+    """Make a link that shows a part of the project to whoever opens it.
 
     A folder, media, a span of frames, a view of the player, a version of a dataset, a saved search, or the thread of a
     comment. Guests need no account. They see the media that it leads to with their annotations and nothing else of the

@@ -22,7 +22,7 @@ def damaged_frames(results: Iterable[PieceResult], table: FrameTable) -> Damaged
 
 
 def describe(damaged: DamagedFrames | None, frames: int) -> str | None:
-    """What the job says of damaged frames."""
+    """The job's message about damaged frames."""
     if damaged is None:
         return None
     ends = " and at ".join(f"its {end}" for end in damaged.missing_ends)

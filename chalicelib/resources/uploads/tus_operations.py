@@ -84,7 +84,7 @@ PAGES = Operations(
 @PAGES.declare("OPTIONS", FILE, "GetTusUploadOptions", needs=Permission.ANYONE, addresses=None)
 @PAGES.declare("OPTIONS", FILES, "GetTusOptions", needs=Permission.ANYONE, addresses=None)
 def capabilities(_: Call[None, NoQuery, None]) -> Answer:
-    """What of tus is spoken here.
+    """The version and extensions of tus that the service supports.
 
     Browsers ask for it before each request.
     """

@@ -72,7 +72,7 @@ Result = Failed | Disable | None
 
 
 class Receiver(Protocol):
-    """What events are given to."""
+    """The receiver of events."""
 
     scope: Scope
     kinds: frozenset[str]
@@ -90,7 +90,7 @@ class Receiver(Protocol):
         """Note a failure, and the time of the next attempt, which the stream has."""
 
     def flush(self) -> None:
-        """Store what was noted."""
+        """Store what `note_failure` noted."""
 
     def disable(self, ended: Disable, stream: Stream) -> None:
         """Disable the receiver, and notify its owner."""

@@ -227,7 +227,7 @@ class _RuleReceiver:
             annotators_service.annotate(project, self.scope, wanted, once=name, approval=approval)
 
     def skip(self, expired: Gone, stream: Stream) -> Result:  # noqa: ARG002 the receiver's interface
-        """Log the loss."""
+        """Log that events were skipped."""
         _logger.error("events of project %d after %s expired before a rule saw them", stream.project, stream.position)
         return None
 

@@ -23,7 +23,7 @@ def concern(
     kind: AuditKind | None = None,
     **members: Any,
 ) -> None:
-    """Tell the entry of this request what it concerns.
+    """Record in this request's entry what it concerns.
 
     Args:
         organization: it is in the log of this organization.
@@ -72,7 +72,7 @@ _MOST = 20
 
 
 def name_of(credential: Credential | None) -> str | None:
-    """What an entry says of a credential: never what could be used as one."""
+    """How an entry names a credential; the name cannot be used as one."""
     if credential is None:
         return None
     if credential.kind == "session":

@@ -52,7 +52,7 @@ def count(key: str, limit: int, seconds: int, *, extend: bool = False) -> int | 
 
 
 def give_back(key: str) -> None:
-    """Undo the count of one attempt."""
+    """Uncount one attempt."""
     _update(_row(key), [CounterRow.n.add(-1)], CounterRow.n > 0)
 
 

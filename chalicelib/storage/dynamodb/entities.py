@@ -264,7 +264,7 @@ def edit(
             also(change, after)
         if change.run_unless(moved):
             return after
-    raise Conflict(f"The {kind} {number} is being changed by too many at once; nothing was changed.")
+    raise Conflict(f"The {kind} {number} has too many concurrent updates; nothing was changed. Retry.")
 
 
 def rewrite(

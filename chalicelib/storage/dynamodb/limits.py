@@ -161,7 +161,7 @@ def enforce(change: Transaction, kind: RecordKind[R], record: R) -> None:
 
 
 def check(kind: RecordKind[R], record: R) -> None:
-    """Raise Full where there is no room for a record: before what cannot be taken back, such as a mail."""
+    """Raise Full where the limit of records is reached. Call it before what cannot be undone, such as a mail."""
     for most, place in _places(kind, record):
         if _room(kind, most, place) <= 0:
             raise _full(kind, most)

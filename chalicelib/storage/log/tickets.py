@@ -84,7 +84,7 @@ def state(project: int) -> Ticket | None:
 
 
 def last_taken(projects: Iterable[int]) -> dict[int, int]:
-    """The last number taken in each of some projects, those that have any; a hundred projects a call."""
+    """The last ticket of each of some projects, without projects that have none. One call reads a hundred."""
     keys = {_row(project).key(): project for project in projects}
     return {keys[row.key()]: int(row.n) for row in CounterRow.many([*keys])}
 

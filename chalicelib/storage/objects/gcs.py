@@ -164,7 +164,7 @@ class GcsStore:
         self._ask("PUT", key, body=body, headers={"Content-Type": content_type, **more})
 
     def upload(self, key: ObjectKey, body: BinaryIO, content_type: str) -> None:
-        """Store what a file holds, in parts where it is large."""
+        """Store the contents of a file, in parts where it is large."""
         first = body.read(PART)
         if len(first) < PART:
             self.write(key, first, content_type)

@@ -95,7 +95,7 @@ class ObjectStore(Protocol):
         ...
 
     def upload(self, key: ObjectKey, body: BinaryIO, content_type: str) -> None:
-        """Store what a file holds, in parts where it is large."""
+        """Store the contents of a file, in parts where it is large."""
         ...
 
     def copy(self, home: ObjectStore, source: ObjectKey, key: ObjectKey, content_type: str) -> bool:

@@ -211,7 +211,7 @@ class S3Store:
             self.client().put_object(**self.place(key), Body=body, ContentType=content_type, **more)
 
     def upload(self, key: ObjectKey, body: BinaryIO, content_type: str) -> None:
-        """Store what a file holds, in parts where it is large."""
+        """Store the contents of a file, in parts where it is large."""
         with _translated(key):
             self.client().upload_fileobj(body, self.bucket, key.name, ExtraArgs={"ContentType": content_type})
 

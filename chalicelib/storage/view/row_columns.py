@@ -62,7 +62,7 @@ class RowColumns:
         self._answers = _answers(kind)
 
     def make(self, changes: Sequence[Change], hides: Hides | None = None) -> list[Made]:
-        """The rows of changes of this kind that are no deletions, without those of hidden entities; by type.
+        """The rows of this kind's changes by type, without deletions and hidden entities.
 
         Raises:
             OverflowError, UnicodeError: a value does not fit its column.

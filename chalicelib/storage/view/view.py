@@ -285,7 +285,7 @@ class View:
         return found
 
     def hold_vectors(self) -> None:
-        """Reduce what the engine keeps by the memory that vectors take."""
+        """Reduce the engine's memory limit by the memory of the vectors."""
         self.store.engine.hold(self.store.name, self._packed)
 
     def _run(self, statement: sql.Statement) -> list[view_vectors.Row]:

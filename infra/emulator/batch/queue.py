@@ -46,7 +46,7 @@ class LocalQueue:
         return self._scheduler.start()
 
     def stop(self) -> None:
-        """End what runs; it is begun again at the next start."""
+        """Stop the running steps; the next start begins them again."""
         self._scheduler.stop()
         self._events.stop()
         wiring.disconnect()

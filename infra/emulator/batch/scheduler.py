@@ -66,7 +66,7 @@ class Scheduler:
         self._thread: threading.Thread | None = None
 
     def start(self) -> int:
-        """Begin, with what an earlier run left; how many steps are begun again."""
+        """Start, with the steps that an earlier run left. Returns how many are begun again."""
         tasks.remove(self._work)
         for place in (self._work, self.logs, self._shared):
             place.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -80,7 +80,7 @@ class Scheduler:
         return len(interrupted)
 
     def stop(self) -> None:
-        """Begin nothing more and end what runs; it is begun again at the next start."""
+        """Start no further steps and stop the running ones; the next start begins them again."""
         with self._changed:
             self._is_stopping = True
             running = list(self._running.values())

@@ -28,7 +28,7 @@ _SCHEME = "s3://"
 
 
 class CopyFailed(Exception):
-    """A file cannot be brought or taken."""
+    """A file cannot be copied to or from a step."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -40,7 +40,7 @@ WRITE = (
 
 
 class Refused(Exception):
-    """DynamoDB's answer is an error: its code, its message and what else the answer holds."""
+    """An error of DynamoDB: its code, its message and further members of the answer."""
 
     def __init__(self, code: str, message: str, **more: Any) -> None:
         super().__init__(message)
@@ -230,7 +230,7 @@ def asked(params: Params, names: Names, values: Values, *, also_names: frozenset
 
 
 def failed(row: bytes | None, wanted: Asked) -> Answer | None:
-    """None if the condition holds; else what a refusal shows of the item."""
+    """None if the condition holds; else the item that the refusal shows."""
     if wanted.condition is None or wanted.condition.certainly_holds(row, wanted.values):
         return None
     native = None if row is None else unpack(row)

@@ -102,7 +102,7 @@ meters: list[Meter] = []
 
 
 def record(operation: str, read: float = 0.0, write: float = 0.0) -> None:
-    """Tell every open meter about one call."""
+    """Count a call in every open meter."""
     for meter in tuple(meters):
         meter.record(operation, read, write)
 

@@ -96,7 +96,7 @@ recent: dict[tuple[str, str], tuple[bytes, float]] = {}
 
 
 def remembered(backend: DynamoDBBackend, params: Params) -> tuple[tuple[str, str] | None, bytes]:
-    """A transaction's token and what it stands for.
+    """A transaction's token, and the hash of the transaction.
 
     Raises:
         Refused: the token was used for something else.

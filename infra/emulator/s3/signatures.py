@@ -42,7 +42,7 @@ class Denied(Exception):
 
 @dataclass(frozen=True)
 class Request:
-    """What of a request is signed."""
+    """The signed parts of a request."""
 
     method: str
     path: str
@@ -55,7 +55,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Claim:
-    """Who says to have signed what, and when."""
+    """What a signature claims: the signer, what was signed, and when."""
 
     access_key: str
     scope: str
@@ -80,7 +80,7 @@ def _decode(text: str) -> str:
 
 
 def verify(request: Request, secrets: Mapping[str, str], moment: datetime | None = None) -> Claim:
-    """Check who made a request and that it is what they signed.
+    """Verify the signature of a request.
 
     Args:
         request: the request.

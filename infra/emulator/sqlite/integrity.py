@@ -30,7 +30,7 @@ RESTORE = (
 
 
 class Damaged(Exception):
-    """Stored data is not what was stored: which file, what is wrong with it, and what can be done."""
+    """Stored data is damaged: the file, the fault, and the remedy."""
 
     def __init__(self, path: Path | None, what: str, remedy: str = RESTORE) -> None:
         super().__init__(f"{path or 'The database in memory'} is damaged: {what}.")
@@ -51,7 +51,7 @@ class OfNewerRelease(Damaged):
 
 
 class CannotStore(Exception):
-    """Nothing can be stored at the moment; nothing of the call was done."""
+    """Nothing can be stored at the moment; the call had no effect."""
 
 
 def checksum(table: int, first: bytes, second: bytes, doc: bytes) -> int:

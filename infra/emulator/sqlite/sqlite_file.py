@@ -49,7 +49,7 @@ def connect(path: Path | None) -> sqlite3.Connection:
 
 
 def begin(connection: sqlite3.Connection, path: Path | None) -> None:
-    """Set a connection up, and the file too where it is new. Raises OfNewerRelease for the file of one."""
+    """Set up a connection, and a new file. Raises OfNewerRelease: a newer release wrote the file."""
     run = connection.execute
     if path is not None:
         if not path.exists() or not path.stat().st_size:

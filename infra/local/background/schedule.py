@@ -53,7 +53,7 @@ class Schedule:
             thread.start()
 
     def stop(self, timeout: float | None = None) -> bool:
-        """Call nothing more and wait for what runs, so many seconds at most; whether all has ended."""
+        """Make no further calls and wait for running ones, so many seconds at most. Returns whether all have ended."""
         self._stopping.set()
         self._threads = join(self._threads, timeout)
         return not self._threads

@@ -65,7 +65,7 @@ Folder = Callable[[str, str], Reply]
 
 
 class LambdaContext:
-    """What Lambda hands a function beside its event."""
+    """The context that Lambda passes to a function."""
 
     function_name = "limn-local-api"
     function_version = "$LATEST"
@@ -119,7 +119,7 @@ class Gateway:
         return secrets.compare_digest(given.encode(), self.page_key.encode()) or self.is_operator(authorization)
 
     def folder(self, prefix: str, serve: Folder) -> None:
-        """Serve what lies beneath a path beside the API: `serve` gets method and path."""
+        """Serve all paths below one, beside the API: `serve` gets method and path."""
         self._folders[prefix] = serve
 
     def ask(

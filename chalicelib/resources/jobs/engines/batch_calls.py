@@ -95,7 +95,7 @@ def call(operation: str, **more: Any) -> dict[str, Any]:
         raise EngineUnavailable(f"AWS Batch does not answer ({type(failure).__name__}).") from failure
     except (AttributeError, KeyError, TypeError, ValueError) as failure:
         # botocore ignores unexpected content
-        raise EngineUnavailable("AWS Batch answers with something that cannot be read.") from failure
+        raise EngineUnavailable("AWS Batch sent an answer that cannot be read.") from failure
     if _ANSWERS.get(operation, "ResponseMetadata") not in answer:
         raise EngineUnavailable("AWS Batch answers with something else than was asked.")
     return answer

@@ -137,6 +137,6 @@ def remove(row: RecordRow) -> None:
 
 
 def release(hold: Hold) -> None:
-    """Free a key whose request was refused, unless it changed something, as far as the row tells."""
+    """Free the key of a refused request that changed nothing, as its row says."""
     with suppress(DeleteError, Unavailable):
         hold.row.delete(condition=hold.mine & (RecordRow.n == 0))

@@ -37,7 +37,7 @@ def is_due() -> bool:
 
 
 def flush() -> set[int]:
-    """Add what waits to the rows; returns the projects. What cannot be added waits on."""
+    """Add the waiting counts to the rows. Returns the projects. Counts that cannot be added keep waiting."""
     global _flushed
     with _lock:
         taken, _flushed = dict(_waiting), time.monotonic()
@@ -64,7 +64,7 @@ def put(project: int, what: str, number: int) -> None:
 
 
 def of(project: int) -> dict[str, dict[str, int]]:
-    """What a project used: by month, oldest first, and by what it is."""
+    """The usage of a project by month, oldest first, and by kind."""
     found: dict[str, dict[str, int]] = {}
     for row in CounterRow.query(_key(project), consistent_read=True):
         month, _, what = row.sk.partition("|")

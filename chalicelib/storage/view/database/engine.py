@@ -157,7 +157,7 @@ class Engine:
             documents.close()
 
     def hold(self, name: str, size: int) -> None:
-        """Say how many bytes of vectors a database's view holds: DuckDB and documents may take less then."""
+        """Record the bytes of vectors of a view, by which the limits of DuckDB and documents shrink."""
         if size != self._held.get(name, 0) or not self._is_fitted:
             self._held[name] = size
             self._fit()
@@ -180,7 +180,7 @@ class Engine:
 
     @property
     def memory(self) -> int:
-        """Bytes that DuckDB holds."""
+        """The memory of DuckDB in bytes."""
         with self._lock:
             ((used,),) = self._root.execute("SELECT sum(memory_usage_bytes) FROM duckdb_memory()").fetchall()
         return int(used or 0)

@@ -29,7 +29,7 @@ class Containers:
         self._owner = owner
 
     def description(self) -> str:
-        """What the start says of it."""
+        """The line about it that the start prints."""
         return f"containers of {self.name} on the network of this machine: they reach every port of it"
 
     def run(self, step: Step, log: Log, stop: threading.Event) -> Ended:

@@ -69,7 +69,7 @@ class Processes:
         self._filter = step_syscalls.program(is_tcp_only=ports is not None).hex()
 
     def description(self) -> str:
-        """What the start says of it."""
+        """The line about it that the start prints."""
         files = "confined to their folder by Landlock" if self._confines else "NOT confined: they can read your files"
         network = "every port of this machine" if self._ports is None else "the ports of the API and of S3 only"
         return f"processes of this machine, {files}; they reach {network}; images are not used"

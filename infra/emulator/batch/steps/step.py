@@ -71,7 +71,7 @@ class Stop(threading.Event):
 
 
 class Runner(Protocol):
-    """What runs steps."""
+    """A way to run steps: containers or processes."""
 
     name: str
 
@@ -82,7 +82,7 @@ class Runner(Protocol):
         """End what an earlier run of the service left running."""
 
     def description(self) -> str:
-        """What the start says of it."""
+        """The line about it that the start prints."""
 
 
 def follow(
