@@ -9,7 +9,7 @@ from chalicelib.resources.erasures.messages import ErasePerson
 from chalicelib.resources.projects import purging
 from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.resources.types import retirement
-from chalicelib.resources.types.messages import BuryRetired
+from chalicelib.resources.types.messages import DeleteRetired
 from functions.worker import worker
 
 SPARE = 60.0
@@ -20,6 +20,6 @@ handler = worker(
         PurgeProject: lambda message, delivery: purging.purge(message, delivery.seconds_left() - SPARE),
         FinishBulkChange: lambda message, delivery: bulk_changes.finish(message, delivery.seconds_left() - SPARE),
         ErasePerson: lambda message, delivery: erasures_work.erase(message, delivery.seconds_left() - SPARE),
-        BuryRetired: lambda message, delivery: retirement.delete_entities(message, delivery.seconds_left() - SPARE),
+        DeleteRetired: lambda message, delivery: retirement.delete_entities(message, delivery.seconds_left() - SPARE),
     }
 )

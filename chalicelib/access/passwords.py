@@ -117,7 +117,7 @@ def _verify(username: str, password: str, on_lock: Callable[[User], None] | None
     if way is not None:
         _end_unlock(way)
     if (provider := demands(user)) is not None:
-        raise BadInput(f"Sign in with {provider.name}: your organization takes no password.")
+        raise BadInput(f"Sign in with {provider.name}: your organization allows no passwords.")
     return user
 
 

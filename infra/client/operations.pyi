@@ -692,7 +692,7 @@ class Operations:
     def get_event_list(self, project: int, **query: Unpack[EventQuery]) -> EventPage:
         """The changes of a project, in the order of its commits and without a gap."""
     def get_history(self, project: int, kind: str, id: int, **query: Unpack[HistoryQuery]) -> list[HistoryEntry]:
-        """Who changed what of one entity or definition, the oldest change first."""
+        """The changes of one entity or definition, with their authors, oldest first."""
     def restore(self, project: int, body: RestoreSpec) -> RestoreResponse:
         """Undo deletions of media, localizations, states, leaves and sections, and bulk changes of annotations."""
     def get_webhook_list(self, project: int) -> list[Webhook]:
@@ -770,7 +770,7 @@ class Operations:
     def get_share_link_list(self, project: int) -> list[ShareLink]:
         """The share links of a project, ended ones among them."""
     def create_share_link(self, project: int, body: ShareLinkSpec) -> ShareLinkCreated:
-        """Make a link that shows one thing of the project to whoever opens it."""
+        """Make a link that shows a part of the project to whoever opens it."""
     def get_share_link(self, id: int) -> ShareLink:
         """One share link, without its address."""
     def update_share_link(self, id: int, body: ShareLinkUpdate) -> MessageResponse:

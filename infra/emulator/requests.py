@@ -271,7 +271,7 @@ class Handler(BaseHTTPRequestHandler):
             if given["transfer-encoding"].lower() != "chunked":
                 raise Malformed("Transfer-Encoding must be chunked.")
             if "content-length" in given or self.request_version == "HTTP/1.0":
-                raise Malformed("Transfer-Encoding cannot stand beside Content-Length, or in HTTP/1.0.")
+                raise Malformed("Transfer-Encoding cannot be combined with Content-Length, or in HTTP/1.0.")
             self.is_chunked = True
         length = given.get("content-length", "0")
         if not _LENGTH.fullmatch(length):

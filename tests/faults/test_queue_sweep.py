@@ -35,7 +35,7 @@ from chalicelib.resources.tasks.messages import ScoreTask
 from chalicelib.resources.temporary_files import service as temporary_files_service
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
 from chalicelib.resources.transcodes.messages import AssembleTranscode, EncodePiece, PlanTranscode
-from chalicelib.resources.types.messages import BuryRetired
+from chalicelib.resources.types.messages import DeleteRetired
 from chalicelib.resources.uploads import tus
 from chalicelib.resources.webhooks.messages import DeliverEvents, RedeliverEvent
 from chalicelib.settings import override, settings
@@ -344,7 +344,7 @@ def _differences(one, other):
 
 ELSEWHERE = {
     ErasePerson: test_erasure_crashes.test_an_erasure_killed_anywhere_and_asked_for_again_leaves_nothing,
-    BuryRetired: test_retirement_crashes.test_a_burial_killed_anywhere_and_delivered_again_is_done_once,
+    DeleteRetired: test_retirement_crashes.test_a_burial_killed_anywhere_and_delivered_again_is_done_once,
     ProjectChanged: test_webhook_crashes.test_no_crash_loses_an_event,
     DeliverEvents: test_webhook_crashes.test_no_crash_loses_an_event,
     RedeliverEvent: test_webhook_crashes.test_no_crash_loses_an_event,

@@ -9,7 +9,7 @@ import pytest
 from chalicelib.core.kinds import Kind
 from chalicelib.queues import decode, encode
 from chalicelib.resources.types import retirement
-from chalicelib.resources.types.messages import BuryRetired
+from chalicelib.resources.types.messages import DeleteRetired
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import retired
 from chalicelib.storage.log import intents, log
@@ -36,7 +36,7 @@ class Queue:
         monkeypatch.setattr(retirement, "send", lambda _url, message, delay=0: self.take(message, delay))
 
     def take(self, message, _delay):
-        self.waiting.append(decode(encode(message), (BuryRetired,)))
+        self.waiting.append(decode(encode(message), (DeleteRetired,)))
 
     def run(self, seconds=60.0, after=lambda: None):
         """Deliver until nothing waits, looking after each; how often a handler was killed."""

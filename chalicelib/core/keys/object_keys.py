@@ -258,7 +258,7 @@ def trial_key() -> ObjectKey:
 def listed(prefix: ObjectPrefix, path: str) -> ObjectKey:
     """A key that a store listed below a prefix, with any characters."""
     if not path.startswith(prefix.path):
-        raise ValueError(f"{path!r} does not lie below {prefix.path!r}")
+        raise ValueError(f"{path!r} is not below {prefix.path!r}")
     return ObjectKey(path, _PROOF)
 
 

@@ -153,7 +153,7 @@ def check_chunk(headers: Mapping[str, str], body: bytes) -> None:
     except ValueError:
         raise BadInput("Upload-Checksum: the checksum must be in base64.") from None
     if _DIGESTS[name](body) != wanted:
-        raise Damaged(f"The body's {name} is not the one of Upload-Checksum; nothing of it was kept. Send it again.")
+        raise Damaged(f"The body does not have the {name} of Upload-Checksum; it was discarded. Send it again.")
 
 
 def _count(headers: Mapping[str, str], name: str) -> int:

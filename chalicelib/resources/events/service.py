@@ -159,7 +159,7 @@ def _commits(project: int, reading: _Reading) -> Iterator[tuple[int, list[Event]
 def _check_reached(project: int, reading: _Reading) -> None:
     """Raise BadInput for a position after the last commit, where there was nothing to read."""
     if log.last(project) != reading.seq and (end := log.last(project, fresh=True)) < reading.seq:
-        raise BadInput(f"after: {reading.position} lies after the last change of the project, {end}.")
+        raise BadInput(f"after: {reading.position} is after the last change of the project, {end}.")
 
 
 def _count_left(project: int, reading: _Reading, scope: Scope) -> int:

@@ -130,4 +130,4 @@ def _bound(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _check(size: int) -> None:
     if size > LARGEST_RESULT:
-        raise TooLarge(f"template: what it makes may have {LARGEST_RESULT} characters.")
+        raise TooLarge(f"template: the rendered text may have {LARGEST_RESULT} characters.")

@@ -47,7 +47,7 @@ def admit(provider: IdentityProvider, claims: Mapping[str, Any]) -> Identity:
     if provider.admission == "mapped" and not _mappings_of(provider, claims):
         if known is not None:
             synchronize(provider, known, claims)
-        raise Forbidden("No group that the identity provider tells of you has access here.")
+        raise Forbidden("None of your groups at the identity provider has access here.")
     return known or _create(provider, claims)
 
 
@@ -101,7 +101,7 @@ def _create(provider: IdentityProvider, claims: Mapping[str, Any]) -> Identity:
     """A new user with an affiliation and an identity, in one transaction."""
     email = claims.get("email")
     if not isinstance(email, str) or "@" not in email:
-        raise Forbidden("The identity provider tells no address of yours (the claim `email`).")
+        raise Forbidden("The identity provider did not send your email address (the claim `email`).")
     email = creation.check_address(email)
     is_theirs = email.rpartition("@")[2].casefold() in provider.domains
     held = users.holders(email)

@@ -186,7 +186,7 @@ def guess_type(types: Mapping[int, MediaType], name: str, *, has_file: bool = Fa
     extension = "." + name.rpartition(".")[2].lower()
     mime = _MIME.get(extension) or mimetypes.guess_type(name)[0]
     if mime is None:
-        raise BadInput(f"type: -1 needs a name that tells what the file is; {name!r} does not.")
+        raise BadInput(f"type: -1 needs a name whose ending shows the kind of file; {name!r} has none.")
     wanted = "image" if mime.startswith("image") else "video"
     ordered = [types[number] for number in sorted(types)]
     fitting = next((found for found in ordered if found.dtype == wanted), None)

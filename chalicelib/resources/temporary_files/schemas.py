@@ -56,7 +56,7 @@ class Entities(Struct, kw_only=True, frozen=True, omit_defaults=True, tag="entit
 
     def __post_init__(self) -> None:
         if not self.media and not self.files:
-            raise ValueError("name what it was made of")
+            raise ValueError("give at least one id in media or files")
 
 
 class Outside(Struct, frozen=True, tag="outside"):

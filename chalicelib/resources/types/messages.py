@@ -5,7 +5,7 @@ from __future__ import annotations
 from chalicelib.queues.base import Message, tag_of
 
 
-class BuryRetired(Message, frozen=True, kw_only=True, tag="retired.bury.1"):
+class DeleteRetired(Message, frozen=True, kw_only=True, tag="retired.bury.1"):
     """Delete the entities of a deleted type or version. Queue: purge."""
 
     id: str

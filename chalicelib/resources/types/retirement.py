@@ -36,7 +36,7 @@ from chalicelib.errors import NotFound, Unavailable
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Related, Test, Tree
 from chalicelib.queues import SETTLED, send
-from chalicelib.resources.types.messages import BuryRetired
+from chalicelib.resources.types.messages import DeleteRetired
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records, retired, steps
 from chalicelib.storage.dynamodb.retired import Retired
@@ -119,7 +119,7 @@ def _retire(
     """Remove a definition that existed when the view was brought up to date, after `before` was read."""
     seq, going = view.ids_of_definition(what, number)
     intent = intents.new_intent(project)
-    message = BuryRetired(id=uuid.uuid4().hex, project=project, name=intent.name, key=intent.key)
+    message = DeleteRetired(id=uuid.uuid4().hex, project=project, name=intent.name, key=intent.key)
     send(settings().purge_queue_url, message, delay=SETTLED)
     intents.fill(intent, _encode(list(going.items())))
     change = Transaction()
@@ -179,10 +179,10 @@ def list_entities(project: int, entry: Retired) -> list[tuple[Kind, list[int]]]:
     return _decoder.decode(body) if body else []
 
 
-# --- burying -------------------------------------------------------------------------------------------------------
+# --- deleting the rows ----------------------------------------------------------------------------------------------
 
 
-def delete_entities(message: BuryRetired, seconds: float) -> None:
+def delete_entities(message: DeleteRetired, seconds: float) -> None:
     """Delete the entities of a deleted definition for at most some seconds; the rest is queued."""
     intent = Intent(name=message.name, key=message.key)
     entry = retired.current(message.project).find(message.name)
@@ -190,23 +190,23 @@ def delete_entities(message: BuryRetired, seconds: float) -> None:
         intents.drop(intent)
         return
     end = time.monotonic() + seconds
-    burial = _Burial(message, entry)
-    for _ in burial.steps(intent):
+    removal = _Removal(message, entry)
+    for _ in removal.steps(intent):
         if time.monotonic() > end:
-            _order(msgspec.structs.replace(message, done=burial.done, seen=burial.seen), 0)
+            _order(msgspec.structs.replace(message, done=removal.done, seen=removal.seen), 0)
             return
     if message.last:
         retired.remove_entry(message.project, message.name)
         intents.drop(intent)
     else:
-        _order(msgspec.structs.replace(message, done=burial.done, seen=burial.seen, last=True), LATER)
+        _order(msgspec.structs.replace(message, done=removal.done, seen=removal.seen, last=True), LATER)
 
 
-def _order(message: BuryRetired, delay: int) -> None:
+def _order(message: DeleteRetired, delay: int) -> None:
     send(settings().purge_queue_url, msgspec.structs.replace(message, id=uuid.uuid4().hex), delay=delay)
 
 
-class _Burial:
+class _Removal:
     """One delivery of a deletion.
 
     Attributes:
@@ -214,7 +214,7 @@ class _Burial:
         seen: the last commit of the log that was searched for later entities.
     """
 
-    def __init__(self, message: BuryRetired, entry: Retired) -> None:
+    def __init__(self, message: DeleteRetired, entry: Retired) -> None:
         self._project = message.project
         self._entry = entry
         self.done = message.done
@@ -223,8 +223,8 @@ class _Burial:
     def steps(self, intent: Intent) -> Iterator[None]:
         """Run all steps, with a pause after each part."""
         self._forget()
-        yield from self._bury_listed(intent)
-        yield from self._bury_later()
+        yield from self._delete_listed(intent)
+        yield from self._delete_later()
 
     def _forget(self) -> None:
         """Remove the definition from records that did not fit into the transaction."""
@@ -234,20 +234,20 @@ class _Burial:
             except NotFound:
                 continue
 
-    def _bury_listed(self, intent: Intent) -> Iterator[None]:
+    def _delete_listed(self, intent: Intent) -> Iterator[None]:
         body = intents.read(intent)
         if body is None:
-            raise Unavailable("The list of what must be buried is gone.", intent.key)
+            raise Unavailable("The list of the rows to delete is missing.", intent.key)
         start = 0
         for kind, numbers in _decoder.decode(body):
             while self.done < start + len(numbers):
                 part = numbers[self.done - start :][:ROWS_PER_COMMIT]
-                self._bury(kind, part)
+                self._delete_part(kind, part)
                 self.done += len(part)
                 yield
             start += len(numbers)
 
-    def _bury_later(self) -> Iterator[None]:
+    def _delete_later(self) -> Iterator[None]:
         """Delete entities in the log after the list: requests that were in progress wrote them."""
         kinds = set(Kind) if self._entry.what is DefinitionKind.MEDIA_TYPE else _kinds_of(self._entry.what)
         waiting: dict[Kind, list[int]] = {kind: [] for kind in kinds}
@@ -256,19 +256,19 @@ class _Burial:
                 if kind in waiting:
                     waiting[kind].append(number)
             if count % COMMITS_AT_ONCE == 0 or max(map(len, waiting.values())) >= ROWS_PER_COMMIT:
-                self._bury_all(waiting)
+                self._delete_all(waiting)
                 self.seen = commit.seq
                 yield
-        self._bury_all(waiting)
+        self._delete_all(waiting)
 
-    def _bury_all(self, waiting: dict[Kind, list[int]]) -> None:
+    def _delete_all(self, waiting: dict[Kind, list[int]]) -> None:
         for kind, numbers in waiting.items():
             wanted = sorted(set(numbers))
             for start in range(0, len(wanted), ROWS_PER_COMMIT):
-                self._bury(kind, wanted[start : start + ROWS_PER_COMMIT])
+                self._delete_part(kind, wanted[start : start + ROWS_PER_COMMIT])
             numbers.clear()
 
-    def _bury(self, kind: Kind, numbers: list[int]) -> None:
+    def _delete_part(self, kind: Kind, numbers: list[int]) -> None:
         def delete(part: Sequence[int]) -> None:
             done = [RowChange(kind, row, None) for row in entities.get_hidden(kind, part).values()]
             gone = [step.before.entity.id for step in done if step.before]

@@ -256,7 +256,7 @@ def put_answer(body: bytes, content_type: str, encoding: str | None, longest: in
 def _writable(key: ObjectKey, bucket: Place = None) -> ObjectStore:
     store = _store(key, bucket)
     if key.is_reference:
-        raise Forbidden(f"The object {key.name!r} belongs to others: it is read where it lies, and not changed.")
+        raise Forbidden(f"The object {key.name!r} is in a bucket that the service only reads.")
     return store
 
 
