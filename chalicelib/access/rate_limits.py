@@ -7,6 +7,10 @@ recipient too. It counts before any lookup, so that a 429 does not reveal whethe
 from __future__ import annotations
 
 import ipaddress
+import math
+import threading
+import time
+from collections import OrderedDict
 from dataclasses import dataclass
 
 from chalicelib.access.authentication import Caller
@@ -20,11 +24,12 @@ _NETWORK_BITS = 64
 
 @dataclass(frozen=True)
 class Limit:
-    """Uses per hour, by one caller and for one address. 0: no limit."""
+    """Uses per hour, or another number of seconds, by one caller and for one address. 0: no limit."""
 
     name: str
     by_caller: int = 0
     by_address: int = 0
+    seconds: int = HOUR
 
 
 REGISTRATION = Limit("registration", by_caller=200, by_address=10)
@@ -40,6 +45,11 @@ LINK_OPENING = Limit("opening of share links", by_caller=300)
 PASSKEY_CHALLENGE = Limit("sign-ins by passkey", by_caller=600)
 KEPT_ANSWERS = Limit("Idempotency-Key", by_caller=50_000)
 """Requests whose answers are kept for a day: `http/idempotency.py`."""
+GUEST_READING = Limit("reading without an account", by_caller=3_000, seconds=300)
+"""Requests of guests of share links, and of readers of public projects."""
+LOT = 25
+"""So many requests of guests a process counts in its memory, before it adds them to the counter that all share."""
+_MOST_GUESTS = 10_000
 TOKEN_TRIAL = Limit("token trial", by_caller=60)
 """Wrong tokens from emails."""
 
@@ -59,6 +69,47 @@ def check(limit: Limit, caller: Caller | None = None, address: str = "") -> None
         _count(limit, f"by {name_of(caller)}", limit.by_caller)
     if limit.by_address and address:
         _count(limit, f"to {address.strip().casefold()}", limit.by_address)
+
+
+@dataclass
+class _Guests:
+    """What a process knows of one network address."""
+
+    uncounted: int = 0
+    refused_until: float = 0.0
+
+
+_guests: OrderedDict[str, _Guests] = OrderedDict()
+_lock = threading.Lock()
+
+
+def check_guest(caller: Caller) -> None:
+    """Count a request of a guest, or of somebody who is not signed in, by network address.
+
+    One request in 25 costs a call to the store, and none of an address that is refused. So a process lets through 24
+    requests more than the limit at the most.
+
+    Raises:
+        TooMany: the address has reached the limit; `retry_after` is the time until it may go on.
+    """
+    limit, who = GUEST_READING, name_of(caller)
+    with _lock:
+        held = _guests.setdefault(who, _Guests())
+        _guests.move_to_end(who)
+        if len(_guests) > _MOST_GUESTS:
+            _guests.popitem(last=False)
+        held.uncounted += 1
+        is_lot = held.uncounted >= LOT
+        if is_lot:
+            held.uncounted = 0
+    key = _key(limit, f"by {who}")
+    is_counted = is_lot and time.time() >= held.refused_until
+    if is_counted and attempts.count(key, limit.by_caller, limit.seconds, by=LOT) is None:
+        held.refused_until = time.time() + attempts.seconds_left(key)
+    left = math.ceil(held.refused_until - time.time())
+    if left > 0:
+        message = f"Too many requests without an account: {limit.by_caller} in {limit.seconds} s are allowed. Sign in."
+        raise TooMany(message, retry_after=left)
 
 
 def give_back(limit: Limit, caller: Caller) -> None:
@@ -81,7 +132,7 @@ def name_of(caller: Caller) -> str:
 
 def _count(limit: Limit, who: str, most: int) -> None:
     key = _key(limit, who)
-    if attempts.count(key, most, HOUR) is None:
+    if attempts.count(key, most, limit.seconds) is None:
         message = f"Too many requests of this kind ({limit.name}): {most} an hour are allowed."
         raise TooMany(message, retry_after=attempts.seconds_left(key))
 

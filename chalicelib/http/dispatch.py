@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from chalicelib.access import effective_permission, references, view_queries
+from chalicelib.access import effective_permission, rate_limits, references, view_queries
 from chalicelib.access.authentication import (
     Caller,
     WrongNetwork,
@@ -262,10 +262,15 @@ def _refuse() -> NoReturn:
 
 
 def _check_credential(operation: Operation, caller: Caller) -> None:
-    """Raise Forbidden where the caller's credential is not for the operation; URLs for guests live short."""
+    """Raise Forbidden where the caller's credential is not for the operation; URLs for guests live short.
+
+    Raises:
+        TooMany: too many requests of guests came from the network address.
+    """
     if caller.credential and caller.is_limited and not operation.takes(caller.credential):
         raise Forbidden(f"The credential of this request does not reach {operation.id}.")
     if caller.is_guest:
+        rate_limits.check_guest(caller)
         presigned.shorten(GUEST_SECONDS)
 
 

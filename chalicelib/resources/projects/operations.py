@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta
 
-from chalicelib.access import authentication, users
+from chalicelib.access import authentication, rate_limits, users
 from chalicelib.access.authentication import Caller
 from chalicelib.access.identities import public_projects
 from chalicelib.core.models.accounts import MEMBERSHIP, ORGANIZATION, Project, User
@@ -88,6 +88,8 @@ def list_projects(call: Call[None, ProjectQuery, None]) -> list[Project]:
 @OPERATIONS.get("/rest/PublicProjects", "GetPublicProjectList", needs=Permission.ANYONE)
 def list_public_projects(call: Call[None, PublicProjectsQuery, None]) -> list[PublicProject]:
     """The public projects that are listed, by id. Anybody may read them, without an account."""
+    if not call.caller.signed_in:
+        rate_limits.check_guest(call.caller)
     listed = public_projects.list_open(records.list_linked(PROJECT_RECORD, "public", "listed"))
     return [
         PublicProject(id=each.id, name=each.name, summary=each.summary, num_files=each.num_files)

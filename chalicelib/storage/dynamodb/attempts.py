@@ -19,14 +19,15 @@ from chalicelib.storage.dynamodb.tables import CounterRow
 from chalicelib.storage.dynamodb.transactions import Transaction
 
 
-def count(key: str, limit: int, seconds: int, *, extend: bool = False) -> int | None:
-    """Count one attempt.
+def count(key: str, limit: int, seconds: int, *, extend: bool = False, by: int = 1) -> int | None:
+    """Count one attempt, or several at once.
 
     Args:
         key: what is attempted.
         limit: attempts allowed per period.
         seconds: length of a period, from its first attempt, or with `extend` from its last one.
         extend: whether each attempt, refused or not, restarts the period.
+        by: how many attempts; the last one may be above the limit.
 
     Returns:
         the number of this attempt in its period, from 1; None where the limit was reached before.
@@ -39,11 +40,11 @@ def count(key: str, limit: int, seconds: int, *, extend: bool = False) -> int | 
         row = _row(key)
         ends = CounterRow.expires.set(now + seconds if extend else CounterRow.expires | (now + seconds))
         below_limit = CounterRow.pk.does_not_exist() | ((CounterRow.expires > now) & (CounterRow.n < limit))
-        if _update(row, [CounterRow.n.add(1), ends], below_limit):
+        if _update(row, [CounterRow.n.add(by), ends], below_limit):
             return int(row.n)
         over = CounterRow.expires <= now
-        if _update(row, [CounterRow.n.set(1), CounterRow.expires.set(now + seconds)], over):
-            return 1
+        if _update(row, [CounterRow.n.set(by), CounterRow.expires.set(now + seconds)], over):
+            return by
         at_limit = (CounterRow.expires > now) & (CounterRow.n >= limit)
         unchanged = CounterRow.expires.set(now + seconds if extend else CounterRow.expires)
         if _update(row, [unchanged], at_limit):
