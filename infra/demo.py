@@ -88,9 +88,10 @@ class Service:
 
 def main() -> None:
     """Fill the stack that `.limn/local.json` names, once."""
-    place = read_place(Path(os.environ.get("LIMN_HOME", ".")) / ".limn")
+    folder = Path(os.environ.get("LIMN_HOME", ".")) / ".limn"
+    place = read_place(folder)
     if not place.get("url") or not place.get("token"):
-        sys.exit("`.limn/local.json` does not say where the stack is. Start it with `make run`, which writes it.")
+        sys.exit(f"{folder / 'local.json'} does not say where the stack is. Start it with `make run`, which writes it.")
     service = Service(place["url"], place["token"])
     try:
         known = service.ask("GET", "Projects")

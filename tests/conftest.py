@@ -19,6 +19,7 @@ import pytest
 
 from chalicelib.settings import override
 from tests import chromium as chromium_of_the_machine
+from tests import foreign_dynamodb
 from tests.environment import VARIABLES
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ hypothesis.settings.register_profile("night", deadline=None, max_examples=500)
 hypothesis.settings.load_profile("commit")
 if os.environ.get("LIMN_STAGE", "local") == "local":  # another where the program of a test has deployed
     os.environ.update(VARIABLES)
+if foreign_dynamodb.is_named():
+    foreign_dynamodb.use()
 _names = itertools.count(1)
 
 
@@ -71,6 +74,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.slow)
+    if foreign_dynamodb.is_named():
+        foreign_dynamodb.skip_emulated(items)
     items.sort(key=lambda item: not item.path.relative_to(root).as_posix().startswith(LONGEST))
 
 

@@ -14,9 +14,12 @@ from urllib.parse import urlencode
 
 from infra.emulator import aws
 from infra.local.deploy import STAGE, deploy
+from tests import foreign_dynamodb
 from tests.environment import VARIABLES
 
 AWS = aws.start()
+if foreign_dynamodb.is_named():
+    foreign_dynamodb.remove_tables(aws.REGION)
 if os.environ.get("LIMN_STAGE", STAGE) == STAGE:  # another where a test's program has deployed: infra/whole_program.py
     _made = deploy(aws.REGION)
     assert _made == {name: VARIABLES[name] for name in _made}

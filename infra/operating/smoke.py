@@ -33,6 +33,10 @@ class Smoke:
 
     def run(self, organization: int) -> None:
         """Do all steps. Raises Broken."""
+        if not self._url.startswith(("http://", "https://")):
+            raise Broken(f"url: {self._url!r} is no address; give the output EndpointURL, https://…")
+        if not self._token:
+            raise Broken("LIMN_TOKEN is not set; give the token of a user who administers the organization.")
         began = time.monotonic()
         try:
             self._step("health", lambda: self._ask("GET", "HealthCheckFull"))
@@ -51,7 +55,9 @@ class Smoke:
         began = time.monotonic()
         try:
             found = act()
-        except (Broken, URLError, OSError, KeyError, ValueError) as failure:
+        except URLError as failure:
+            raise Broken(f"{name}: {self._url} does not answer: {failure.reason}") from failure
+        except (Broken, OSError, KeyError, ValueError) as failure:
             raise Broken(f"{name}: {failure}") from failure
         self._say(f"ok    {name:<10} {time.monotonic() - began:6.1f} s")
         return found

@@ -8,9 +8,20 @@ from infra import deploy
 from infra.operating.smoke import Broken, Smoke
 
 
-def test_a_service_that_does_not_answer_is_said_with_the_step(capsys):
+def test_a_service_that_does_not_answer_is_said_with_the_step(capsys, monkeypatch):
+    monkeypatch.setenv("LIMN_TOKEN", "any")
     assert deploy.main(["smoke", "http://127.0.0.1:9", "1"]) == 1
-    assert capsys.readouterr().err.startswith("health: ")
+    assert capsys.readouterr().err.startswith("health: http://127.0.0.1:9 does not answer: ")
+
+
+@pytest.mark.parametrize(
+    ("url", "token", "said"),
+    [("http://127.0.0.1:9", "", "LIMN_TOKEN is not set"), ("limn.example.org", "any", "url: ")],
+)
+def test_what_is_missing_is_said_before_anything_is_asked(capsys, monkeypatch, url, token, said):
+    monkeypatch.setenv("LIMN_TOKEN", token)
+    assert deploy.main(["smoke", url, "1"]) == 1
+    assert capsys.readouterr().err.startswith(said)
 
 
 def test_a_project_is_deleted_where_a_later_step_fails(monkeypatch):
@@ -24,5 +35,5 @@ def test_a_project_is_deleted_where_a_later_step_fails(monkeypatch):
 
     monkeypatch.setattr(Smoke, "_ask", answer)
     with pytest.raises(Broken, match="upload: POST MediaTypes: 500"):
-        Smoke("http://127.0.0.1:9", "", lambda _: None).run(1)
+        Smoke("http://127.0.0.1:9", "any", lambda _: None).run(1)
     assert asked[-1] == ("DELETE", "Project/7")

@@ -291,6 +291,7 @@ def test_a_log_that_reaches_further_than_its_counter_goes_on_after_its_last_comm
     assert [len(commit.changes) for commit in log.read_after(project, 0)] == [1] * 9
 
 
+@pytest.mark.emulated
 def test_every_64th_commit_notes_that_there_are_no_holes_before_it(project, monkeypatch):
     monkeypatch.setattr(log, "SETTLED_EVERY", 4)
     for _ in range(9):
@@ -301,6 +302,7 @@ def test_every_64th_commit_notes_that_there_are_no_holes_before_it(project, monk
     assert meter.total.calls == 2
 
 
+@pytest.mark.emulated
 def test_a_commit_takes_two_calls_and_three_units_beside_those_of_its_rows(project):
     make(project)
     number = ids.reserve(BOX)[0]
