@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -12,9 +13,11 @@ import typer
 
 from .. import failures
 from ..failures import Failure
+from ..mirrors.back import KINDS, Back
 from ..mirrors.bucket import Bucket
 from ..mirrors.folder import Folder
 from ..mirrors.mirror import Mirror, Place
+from ..uploads import Journal
 from .sessions import ProjectOption, Session
 
 
@@ -27,7 +30,14 @@ def mirror(
     version: Annotated[str | None, typer.Option(help="Annotations of this version only, by name or id.")] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Keep files of media that the project deleted.")] = False,
     every: Annotated[float, typer.Option(min=0, help="Seconds after which to do it again; 0: once.")] = 0,
-    parallel: Annotated[int, typer.Option(min=1, max=32, help="Downloads at once.")] = 4,
+    parallel: Annotated[int, typer.Option(min=1, max=32, help="Downloads or uploads at once.")] = 4,
+    back: Annotated[
+        bool, typer.Option("--back", help="Tell which new files and changed rows of a folder the project would get.")
+    ] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="With --back: send them.")] = False,
+    delete: Annotated[
+        bool, typer.Option("--delete", help="With --back: delete annotations that are no more in the folder.")
+    ] = False,
 ) -> None:
     """Bring a folder or bucket up to date with a project: files of media, and annotations as JSON lines.
 
@@ -42,6 +52,15 @@ def mirror(
         if chosen is None:
             names = ", ".join(each["name"] for each in known)
             raise Failure(f"--version: the project has no version {version!r}; it has {names}.")
+    if back:
+        if to.startswith("s3://"):
+            raise Failure("--back goes with folders. Objects of a bucket come by a bucket source.", failures.USAGE)
+        job = partial(Back, client, number, version=chosen, parallel=parallel)
+        _back(session, job, Folder(Path(to)), apply=apply, delete=delete)
+    elif apply or delete:
+        raise Failure("--apply and --delete go with --back.", failures.USAGE)
+    if back and not apply:
+        return
     place: Place = Bucket(to) if to.startswith("s3://") else Folder(Path(to))
     while True:
         with session.output.transfer() as progress:
@@ -57,3 +76,32 @@ def mirror(
         time.sleep(every)
     if done.failed:
         raise typer.Exit(failures.INCOMPLETE)
+
+
+def _back(
+    session: Session, job: Callable[[Folder, Journal], Back], folder: Folder, *, apply: bool, delete: bool
+) -> None:
+    """Carry what was changed in a folder back to its project, or tell what would be. What was refused ends it."""
+    journal = Journal()
+    try:
+        with session.output.transfer() as progress:
+            bar = progress.add_task("back", total=None)
+            done = job(folder, journal).run(apply=apply, delete=delete, advance=partial(progress.advance, bar))
+    finally:
+        journal.close()
+    did = "sent" if apply else "would be sent"
+    counts = (
+        f"{len(done.files)} new files",
+        *(
+            f"{number} {kind} {word}"
+            for word in ("created", "updated", "deleted", "missing")
+            for kind, number in getattr(done, word).items()
+            if number
+        ),
+    )
+    lines = [f"{did}: {', '.join(counts)}", *(f"{what}: {reason}" for what, reason in done.refused)]
+    session.output.result(asdict(done), "\n".join(lines))
+    if done.refused:
+        raise typer.Exit(failures.INCOMPLETE)
+    if apply:
+        folder.accept(f"{kind}.jsonl" for kind in KINDS)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import filecmp
+import shutil
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,6 +17,8 @@ from ..failures import NO_CONNECTION, Failure
 from .mirror import MEDIA, TRIES, Advance, Row, mark_of, name_of, url_of
 
 STATE = ".limn-mirror.sqlite"
+BASE = ".limn-base"
+"""Where each file of rows lies as the mirror wrote it."""
 _BLOCK = 1024 * 1024
 
 
@@ -82,11 +86,48 @@ class Folder:
         self._state.execute("DELETE FROM files WHERE media = ?", (media,))
 
     def write(self, name: str, lines: Iterator[str]) -> None:
-        """See `Place`."""
-        part = self._path / f".{name}.part"
+        """See `Place`. Raises Failure where the file was changed here: its changes would be lost."""
+        place, base = self._path / name, self._path / BASE / name
+        part, next_base = self._path / f".{name}.part", self._path / BASE / f"{name}.part"
+        base.parent.mkdir(exist_ok=True)
+        # A run that died before its last step wrote the file, and not the base yet.
+        if place.exists() and base.exists() and not any(_is_same(place, each) for each in (base, next_base)):
+            raise Failure(f"{place} was changed. Send it by --back --apply, or delete it to leave its changes.")
         with part.open("w", encoding="utf-8") as file:
             file.writelines(lines)
-        part.replace(self._path / name)
+        shutil.copyfile(part, next_base)
+        part.replace(place)
+        next_base.replace(base)
+
+    def accept(self, names: Iterable[str]) -> None:
+        """Let files of rows be written again that were changed here, after their changes were sent."""
+        for name in names:
+            (self._path / name).unlink(missing_ok=True)
+
+    def others(self) -> list[Path]:
+        """The files beside those that the mirror stored, in the order of their names."""
+        ours = {path for path, *_ in self._known.values()}
+        found = sorted((self._path / MEDIA).iterdir())
+        return [each for each in found if each.is_file() and each.name[0] != "." and f"{MEDIA}/{each.name}" not in ours]
+
+    def read(self, name: str) -> Iterator[str]:
+        """The lines of a file of rows."""
+        return self._lines(self._path / name)
+
+    def base(self, name: str) -> Iterator[str]:
+        """The lines of a file of rows as the mirror wrote it."""
+        return self._lines(self._path / BASE / name)
+
+    def _lines(self, path: Path) -> Iterator[str]:
+        try:
+            with path.open(encoding="utf-8") as file:
+                yield from file
+        except FileNotFoundError:
+            raise Failure(f"{path} does not exist. Run this first: limn mirror {self._path}") from None
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return other.exists() and filecmp.cmp(one, other, shallow=False)
 
 
 def _stream(client: Client, url: str, part: Path, have: int, advance: Advance) -> int:
