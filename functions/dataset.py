@@ -19,6 +19,9 @@ from chalicelib.resources.quality.messages import MakeQualityReport
 from chalicelib.resources.tasks.messages import ScoreTask
 from functions.worker import Delivery, worker
 
+_RESERVE = 180
+"""Seconds of an invocation in which no further media is compared: to end a report, or to keep what was found."""
+
 
 def _plan(message: PlanExport, delivery: Delivery) -> None:
     """The message is sent before its record is stored, so that no crash leaves objects without record."""
@@ -39,9 +42,9 @@ def _run_part(message: RunImportPart, _: Delivery) -> None:
 
 
 def _make_report(message: MakeQualityReport, delivery: Delivery) -> None:
-    """The message is sent before its record is stored, so that no crash can lose it."""
+    """The first round is sent before its record is stored, so that no crash can lose it."""
     with delivery.waiting():
-        quality_service.make(message.uid)
+        quality_service.make(message.uid, message.round, lambda: delivery.seconds_left() > _RESERVE)
 
 
 def _run_consensus(message: MakeConsensus, delivery: Delivery) -> None:

@@ -2011,6 +2011,7 @@ class QualityReport(TypedDict, total=False):
     message: str
     created_datetime: Required[str]
     spec: Required[QualityReportSpec]
+    compared: int
     results: list[dict[str, Any]] | None
     alpha: float | None
     alpha_interval: list[float] | None

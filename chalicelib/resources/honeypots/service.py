@@ -22,7 +22,7 @@ from chalicelib.resources.honeypots.schemas import HoneypotScoreQuery
 from chalicelib.resources.notifications import service as notifications_service
 from chalicelib.resources.quality import service as quality_service
 from chalicelib.resources.quality import shapes
-from chalicelib.resources.quality.comparison import Rules, compare
+from chalicelib.resources.quality.comparison import Findings, Rules, compare
 from chalicelib.resources.quality.metrics import Tally
 from chalicelib.resources.quality.schemas import QualityReportSpec
 from chalicelib.resources.tasks import honeypots, leases
@@ -81,8 +81,9 @@ def compare_with_reference(spec: HoneypotSpec, task: Task) -> Tally:
     )
     rules = Rules(threshold=spec.iou, reach=spec.distance, class_aware=spec.class_aware)
     layers = (spec.reference, task.version or 0)
-    ((found,), _, _) = compare(rows, layers, [layers], rules)
-    return found.overall
+    found = Findings.begin([layers], rules)
+    compare(found, rows, layers, rules)
+    return found.pairs[0].overall
 
 
 def _add(score: HoneypotScore, result: HoneypotResult, spec: HoneypotSpec) -> HoneypotScore:

@@ -6,6 +6,7 @@ from chalicelib.queues.base import Message
 
 
 class MakeQualityReport(Message, frozen=True, kw_only=True, tag="quality.report.1"):
-    """Compute a report. It is sent before its record is stored. Queue: dataset."""
+    """Compute a round of a report. The first is sent before its record is stored. Queue: dataset."""
 
     uid: str
+    round: int = 0

@@ -14,6 +14,8 @@ from typing import Any
 
 SAMPLES = 400
 """Resamples of an interval."""
+Table = Mapping[tuple[Any, Any], float]
+"""How often two values meet in units."""
 
 
 @dataclass(slots=True)
@@ -54,7 +56,11 @@ def _part(part: float, whole: float) -> float | None:
 class Confusion:
     """How often a class of the reference met a class of the other layer. None stands for no partner."""
 
-    counts: Counter[tuple[str | None, str | None]] = field(default_factory=Counter)
+    counts: dict[tuple[str | None, str | None], int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Count pairs that are not there from 0, after decoding, too."""
+        self.counts = Counter(self.counts)
 
     def labels(self) -> list[str]:
         """All classes, in alphabetical order."""
@@ -94,20 +100,11 @@ def alpha(units: Iterable[Sequence[Hashable]]) -> float | None:
     Returns:
         1 for agreement, 0 for chance; None where fewer than two values occur.
     """
-    coincidences: defaultdict[tuple[Hashable, Hashable], float] = defaultdict(float)
-    for values in units:
-        number = len(values)
-        if number < 2:  # noqa: PLR2004 a pair
-            continue
-        counts = Counter(values)
-        for one, of_one in counts.items():
-            for two, of_two in counts.items():
-                pairs = of_one * (of_two - (one == two))
-                coincidences[one, two] += pairs / (number - 1)
-    return _alpha_of(coincidences)
+    return alpha_of(table_of(units))
 
 
-def _alpha_of(coincidences: Mapping[tuple[Hashable, Hashable], float]) -> float | None:
+def alpha_of(coincidences: Table) -> float | None:
+    """Krippendorff's alpha of coincidences of values."""
     totals: defaultdict[Hashable, float] = defaultdict(float)
     for (one, _), number in coincidences.items():
         totals[one] += number
@@ -119,17 +116,14 @@ def _alpha_of(coincidences: Mapping[tuple[Hashable, Hashable], float]) -> float 
     return 1 - (whole - 1) * observed / expected
 
 
-def alpha_interval(
-    units_of: Mapping[int, Sequence[Sequence[Hashable]]], seed: int = 0, share: float = 0.95
-) -> tuple[float, float] | None:
+def alpha_interval(tables: Sequence[Table], seed: int = 0, share: float = 0.95) -> tuple[float, float] | None:
     """A bootstrap interval of alpha: media are drawn with replacement, as their units depend on each other.
 
     Args:
-        units_of: media → its units.
+        tables: the coincidences of each media, or of some media together.
         seed: of the random numbers, so that a report can be repeated.
         share: the part of the resamples inside.
     """
-    tables = [_table_of(units) for units in units_of.values()]
     if len(tables) < 2:  # noqa: PLR2004 nothing to draw from
         return None
     source = random.Random(seed)  # noqa: S311 not for secrets
@@ -138,7 +132,7 @@ def alpha_interval(
         total: Counter[tuple[Hashable, Hashable]] = Counter()
         for table in source.choices(tables, k=len(tables)):
             total.update(table)
-        if (value := _alpha_of(total)) is not None:
+        if (value := alpha_of(total)) is not None:
             found.append(value)
     if not found:
         return None
@@ -147,9 +141,12 @@ def alpha_interval(
     return found[int(edge * len(found))], found[min(len(found) - 1, int((1 - edge) * len(found)))]
 
 
-def _table_of(units: Iterable[Sequence[Hashable]]) -> Counter[tuple[Hashable, Hashable]]:
-    table: Counter[tuple[Hashable, Hashable]] = Counter()
+def table_of(units: Iterable[Sequence[Hashable]]) -> Counter[tuple[Any, Any]]:
+    """How often values meet in units, each pair weighed by 1 / (values of its unit - 1)."""
+    table: Counter[tuple[Any, Any]] = Counter()
     for values in units:
+        if len(values) < 2:  # noqa: PLR2004 a pair
+            continue
         counts = Counter(values)
         for one, of_one in counts.items():
             for two, of_two in counts.items():

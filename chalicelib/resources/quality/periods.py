@@ -62,7 +62,7 @@ def result_of(confusion: Confusion) -> dict[str, Any] | None:
         )
     same = sum(count for (one, two), count in counts.items() if one == two)
     return {
-        "agreement": same / counts.total(),
+        "agreement": same / sum(counts.values()),
         "kappa": confusion.kappa(),
         "classes": classes,
         "confusion": {"labels": confusion.labels(), "matrix": confusion.matrix()},

@@ -44,7 +44,7 @@ class QualityReportSpec(Resource, kw_only=True):
 class QualityReport(Resource, kw_only=True):
     """A report of how far layers agree."""
 
-    hidden: ClassVar = frozenset({"user"})
+    hidden: ClassVar = frozenset({"user", "round"})
 
     uid: str
     id: str
@@ -54,6 +54,9 @@ class QualityReport(Resource, kw_only=True):
     message: Annotated[str, Meta(description="Why it failed.")] = ""
     created_datetime: Timestamp
     spec: QualityReportSpec
+    round: int = 0
+    """How many rounds are done."""
+    compared: Annotated[int, Meta(description="Number of shapes compared so far; a large report takes rounds.")] = 0
     results: Annotated[
         list[dict[str, Any]] | None,
         Meta(
@@ -65,7 +68,7 @@ class QualityReport(Resource, kw_only=True):
                 "`tracks` with `hota`, `detection`, `association`, `localization`, `idf1`; `states`, by frames, with "
                 "`agreement`, `kappa`, `classes`, `confusion`; "
                 "`conflicts` with `kind`, `media`, `frame`, `reference_id`, `id`, `user`, and the `row` and `column` "
-                "of `confusion` that counts them; `conflict_count`."
+                "of `confusion` that counts them; `conflict_count`; `media_count`."
             )
         ),
     ] = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -14,6 +14,8 @@ import msgspec
 from chalicelib.access import view_queries
 from chalicelib.access.background import scope_of
 from chalicelib.access.scope import Scope
+from chalicelib.core.keys import object_keys
+from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.definitions import VERSION, Definitions, StateType
 from chalicelib.core.resource import now
@@ -22,23 +24,23 @@ from chalicelib.query.operators import Op
 from chalicelib.query.parsers import filters
 from chalicelib.query.parsers.addresses import parse_address
 from chalicelib.query.parsers.parameters import LocalizationQuery, StateQuery
-from chalicelib.query.tree import Query, Test, both
+from chalicelib.query.tree import Query, Related, Test, Tree, both
 from chalicelib.queues import send
 from chalicelib.resources.quality import shapes
-from chalicelib.resources.quality.comparison import Rules, compare
+from chalicelib.resources.quality.comparison import Comparison, Findings, Rules, compare
 from chalicelib.resources.quality.matching import Shape
 from chalicelib.resources.quality.messages import MakeQualityReport
-from chalicelib.resources.quality.metrics import Confusion
-from chalicelib.resources.quality.periods import compare_periods, periods_of, result_of
+from chalicelib.resources.quality.periods import compare_periods, periods_of
 from chalicelib.resources.quality.schemas import QUALITY_REPORT, QualityReport, QualityReportSpec
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, limits, records
 from chalicelib.storage.dynamodb.progress import outcomes
+from chalicelib.storage.objects import objects
 
-MOST_SHAPES = 2_000_000
-"""Shapes of one report: what the function of datasets compares within its time."""
-MOST_MEDIA = 1_000
-"""Media that a report lists, of all pairs of layers together."""
+MOST_SHAPES = 20_000_000
+"""Shapes of one report, compared in rounds."""
+SHAPES_A_ROUND = 400_000
+"""Shapes after which a round ends with its media: some 10 s of boxes, minutes of polygons."""
 
 
 class _StateRow(msgspec.Struct):
@@ -119,39 +121,104 @@ def query_of(spec: QualityReportSpec) -> Query:
     return replace(found, where=both(found.where, *narrowed))
 
 
-def make(uid: str) -> None:
-    """Compute a report. A repetition after a crash computes it again, with the same result for the same rows.
+def make(uid: str, number: int, has_time: Callable[[], bool] = lambda: True) -> None:
+    """Compute a round of a report, and send the next round; a round that is done sends the next only.
+
+    What was found of the media before is an object for each round, which names its last media itself: a repetition
+    after a crash begins from the same, so that nothing counts twice.
+
+    Args:
+        uid: the report.
+        number: of the round, from 0.
+        has_time: whether another media may be compared; asked after each.
 
     Raises:
         NotFound: there is no such report: it is not stored yet, or deleted.
+        Forbidden: its user may no longer see the project.
     """
     report = records.get(QUALITY_REPORT, uid)
     if report.is_finished:
         return
-    records.edit(QUALITY_REPORT, uid, lambda found: msgspec.structs.replace(found, status="running"))
-    scope = scope_of(report.user, report.project, "report")
-    spec, layers = report.spec, layers_of(report.spec)
-    pairs = list(combinations(layers, 2))
+    if report.round == number:
+        report = records.edit(QUALITY_REPORT, uid, lambda now: msgspec.structs.replace(now, status="running"))
+        found = _read_findings(report)
+        if _compare_media(report, found, has_time):
+            _finish(report, found)
+            return
+        objects.write(_place_of(report, number + 1), msgspec.msgpack.encode(found))
+        report = records.edit(QUALITY_REPORT, uid, lambda now: _advance(now, number, found.shapes))
+    send(settings().dataset_queue_url, MakeQualityReport(uid=uid, round=report.round))
+
+
+def _place_of(report: QualityReport, number: int) -> ObjectKey:
+    """The object of what was found before a round; it expires with the objects of exports."""
+    return object_keys.exports_prefix(report.project, report.uid) + f"rounds/{number:06d}"
+
+
+def _read_findings(report: QualityReport) -> Findings:
+    if not report.round:
+        return Findings.begin(_pairs_of(report.spec), _rules_of(report.spec))
+    return msgspec.msgpack.decode(objects.read(_place_of(report, report.round)), type=Findings)
+
+
+def _advance(report: QualityReport, number: int, shapes_so_far: int) -> QualityReport | None:
+    if report.round != number or report.is_finished:
+        return None
+    return msgspec.structs.replace(report, round=number + 1, compared=shapes_so_far)
+
+
+def _pairs_of(spec: QualityReportSpec) -> list[tuple[int, int]]:
     if spec.reference is not None:
-        pairs = [(spec.reference, each) for each in spec.versions]
-    rules = Rules(threshold=spec.iou, reach=spec.distance, class_aware=spec.class_aware)
-    states = list(_states(report, scope))
+        return [(spec.reference, each) for each in spec.versions]
+    return list(combinations(spec.versions, 2))
+
+
+def _rules_of(spec: QualityReportSpec) -> Rules:
+    return Rules(threshold=spec.iou, reach=spec.distance, class_aware=spec.class_aware)
+
+
+def _compare_media(report: QualityReport, found: Findings, has_time: Callable[[], bool]) -> bool:
+    """Compare the media after the last ones, up to `SHAPES_A_ROUND` or while there is time; whether none is left."""
+    scope, spec, first = scope_of(report.user, report.project, "report"), report.spec, found.after
+    last = _last_of_round(report, scope, first)
+    span = [Test("media", Op.GT, first), *([] if last is None else [Test("media", Op.LTE, last)])]
+    states = list(_states(report, scope, first, last))
     track_of = {number: state.id for state in states for number in state.localizations}
-    found, agreement, interval = compare(_rows(report, scope, track_of), layers, pairs, rules)
-    results = [comparison.result() for comparison in found]
-    for result, (one, two) in zip(results, pairs, strict=True):
-        result["states"] = _in_time(report, states, one, two)
-    for result in results:
-        result["media_count"] = len(result["media"])
-        result["media"] = sorted(result["media"], key=lambda each: each["f1"] or 0)[: MOST_MEDIA // len(results)]
+    rows = _rows(report, scope, span, track_of)
+    is_whole = compare(found, rows, layers_of(spec), _rules_of(spec), is_enough=lambda: not has_time())
+    if is_whole and last is not None:
+        found.after = last
+    end = None if is_whole and last is None else found.after
+    there = [state for state in states if first < state.media[0] and (end is None or state.media[0] <= end)]
+    for comparison in found.pairs:
+        _compare_states(report, there, comparison)
+    return end is None
+
+
+def _last_of_round(report: QualityReport, scope: Scope, first: int) -> int | None:
+    """The last media of a round that begins after a media; None for all that are left."""
+    query, count = query_of(report.spec), 0
+    query = replace(query, where=both(query.where, Test("media", Op.GT, first)), merge=False)
+    media = view_queries.tally(view_queries.current(report.project), query, scope, "media")
+    for number, shapes_on_it in media[:-1]:
+        count += shapes_on_it
+        if count >= SHAPES_A_ROUND:
+            return int(number)
+    return None
+
+
+def _finish(report: QualityReport, found: Findings) -> None:
+    interval = found.alpha_interval()
     outcomes.end(
         QUALITY_REPORT,
-        uid,
+        report.uid,
         status="succeeded",
-        results=results,
-        alpha=agreement,
+        results=[comparison.result() for comparison in found.pairs],
+        compared=found.shapes,
+        alpha=found.alpha(),
         alpha_interval=interval and list(interval),
     )
+    objects.remove(_place_of(report, number) for number in range(1, report.round + 1))
 
 
 def fail(uid: str, reason: Exception) -> None:
@@ -169,10 +236,11 @@ def without_results(report: QualityReport) -> QualityReport:
     return msgspec.structs.replace(report, results=None)
 
 
-def _states(report: QualityReport, scope: Scope) -> Iterator[_StateRow]:
-    """The tracks of the layers, and their states of frames."""
+def _states(report: QualityReport, scope: Scope, first: int, last: int | None) -> Iterator[_StateRow]:
+    """The tracks of the layers, and their states of frames, on media after one, up to another."""
     spec = report.spec
-    narrowed = [Test("version", Op.IN, tuple(layers_of(spec)))]
+    span = both(Test("id", Op.GT, first), *([] if last is None else [Test("id", Op.LTE, last)]))
+    narrowed: list[Tree] = [Test("version", Op.IN, tuple(layers_of(spec))), Related(Kind.MEDIA, span)]
     if spec.media_ids is not None:
         narrowed.append(Test("media", Op.OVERLAPS, tuple(dict.fromkeys(spec.media_ids))))
     found = filters.parse(Kind.STATE, StateQuery())
@@ -181,8 +249,8 @@ def _states(report: QualityReport, scope: Scope) -> Iterator[_StateRow]:
         yield _decode_state(document)
 
 
-def _in_time(report: QualityReport, states: list[_StateRow], one: int, two: int) -> dict[str, Any] | None:
-    """How far the states of frames of two layers agree, by frames; each type is compared with itself."""
+def _compare_states(report: QualityReport, states: list[_StateRow], comparison: Comparison) -> None:
+    """Count how far the states of frames of two layers agree, by frames; each type is compared with itself."""
     known = view_queries.current(report.project).definitions.types(Kind.STATE)
     kinds = {n: each for n, each in known.items() if isinstance(each, StateType) and each.association == "Frame"}
     starts: defaultdict[tuple[int, int], defaultdict[int, list[tuple[int, str]]]] = defaultdict(
@@ -194,15 +262,20 @@ def _in_time(report: QualityReport, states: list[_StateRow], one: int, two: int)
             starts[state.media[0], state.type][state.version].append((state.frame, label))
     frames = entities.many(Kind.MEDIA, {media for media, _ in starts})
     lengths = {media: getattr(stored.entity, "num_frames", None) or 0 for media, stored in frames.items()}
-    confusion = Confusion()
     for (media, kind), of in starts.items():
         holds = kinds[kind].interpolation == "latest"
-        ours, theirs = (periods_of(of[version], lengths.get(media, 0), holds=holds) for version in (one, two))
-        compare_periods(confusion, ours, theirs)
-    return result_of(confusion)
+        ours, theirs = (
+            periods_of(of[version], lengths.get(media, 0), holds=holds)
+            for version in (comparison.reference, comparison.version)
+        )
+        compare_periods(comparison.states, ours, theirs)
 
 
-def _rows(report: QualityReport, scope: Scope, track_of: dict[int, int]) -> Iterator[tuple[int, int, int, Shape]]:
-    for row, shape in shapes.rows(report.project, query_of(report.spec), scope, report.spec.class_attribute):
+def _rows(
+    report: QualityReport, scope: Scope, span: Sequence[Tree], track_of: dict[int, int]
+) -> Iterator[tuple[int, int, int, Shape]]:
+    query = query_of(report.spec)
+    query = replace(query, where=both(query.where, *span))
+    for row, shape in shapes.rows(report.project, query, scope, report.spec.class_attribute):
         shape.track = track_of.get(row.id)
         yield row.media, row.frame, row.version, shape

@@ -41,13 +41,18 @@ class TrackAgreement:
     same: float = 0.0
     at: list[_AtThreshold] = field(default_factory=lambda: [_AtThreshold() for _ in THRESHOLDS])
     _frames: list[Edges] = field(default_factory=list)
-    _lengths: tuple[Counter[int], Counter[int]] = field(default_factory=lambda: (Counter(), Counter()))
+    _lengths: tuple[dict[int, int], dict[int, int]] = field(default_factory=lambda: ({}, {}))
+
+    def __post_init__(self) -> None:
+        """Count the frames of tracks anew, for the first media and after decoding."""
+        self._frames, self._lengths = [], (Counter(), Counter())
 
     def add(self, ours: Sequence[Shape], theirs: Sequence[Shape]) -> None:
         """Take in the shapes of a frame that belong to tracks; of a track one for each frame."""
         first, second = _by_track(ours), _by_track(theirs)
-        self._lengths[0].update(first.keys())
-        self._lengths[1].update(second.keys())
+        for lengths, tracks in zip(self._lengths, (first, second), strict=True):
+            for track in tracks:
+                lengths[track] += 1
         edges: Edges = {}
         for track, shape in first.items():
             found = {other: similarity(shape, each, self.reach) for other, each in second.items()}
@@ -59,14 +64,14 @@ class TrackAgreement:
     def end_media(self) -> None:
         """Count the frames of a media. Tracks lie within one media, so its sums are independent of those of others."""
         ours, theirs = self._lengths
-        self.reference += ours.total()
-        self.other += theirs.total()
+        self.reference += sum(ours.values())
+        self.other += sum(theirs.values())
         if self._frames:
             self._associate(ours, theirs)
             self._identify()
         self._frames, self._lengths = [], (Counter(), Counter())
 
-    def _associate(self, ours: Counter[int], theirs: Counter[int]) -> None:
+    def _associate(self, ours: dict[int, int], theirs: dict[int, int]) -> None:
         shared = _shared_frames(self._frames)
         aligned = {pair: value / (ours[pair[0]] + theirs[pair[1]] - value) for pair, value in shared.items()}
         counts: list[Counter[tuple[int, int]]] = [Counter() for _ in THRESHOLDS]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from chalicelib.resources.quality.comparison import Rules, compare
+from chalicelib.resources.quality.comparison import Findings, Rules, compare
 from chalicelib.resources.quality.matching import Shape, similarity
 from chalicelib.resources.quality.tracks import TrackAgreement
 
@@ -56,8 +56,10 @@ def box(number, left, top, label, track=None):
 
 
 def compared(world, **rules):
-    ((found,), alpha, _) = compare(world.rows, [1, 2], [(1, 2)], replace(RULES, **rules))
-    return found, alpha
+    rules = replace(RULES, **rules)
+    found = Findings.begin([(1, 2)], rules)
+    compare(found, world.rows, [1, 2], rules)
+    return found.pairs[0], found.alpha()
 
 
 @pytest.mark.parametrize("seed", SEEDS)

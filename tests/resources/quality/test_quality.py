@@ -70,7 +70,7 @@ class TestMeasures:
 
     def test_the_interval_of_alpha_holds_it(self):
         units = {media: [["a", "a"], ["b", "b"], ["a", "b" if media % 3 else "a"]] for media in range(30)}
-        low, high = metrics.alpha_interval(units)
+        low, high = metrics.alpha_interval([metrics.table_of(each) for each in units.values()])
         assert low <= metrics.alpha([unit for each in units.values() for unit in each]) <= high
 
 
