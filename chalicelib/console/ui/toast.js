@@ -60,9 +60,17 @@ export function Toasts() {
   const list = useRef(/** @type {HTMLElement | null} */ (null));
   const all = shown.value;
   useLayoutEffect(() => {
-    list.current?.hidePopover?.();
-    if (all.length) list.current?.showPopover?.();
-    putBeside(/** @type {HTMLElement} */ (list.current));
+    const element = /** @type {HTMLElement} */ (list.current);
+    const put = () => putBeside(element);
+    element.hidePopover?.();
+    if (all.length) element.showPopover?.();
+    put();
+    // the picture moves with the window
+    const stage = document.querySelector(".stage");
+    if (!all.length || !stage) return undefined;
+    const watch = new ResizeObserver(put);
+    watch.observe(stage);
+    return () => watch.disconnect();
   }, [all]);
   return html`<div class="toasts" role="status" aria-live="polite" popover="manual" ref=${list}>${all.map(
     (each) => html`
@@ -78,9 +86,10 @@ export function Toasts() {
   )}</div>`;
 }
 
-/** Where a picture is worked on, within its upper edge: nothing of panel, tools and transport is covered. @param {HTMLElement} list */
+/** Where a picture is worked on, within its upper edge: nothing of panel, tools and transport is covered, and the pointer goes through to the picture. @param {HTMLElement} list */
 function putBeside(list) {
   const stage = document.querySelector(".stage")?.getBoundingClientRect();
+  list.classList.toggle("over-picture", Boolean(stage));
   list.style.inset = stage ? `${stage.top + MARGIN}px auto auto ${stage.left + MARGIN}px` : "";
   list.style.maxWidth = stage ? `${stage.width - 2 * MARGIN}px` : "";
 }

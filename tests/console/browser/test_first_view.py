@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 
+import pytest
 import requests
 from playwright.sync_api import expect
+
+from tests.console.browser.conftest import window
 
 BUSY = 1.0
 """Seconds of the processor that the browser's main thread may take for the first view. The budget is 1.5 s in all."""
@@ -74,3 +77,20 @@ def test_the_first_view_is_small_and_takes_little_time(page):
     assert len(own) > 20
     assert sum(own.values()) < 300_000
     assert busy < BUSY, f"the first view takes {busy:.2f} s of the browser's processor"
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "de-DE", "es-ES"])
+def test_every_tab_of_a_project_is_in_sight_in_narrow_windows(browser, stack, dive, locale):
+    narrow = window(browser, stack, locale)
+    stack.sign_in(narrow, stack.token)
+    page = narrow.new_page()
+    page.goto(f"/#/projects/{dive.project}/manage/types")
+    tabs = page.locator(".bar nav a")
+    for width in (768, 1000, 1250, 1260, 1280, 1440):
+        page.set_viewport_size({"width": width, "height": 720})
+        expect(tabs.last).to_be_visible()
+        bar, last = page.locator(".bar nav").bounding_box(), tabs.last.bounding_box()
+        assert last["x"] + last["width"] <= bar["x"] + bar["width"] + 1, f"{width} pixels"
+        expect(page.locator(".bar .avatar").first).to_be_in_viewport(ratio=1)
+    assert all(tabs.nth(at).get_attribute("title") for at in range(tabs.count()))
+    narrow.close()

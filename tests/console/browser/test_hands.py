@@ -90,6 +90,28 @@ def test_moves_by_keys_that_were_begun_apart_are_undone_apart(screen, dive):
     assert 0.1 < middle["x"] < end["x"]
 
 
+def test_one_draws_below_a_message_which_stays_in_the_picture(screen, dive):
+    screen.open(5)
+    screen.press("Control+v")
+    message = screen.page.locator(".toast")
+    expect(message).to_be_visible()
+    place, picture = message.bounding_box(), screen.page.locator("canvas.picture").bounding_box()
+    x, y = place["x"] + 60, place["y"] + place["height"] / 2
+    screen.press("1")
+    screen.page.mouse.move(max(x, picture["x"] + 10), y)
+    screen.page.mouse.down()
+    screen.page.mouse.move(picture["x"] + picture["width"] / 2, y + 200, steps=3)
+    screen.page.mouse.up()
+    screen.saved()
+    assert len(dive.boxes()) == 1
+    screen.press("Control+z")
+    screen.page.set_viewport_size({"width": 800, "height": 900})
+    inner, outer = (screen.page.locator(each).bounding_box() for each in (".toasts", ".stage"))
+    assert outer["y"] <= inner["y"]
+    assert inner["x"] + inner["width"] <= outer["x"] + outer["width"]
+    message.last.get_by_role("button", name="Close").click()
+
+
 def test_values_are_set_on_all_that_is_selected(screen, dive):
     dive.api.create(f"Localizations/{dive.project}", [dive.box(5, x=0.1), dive.box(5, x=0.6)])
     screen.open(5)
