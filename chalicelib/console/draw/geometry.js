@@ -71,6 +71,7 @@ const TURN_REACH = 26;
 
 /**
  * The points by which a shape is changed: a box has eight, named by compass, and one that turns it; holes have `hole.point`.
+ * A box with a mask has none: pixels of a box of another size would be others.
  * @param {Kind} kind @param {Shape} shape @param {Size} size @param {boolean} [isTurned] whether its type allows an angle @returns {Handle[]}
  */
 export function handlesOf(kind, shape, size, isTurned = false) {
@@ -82,6 +83,7 @@ export function handlesOf(kind, shape, size, isTurned = false) {
     );
     return [...outer.filter((_, at) => isThere(shape, at)), ...inner];
   }
+  if (shape.mask) return [];
   const [nw, ne, se, sw] = turnedIn(shape, size);
   const middle = (/** @type {Point} */ a, /** @type {Point} */ b, /** @type {string} */ name) => ({
     x: (a.x + b.x) / 2,
@@ -99,7 +101,7 @@ export function handlesOf(kind, shape, size, isTurned = false) {
     middle(ne, se, "e"),
     middle(se, sw, "s"),
     middle(sw, nw, "w"),
-    ...(isTurned && !shape.mask
+    ...(isTurned
       ? [
           {
             x: top.x + (TURN_REACH * Math.sin(turn)) / size.width,
@@ -203,18 +205,17 @@ function reshapedBox(shape, handle, to, size, isSnapped) {
     { x: centre.x - half.x, y: centre.y - half.y },
     { x: centre.x + half.x, y: centre.y + half.y },
   ];
-  // pixels of a box of another size would be others
-  return { ...fromPoints("box", corners), ...refinedBy(shape, ["mask"]) };
+  return { ...fromPoints("box", corners), ...refinedBy(shape) };
 }
 
-/** A shape larger or smaller by its lower right end. @param {Kind} kind @param {Shape} shape @param {number} dx @param {number} dy @returns {Shape} */
+/** A shape larger or smaller by its lower right end; one with a mask as it is. @param {Kind} kind @param {Shape} shape @param {number} dx @param {number} dy @returns {Shape} */
 export function resized(kind, shape, dx, dy) {
-  if (kind === "dot") return shape;
+  if (kind === "dot" || shape.mask) return shape;
   const points = pointsOf(kind, shape);
   const last = kind === "box" ? 2 : points.length - 1;
   points[last] = { x: points[last].x + dx, y: points[last].y + dy };
   const made = fromPoints(kind, kind === "box" ? [points[0], points[2]] : points);
-  return { ...made, ...refinedBy(shape, ["mask"]) };
+  return { ...made, ...refinedBy(shape) };
 }
 
 /** A shape in the middle of the picture, for those who draw by keyboard. @param {Kind} kind @param {number} [corners] of a skeleton @returns {Shape} */

@@ -50,7 +50,11 @@ export function Frame({ children }) {
         open &&
         html`<a class="crumb" title=${open.name} href=${link(`/projects/${open.id}`)}><span class="cut">${open.name}</span></a>
         <nav aria-label=${text.project}>${TABS.filter(([name]) => visible(name)).map(
-          ([name, rest, icon]) => html`<a key=${name} title=${text.tabs[name]} href=${link(`/projects/${open.id}${rest}`)}
+          ([
+            name,
+            rest,
+            icon,
+          ]) => html`<a key=${name} title=${text.tabs[name]} href=${link(`/projects/${open.id}${rest}`)}
           aria-current=${view?.tab === name ? "page" : undefined}><${Icon} name=${icon} /><span>${text.tabs[name]}</span></a>`,
         )}</nav>`
       }

@@ -1,4 +1,4 @@
-"""Refined shapes that are copied in Chromium: beside themselves, and onto media of another size."""
+"""Masks in Chromium that are copied, moved and resized: beside themselves, and onto media of another size."""
 
 from __future__ import annotations
 
@@ -56,3 +56,18 @@ def test_a_mask_is_pasted_beside_itself_and_onto_a_larger_image(screen, made):
     assert large["mask"]["size"] == [4 * each for each in one["mask"]["size"]]
     assert close([share(large)], [share(one)])
     assert close([large["x"], large["y"], large["width"]], [one["x"], one["y"], one["width"]])
+
+
+def test_a_mask_is_not_lost_by_resizing(screen, made):
+    screen.press("3", "b", *["'"] * 6)
+    screen.drag((0.2, 0.3), (0.4, 0.6))
+    screen.press("Escape", "v", "n")
+    screen.saved()
+    (before,) = made.rows()
+    corner = before["x"] + before["width"], before["y"] + before["height"]
+    screen.drag(corner, (0.8, 0.8))
+    screen.press("n", "m", "Shift+ArrowDown", "Shift+ArrowRight", "Enter")
+    screen.saved()
+    (row,) = made.rows()
+    assert row["mask"] == before["mask"]
+    assert close([row["width"], row["height"]], [before["width"], before["height"]])
