@@ -40,6 +40,7 @@ PACKAGES = {
     "@preact/signals-core": Package("1.14.5", {"dist/signals-core.mjs": "signals-core.js"}),
     "@preact/signals": Package("2.11.4", {"dist/signals.mjs": "signals.js"}),
     "uplot": Package("1.6.32", {"dist/uPlot.iife.min.js": "uplot.js", "dist/uPlot.min.css": "uplot.css"}, "uPlot"),
+    "uqr": Package("0.1.3", {"dist/index.mjs": "uqr.js"}),
 }
 SPECIFIERS = {"preact": "./preact.js", "preact/hooks": "./preact-hooks.js", "@preact/signals-core": "./signals-core.js"}
 _IMPORT = re.compile(r"""(\bfrom\s*|\bimport\s*)(["'])([^"']+)\2""")

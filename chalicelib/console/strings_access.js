@@ -66,7 +66,9 @@ export const access = translated("access", {
   factorOn: "On",
   factorSince: (/** @type {string} */ day, /** @type {number} */ left) =>
     `since ${day}. ${left} recovery codes are left.`,
-  factorSecret: "Type this key into your authenticator app (time-based, six digits), then give the code that it shows.",
+  factorSecret:
+    "Scan this picture with your authenticator app, or type the key into it (time-based, six digits). Then give the code that it shows.",
+  factorPicture: "The key as a QR code",
   openApp: "Open it in an authenticator app on this device",
   factorEnded: "Signing in needs the password alone now.",
   beginFactor: "Set up a second factor",

@@ -70,7 +70,8 @@ export const access = {
   factorSince: (/** @type {string} */ day, /** @type {number} */ left) =>
     `seit ${day}. Noch ${plural(left, "Wiederherstellungscode", "Wiederherstellungscodes")}.`,
   factorSecret:
-    "Geben Sie diesen Schlüssel in Ihre Authenticator-App ein (zeitbasiert, sechs Ziffern), dann hier den Code, den sie zeigt.",
+    "Lesen Sie dieses Bild mit Ihrer Authenticator-App ein, oder tippen Sie den Schlüssel dort ein (zeitbasiert, sechs Ziffern). Geben Sie dann hier den Code ein, den sie zeigt.",
+  factorPicture: "Der Schlüssel als QR-Code",
   openApp: "In einer Authenticator-App auf diesem Gerät öffnen",
   factorEnded: "Die Anmeldung braucht jetzt nur noch das Passwort.",
   beginFactor: "Zweiten Faktor einrichten",

@@ -66,7 +66,8 @@ export const access = {
   factorSince: (/** @type {string} */ day, /** @type {number} */ left) =>
     `desde ${day}. ${plural(left, "código de recuperación disponible", "códigos de recuperación disponibles")}.`,
   factorSecret:
-    "Escriba esta clave en su app de autenticación (por tiempo, seis cifras) y después el código que muestra.",
+    "Escanee esta imagen con su app de autenticación, o escriba en ella la clave (por tiempo, seis cifras). Después dé el código que muestra.",
+  factorPicture: "La clave como código QR",
   openApp: "Abrirla en una app de autenticación de este dispositivo",
   factorEnded: "Para iniciar sesión basta ahora la contraseña.",
   beginFactor: "Configurar un segundo factor",

@@ -18,6 +18,7 @@ export function SecondFactor({ changes }) {
   const [failure, setFailure] = useState("");
   const state = useAsync((signal) => get("SecondFactor", {}, { signal }), []);
   const passkeys = useAsync((signal) => get("Passkeys", {}, { signal }), [changes]);
+  const picture = useAsync(async () => begun && (await import("../ui/qr_code.js")).default, [begun]);
   const hasPasskeys = (passkeys.value?.length ?? 0) > 0;
   const proof = code ? { code } : {};
   /** @param {() => Promise<any>} work */
@@ -53,7 +54,7 @@ export function SecondFactor({ changes }) {
         ? html`<p><span class="chip good">${words.factorOn}</span> ${words.factorSince(date(found.confirmed_datetime), found.recovery_codes)}</p>
       <form class="row wrap token-form" onSubmit=${submit(confirm)}>${codeField}<${Button} type="submit" icon="key" disabled=${!code && !hasPasskeys}>${words.newRecovery}<//><${Button} kind="danger" disabled=${!code && !hasPasskeys} onClick=${end}>${words.endFactor}<//></form>`
         : begun
-          ? html`<p>${words.factorSecret}</p><p><code class="token">${begun.secret}</code></p><p><a href=${begun.uri}>${words.openApp}</a></p>
+          ? html`<p>${words.factorSecret}</p><${Await} of=${picture}>${(/** @type {any} */ QrCode) => html`<${QrCode} of=${begun.uri} label=${words.factorPicture} />`}<//><p><code class="token">${begun.secret}</code></p><p><a href=${begun.uri}>${words.openApp}</a></p>
       <form class="row wrap token-form" onSubmit=${submit(confirm)}>${codeField}<${Button} type="submit" icon="key" disabled=${!code}>${words.confirmCode}<//></form>`
           : html`<form class="row wrap token-form" onSubmit=${submit(begin)}><div class="grow"><${TextField} label=${words.passwordForFactor} type="password" autocomplete="current-password" value=${password} onInput=${setPassword} required /></div><${Button} type="submit" icon="key" disabled=${!password}>${words.beginFactor}<//>
       ${hasPasskeys && html`<${Button} icon="key" onClick=${confirm}>${words.passkeyFactor}<//>`}</form>`}<//></section>`;

@@ -10,6 +10,7 @@ import requests
 from playwright.sync_api import expect
 
 from chalicelib.core.values import one_time_codes
+from tests.console.browser import qr_codes
 from tests.console.browser.views import show
 
 OLD = "reef watch 77"
@@ -56,7 +57,11 @@ def test_a_second_factor_is_set_up_and_asked_for_at_the_next_sign_in(new_page, s
     page.get_by_label("Password, to set it up").fill(OLD)
     page.get_by_role("button", name="Set up a second factor").click()
     secret = page.locator("code.token").inner_text()
-    page.get_by_label("Code").fill(code_of(secret, -1))
+    picture = page.get_by_role("img", name="The key as a QR code")
+    assert qr_codes.read(qr_codes.modules_of(picture.locator("path").get_attribute("d"))).startswith(
+        f"otpauth://totp/Limn%3A{name}?secret={secret}"
+    )
+    page.get_by_role("textbox", name="Code").fill(code_of(secret, -1))
     page.get_by_role("button", name="Confirm").click()
     expect(page.get_by_text("10 recovery codes are left.")).to_be_visible()
     recovery = page.locator("code.recovery").inner_text().split()
@@ -67,10 +72,10 @@ def test_a_second_factor_is_set_up_and_asked_for_at_the_next_sign_in(new_page, s
     other.get_by_label("User name").fill(name)
     other.get_by_label("Password", exact=True).fill(OLD)
     other.get_by_role("button", name="Sign in", exact=True).click()
-    other.get_by_label("Code").fill("000000")
+    other.get_by_role("textbox", name="Code").fill("000000")
     other.get_by_role("button", name="Sign in", exact=True).click()
     expect(other.get_by_role("alert")).to_contain_text("The code is wrong")
-    other.get_by_label("Code").fill(code_of(secret))
+    other.get_by_role("textbox", name="Code").fill(code_of(secret))
     other.get_by_role("button", name="Sign in", exact=True).click()
     expect(other.get_by_role("heading", name="Second factor")).to_be_visible()
     other.get_by_label("Code", exact=True).fill(recovery[0])
