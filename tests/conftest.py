@@ -9,10 +9,11 @@ from __future__ import annotations
 import gc
 import itertools
 import os
+import socket
 import sys
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
@@ -138,6 +139,23 @@ def nobody() -> Api:
     from tests.service import Api
 
     return Api(None)
+
+
+@pytest.fixture
+def hosts(monkeypatch: pytest.MonkeyPatch) -> dict[str, str | list[str] | Iterator[str]]:
+    """Addresses by name, which this process resolves it to: one, all of a list, or an iterator's next at each time."""
+    known: dict[str, str | list[str] | Iterator[str]] = {}
+    resolve = socket.getaddrinfo
+
+    def look_up(name: str, port: int, *rest: Any, **more: Any) -> list[Any]:
+        found = known.get(name)
+        if found is None:
+            return resolve(name, port, *rest, **more)
+        numbers = [found] if isinstance(found, str) else found if isinstance(found, list) else [next(found)]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (number, port)) for number in numbers]
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    return known
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from random import Random
 from unittest.mock import patch
 
@@ -336,28 +337,19 @@ class TestViews:
         log.append(1, [change_of("media_type", type_of(MediaType, 1, [], dtype="video")), box_type(n="int")])
         log.append(1, [change_of("media", media(1))])
         views = Views(log.read_after, memory=10**9)
-        failures: list[object] = []
 
         def work(me: int) -> None:
-            try:
-                for round_ in range(25):
-                    number = me * 1000 + round_
-                    log.append(1, [boxed(number, {"n": me})])
-                    if round_ % 5 == 4:
-                        log.append(1, [box_type(**{"n": "int", f"extra_{me}": "string"})])
-                    view = views.current(1)
-                    mine = found(view, attribute=[f"n::{me}"])
-                    if mine != [me * 1000 + each for each in range(round_ + 1)]:
-                        failures.append((me, round_, mine))
-            except BaseException as error:  # noqa: BLE001
-                failures.append(error)
+            for round_ in range(25):
+                number = me * 1000 + round_
+                log.append(1, [boxed(number, {"n": me})])
+                if round_ % 5 == 4:
+                    log.append(1, [box_type(**{"n": "int", f"extra_{me}": "string"})])
+                view = views.current(1)
+                mine = found(view, attribute=[f"n::{me}"])
+                assert mine == [me * 1000 + each for each in range(round_ + 1)]
 
-        threads = [threading.Thread(target=work, args=(me,)) for me in range(1, 9)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert failures == []
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(work, range(1, 9)))
         assert len(found(views.current(1))) == 200
 
     @pytest.mark.slow

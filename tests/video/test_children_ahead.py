@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -99,11 +100,9 @@ class TestStock:
         assert len({each.process for each in found}) == len(found)
 
     def test_the_stock_is_filled_again_and_grows_no_larger(self, server):
-        threads = [threading.Thread(target=state) for _ in range(3 * STOCK)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(3 * STOCK) as pool:
+            for _ in range(3 * STOCK):
+                pool.submit(state)
         of_stock()
         wait_until(lambda: len(children(server._process.pid)) == STOCK, LONG)
         state(LATER)

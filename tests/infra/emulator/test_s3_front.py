@@ -3,8 +3,8 @@
 import hashlib
 import http.client
 import io
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import boto3
@@ -366,11 +366,8 @@ def test_eight_threads_at_once(presign):
             if session.get(urls[index][1]).content != content:
                 failures.append((index, turn))
 
-    threads = [threading.Thread(target=work, args=(index,)) for index in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
     assert not failures
 
 

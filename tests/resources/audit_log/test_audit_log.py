@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 
 import msgspec
@@ -203,15 +203,12 @@ def test_writers_of_several_processes_leave_no_gap(organization, api, monkeypatc
     before = last(api, organization)["number"]
     monkeypatch.setattr(chain, "lock", nullcontext())
 
-    def write():
+    def write(_):
         for _ in range(10):
             chain.append(Draft({"operation": "Test", "status": 200}, "policy", (organization,)))
 
-    threads = [threading.Thread(target=write) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(4)))
     told = entries(api, organization)
     assert [each["number"] for each in told] == list(range(1, before + 41))
     assert verify(told).fault == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import socket
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -248,21 +249,12 @@ class TestEndpoints:
 
     @pytest.mark.parametrize("number", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "::ffff:10.0.0.1"])
     def test_a_name_that_stands_for_an_address_inside_is_never_connected_to(
-        self, api, project, organization, media, monkeypatch, number
+        self, api, project, organization, media, monkeypatch, hosts, number
     ):
-        import socket
-
         bucket = api.made(f"Buckets/{organization}", self.spec("https://s3.example.org"))
         api.patch(f"Project/{project}", {"bucket": bucket})
         tried: list[Any] = []
-        real = socket.getaddrinfo
-
-        def resolve(host, port, *rest, **more):
-            if host == "s3.example.org":
-                return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (number, port))]
-            return real(host, port, *rest, **more)
-
-        monkeypatch.setattr(socket, "getaddrinfo", resolve)
+        hosts["s3.example.org"] = number
         monkeypatch.setattr(socket.socket, "connect", lambda _, address: tried.append(address))
         said = api.get(f"UploadInfo/{project}", media_id=media, num_parts=2)
         assert said.status == 403

@@ -1,7 +1,6 @@
 """Callers' URLs: fetched from allowed origins only, never from the inside."""
 
 import http.server
-import socket
 import threading
 from contextlib import ExitStack, contextmanager
 
@@ -217,28 +216,19 @@ def test_addresses_of_the_internet_are(address):
     assert origins.is_public(address)
 
 
-def test_an_allowed_name_that_leads_inside_is_refused(monkeypatch):
-    monkeypatch.setattr(
-        socket, "getaddrinfo", lambda *_, **__: [(2, 1, 6, "", ("8.8.8.8", 443)), (2, 1, 6, "", ("10.0.0.1", 443))]
-    )
+def test_an_allowed_name_that_leads_inside_is_refused(hosts):
+    hosts["files.example.org"] = ["8.8.8.8", "10.0.0.1"]
     with pytest.raises(Forbidden, match="not from an allowed origin"):
         fetching.fetch("https://files.example.org/a", 1, 100, UNRESTRICTED)
 
 
-def test_the_connection_goes_to_the_address_that_was_judged(monkeypatch, setting):
-    asked = []
-    real = socket.getaddrinfo
-
-    def resolve(host, *rest, **more):
-        asked.append(host)
-        return real("127.0.0.1" if host == "store.example.org" else host, *rest, **more)
-
+def test_the_connection_goes_to_the_address_that_was_judged(hosts, setting):
+    hosts["store.example.org"] = iter(["127.0.0.1"])  # it is asked once
     with server() as origin:
         setting(s3_endpoint=origin.replace("127.0.0.1", "store.example.org"))
-        monkeypatch.setattr(socket, "getaddrinfo", resolve)
         url = f"{settings().s3_endpoint}/{settings().media_bucket}/1/999/1/a?X-Amz-Signature=x"
         assert fetching.fetch(url, 1, 1_000_000, UNRESTRICTED) == CONTENT
-    assert asked.count("store.example.org") == 1
+    assert next(hosts["store.example.org"], None) is None
 
 
 class TestOverHttp:
@@ -277,13 +267,10 @@ class TestOverHttp:
     "address",
     ["127.0.0.1", "169.254.169.254", "10.0.0.7", "::1", "::ffff:10.0.0.7", "fd00:ec2::254", "fe80::1%eth0", "0.0.0.0"],
 )
-def test_a_name_that_answers_with_the_inside_when_it_is_asked_again_gains_nothing(monkeypatch, address):
+def test_a_name_that_answers_with_the_inside_when_it_is_asked_again_gains_nothing(monkeypatch, hosts, address):
     """Rebinding: judged at the first request and at the redirect to the same name, each time with a fresh answer."""
-    answers = iter(["8.8.8.8", address])
+    hosts["files.example.org"] = iter(["8.8.8.8", address])
     connected = []
-
-    def resolve(host, port, *_, **__):
-        return [(2, 1, 6, "", (next(answers), port))]
 
     class Pool:
         def __init__(self, host, *_, **__):
@@ -292,7 +279,6 @@ def test_a_name_that_answers_with_the_inside_when_it_is_asked_again_gains_nothin
         def urlopen(self, *_, **__):
             return HTTPResponse(b"", {"Location": "https://files.example.org/again"}, 302)
 
-    monkeypatch.setattr(socket, "getaddrinfo", resolve)
     monkeypatch.setattr(outbound, "_TlsPool", Pool)
     outbound._pool.cache_clear()
     with pytest.raises(Forbidden, match="not from an allowed origin"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import time
 import uuid
 
@@ -40,20 +39,12 @@ class TestGuard:
         assert said.status == 400
         assert said.message.startswith("url: ")
 
-    def test_a_name_that_resolves_inside_later_is_refused_at_delivery(
-        self, api, project, receiver, section, monkeypatch
-    ):
-        number = {"rebound.example.org": "93.184.216.34"}
-        real = socket.getaddrinfo
-
-        def resolve(host, port, *args, **more):
-            return real(number.get(host, host), port, *args, **more)
-
-        monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    def test_a_name_that_resolves_inside_later_is_refused_at_delivery(self, api, project, receiver, section, hosts):
+        hosts["rebound.example.org"] = "93.184.216.34"
         port = receiver.url.rpartition(":")[2]
         body = {"name": "x", "url": f"https://rebound.example.org:{port}/in", "types": ["*"]}
         made = api.made(f"Webhooks/{project}", body)
-        number["rebound.example.org"] = "127.0.0.1"
+        hosts["rebound.example.org"] = "127.0.0.1"
         section()
         api.drain()
         assert receiver.paths == []
