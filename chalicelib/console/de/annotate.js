@@ -169,7 +169,7 @@ export const annotate = {
   drawsInto: (/** @type {string} */ track) => `Zeichnet in ${track} · Esc beendet`,
   trackHasFrame: "Die Spur hat auf diesem Frame schon einen Keyframe: Die neue Form gehört nicht zur Spur.",
   trackOfOneType: "Eine Spur hat Formen eines einzigen Typs.",
-  trackTwice: (frame) =>
+  trackTwice: (/** @type {number} */ frame) =>
     `Zwei der Formen liegen auf Frame ${frame}. Eine Spur hat auf jedem Frame eine: Wählen Sie andere, oder nehmen Sie eine weg.`,
   noOccluded: "Der Typ hat kein Ja-Nein-Attribut Occluded. Die Projektleitung kann es unter Verwalten hinzufügen.",
   computedShape: "zwischen Keyframes",

@@ -169,7 +169,7 @@ export const annotate = {
   drawsInto: (/** @type {string} */ track) => `Dibujando en ${track} · Esc termina`,
   trackHasFrame: "La trayectoria ya tiene aquí un fotograma clave: la forma nueva no forma parte de ella.",
   trackOfOneType: "Una trayectoria tiene formas de un solo tipo.",
-  trackTwice: (frame) =>
+  trackTwice: (/** @type {number} */ frame) =>
     `Dos de las formas están en el fotograma ${frame}. Una trayectoria tiene una en cada fotograma: elija otras o quite una.`,
   noOccluded:
     "El tipo no tiene el atributo Occluded de sí o no. Quien administra el proyecto puede añadirlo en Administrar.",

@@ -1,16 +1,16 @@
 // What the user is told of: a bell with the number of what is new, read again from time to time.
 import { get, patch } from "../client.js";
-import { html, useEffect } from "../lib.js";
+import { html } from "../lib.js";
 import { route } from "../router.js";
 import { user } from "../store.js";
 import { text } from "../strings.js";
 import { ago } from "./format.js";
 import { Icon } from "./icons.js";
 import { Menu } from "./menu.js";
-import { useAsync } from "./states.js";
+import { useAsync, usePolling } from "./states.js";
 import { toastError } from "./toast.js";
 
-const PAUSE_MS = 60_000;
+const PAUSE_SECONDS = 60;
 const MOST = 12;
 const ICONS = /** @type {Record<string, string>} */ ({
   mentions: "comment",
@@ -26,10 +26,7 @@ export function Bell() {
     (signal) => (who ? get("Notifications", { unread: true }, { signal }) : Promise.resolve([])),
     [who, route.value.path],
   );
-  useEffect(() => {
-    const timer = setInterval(() => !document.hidden && found.again(), PAUSE_MS);
-    return () => clearInterval(timer);
-  }, [found.again]);
+  usePolling(found.again, true, PAUSE_SECONDS);
   const items = [...(found.value ?? [])].reverse();
   const read = (/** @type {number[]} */ ids) => patch("Notifications", { ids }).then(found.again, toastError);
   const label = text.notifications(items.length);

@@ -51,6 +51,17 @@ export function useAsync(read, inputs) {
   return { ...state, again: useCallback(() => setTurn((before) => before + 1), []) };
 }
 
+/** Call `again` every so many seconds while `isWanted`, but not while the page is hidden. @param {() => void} again @param {boolean} isWanted @param {number} seconds */
+export function usePolling(again, isWanted, seconds) {
+  const latest = useRef(again);
+  latest.current = again;
+  useEffect(() => {
+    if (!isWanted) return undefined;
+    const timer = setInterval(() => !document.hidden && latest.current(), seconds * 1000);
+    return () => clearInterval(timer);
+  }, [isWanted, seconds]);
+}
+
 /** Show a read: waiting, failed, or what `children` makes of the value, with a note where it could not be read again. @param {{of: any, children: (value: any) => any}} props */
 export function Await({ of, children }) {
   if (of.value !== undefined && of.failure)

@@ -1,6 +1,6 @@
 // Jobs of a project: launch an algorithm, follow its jobs and their steps, read the logs. Transcodes are here, too.
 import { del, get, post } from "../client.js";
-import { html, useEffect, useState } from "../lib.js";
+import { html, useState } from "../lib.js";
 import { link, setQuery } from "../router.js";
 import { may, project } from "../store.js";
 import { text } from "../strings.js";
@@ -9,7 +9,7 @@ import { Button, Progress, Segmented, Select, TextField } from "../ui/controls.j
 import { confirm, Dialog } from "../ui/dialog.js";
 import { ago, date, number } from "../ui/format.js";
 import { Icon } from "../ui/icons.js";
-import { Await, Empty, Loading, useAsync } from "../ui/states.js";
+import { Await, Empty, Loading, useAsync, usePolling } from "../ui/states.js";
 import { explain, toast, toastError } from "../ui/toast.js";
 
 const ENDED = new Set(["Succeeded", "Failed", "Canceled", "succeeded", "failed", "canceled"]);
@@ -46,14 +46,7 @@ export default function Jobs({ query }) {
   );
   const [launching, setLaunching] = useState(Boolean(query.launch));
   const jobs = /** @type {any[] | undefined} */ (found.value);
-  const isRunning = jobs?.some((each) => !ENDED.has(each.status));
-  useEffect(() => {
-    if (!isRunning) return undefined;
-    const timer = setInterval(() => {
-      if (!document.hidden) found.again();
-    }, SECONDS * 1000);
-    return () => clearInterval(timer);
-  }, [isRunning]);
+  usePolling(found.again, Boolean(jobs?.some((each) => !ENDED.has(each.status))), SECONDS);
   return html`<div class="page"><header><h1>${text.tabs.jobs}</h1><div class="row"><${Segmented} name=${text.kind} value=${isTranscodes ? "transcodes" : "jobs"} options=${[["jobs", text.algorithmJobs], ["transcodes", text.transcodes]]} onChange=${(/** @type {string} */ show) => setQuery({ show: show === "jobs" ? "" : show })} />
       <${Button} kind="quiet" icon="reload" title=${text.reload} onClick=${found.again} />${may("Can Execute") && html`<${Button} kind="primary" icon="play" onClick=${() => setLaunching(true)}>${text.launch}<//>`}</div></header>
     <${Await} of=${found}>${(/** @type {any[]} */ items) => (items.length === 0 ? html`<${Empty} icon="jobs" title=${isTranscodes ? text.noTranscodes : text.noJobs}>${isTranscodes ? "" : text.noJobsLead}<//>` : html`<${Groups} jobs=${items} again=${found.again} />`)}<//>

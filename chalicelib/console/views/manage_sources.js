@@ -1,6 +1,6 @@
 // Prefixes of registered buckets whose objects are media of the project, where they lie.
 import { del, get, patch, post } from "../client.js";
-import { html, useEffect, useState } from "../lib.js";
+import { html, useState } from "../lib.js";
 import { link } from "../router.js";
 import { may, project, typeById } from "../store.js";
 import { text } from "../strings.js";
@@ -8,7 +8,7 @@ import { word } from "../strings_words.js";
 import { sources as words } from "../strings_manage.js";
 import { ago, date, number } from "../ui/format.js";
 import { RecordDialog, RecordTable } from "../ui/records.js";
-import { Await, Empty, useAsync } from "../ui/states.js";
+import { Await, Empty, useAsync, usePolling } from "../ui/states.js";
 import { toast, toastError } from "../ui/toast.js";
 
 const SECONDS = 3;
@@ -32,11 +32,7 @@ export function Sources() {
   );
   const [editing, setEditing] = useState(/** @type {any} */ (null));
   const isRunning = (found.value?.items ?? []).some((/** @type {any} */ each) => each.status === "listing");
-  useEffect(() => {
-    if (!isRunning) return undefined;
-    const timer = setInterval(found.again, SECONDS * 1000);
-    return () => clearInterval(timer);
-  }, [isRunning]);
+  usePolling(found.again, isRunning, SECONDS);
   const save = (/** @type {any} */ values) => {
     const body = { ...values, ...(values.media_types && { media_types: values.media_types.map(parseType) }) };
     return (

@@ -1,6 +1,6 @@
 // Webhooks of a project or an organization with their deliveries, and the trigger rules of a project.
 import { del, get, patch, post } from "../client.js";
-import { html, useEffect, useState } from "../lib.js";
+import { html, useState } from "../lib.js";
 import { project } from "../store.js";
 import { text } from "../strings.js";
 import { rules as ruleWords, webhooks as words } from "../strings_manage.js";
@@ -8,7 +8,7 @@ import { Button, Checkbox } from "../ui/controls.js";
 import { confirm, Dialog } from "../ui/dialog.js";
 import { ago, date } from "../ui/format.js";
 import { RecordDialog, RecordTable } from "../ui/records.js";
-import { Await, useAsync } from "../ui/states.js";
+import { Await, useAsync, usePolling } from "../ui/states.js";
 import { toast, toastError } from "../ui/toast.js";
 
 const PAGE = 50;
@@ -128,13 +128,7 @@ function Deliveries({ webhook, onClose }) {
     [webhook.id, isFailed],
   );
   const all = [...(found.value ?? []), ...older];
-  useEffect(() => {
-    if (older.length) return undefined; // what was read of earlier ones stays
-    const timer = setInterval(() => {
-      if (!document.hidden) found.again();
-    }, SECONDS * 1000);
-    return () => clearInterval(timer);
-  }, [older.length > 0]);
+  usePolling(found.again, older.length === 0, SECONDS); // earlier deliveries that were read stay
   const more = () =>
     get(`WebhookDeliveries/${webhook.id}`, {
       stop: PAGE,

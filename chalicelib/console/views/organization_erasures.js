@@ -1,14 +1,14 @@
 // Erasing a person, with the user name typed as a confirmation, and the reports of erasures.
 import { get, post } from "../client.js";
-import { html, useEffect } from "../lib.js";
+import { html } from "../lib.js";
 import { access as words } from "../strings_access.js";
 import { text } from "../strings.js";
 import { date } from "../ui/format.js";
 import { RecordDialog, RecordTable } from "../ui/records.js";
-import { Await, useAsync } from "../ui/states.js";
+import { Await, useAsync, usePolling } from "../ui/states.js";
 import { toast } from "../ui/toast.js";
 
-const LOOK_AGAIN_MS = 5000;
+const SECONDS = 5;
 /** @type {Record<string, string>} */
 const PLACES = words.erasedPlaces;
 /** @type {Record<string, string>} */
@@ -30,11 +30,7 @@ export function EraseDialog({ organization, person, onClose, again }) {
 export function Erasures({ organization, people }) {
   const found = useAsync((signal) => get(`Erasures/${organization}`, {}, { signal }), [organization, people]);
   const isWorking = (found.value ?? []).some((/** @type {any} */ each) => each.status === "Running");
-  useEffect(() => {
-    if (!isWorking) return;
-    const timer = setInterval(found.again, LOOK_AGAIN_MS);
-    return () => clearInterval(timer);
-  }, [isWorking]);
+  usePolling(found.again, isWorking, SECONDS);
   const columns = [
     { name: words.user, render: (/** @type {any} */ each) => html`<strong>${text.userNumber(each.user)}</strong>` },
     { name: words.begun, render: (/** @type {any} */ each) => date(each.created_datetime) },

@@ -9,7 +9,7 @@ import { Button, Progress } from "../ui/controls.js";
 import { confirm, Dialog } from "../ui/dialog.js";
 import { ago, bytes, date, number } from "../ui/format.js";
 import { Icon } from "../ui/icons.js";
-import { Await, Empty, useAsync } from "../ui/states.js";
+import { Await, Empty, useAsync, usePolling } from "../ui/states.js";
 import { toastError } from "../ui/toast.js";
 import { CreateExport, CreateImport, FORMATS, importTried, tried } from "./transfers_new.js";
 import { TourCard } from "../ui/tour_card.js";
@@ -34,14 +34,11 @@ export default function Transfers() {
   const [dialog, setDialog] = useState("");
   const [dataset, setDataset] = useState("");
   const isRunning = [...(exports_.value ?? []), ...(imports.value ?? [])].some((each) => !isEnded(each));
-  useEffect(() => {
-    if (!isRunning) return undefined;
-    const timer = setInterval(() => {
-      exports_.again();
-      imports.again();
-    }, SECONDS * 1000);
-    return () => clearInterval(timer);
-  }, [isRunning]);
+  const again = () => {
+    exports_.again();
+    imports.again();
+  };
+  usePolling(again, isRunning, SECONDS);
   // an import makes types, folders and versions
   const made = imports.value?.filter((/** @type {any} */ each) => isDone(each) && !each.dry_run).length,
     before = useRef(made);

@@ -1,6 +1,6 @@
 // Versions of datasets: freeze what is there under a name, compare two, export one.
 import { del, get, post } from "../client.js";
-import { html, useEffect, useState } from "../lib.js";
+import { html, useState } from "../lib.js";
 import { may, project } from "../store.js";
 import { text } from "../strings.js";
 import { access } from "../strings_access.js";
@@ -13,7 +13,7 @@ import { Icon } from "../ui/icons.js";
 import { Menu } from "../ui/menu.js";
 import { choice, RecordDialog, recordOptions } from "../ui/records.js";
 import { ShareDialog } from "../ui/share.js";
-import { Await, Empty, useAsync } from "../ui/states.js";
+import { Await, Empty, useAsync, usePolling } from "../ui/states.js";
 import { toast, toastError } from "../ui/toast.js";
 
 const SECONDS = 2;
@@ -27,11 +27,7 @@ export function Datasets({ onExport }) {
   const found = useAsync((signal) => get(`Datasets/${open.id}`, {}, { signal }), [open.id]);
   const [dialog, setDialog] = useState(/** @type {any} */ (null));
   const isRunning = (found.value ?? []).some((/** @type {any} */ each) => ["pending", "running"].includes(each.status));
-  useEffect(() => {
-    if (!isRunning) return undefined;
-    const timer = setInterval(found.again, SECONDS * 1000);
-    return () => clearInterval(timer);
-  }, [isRunning]);
+  usePolling(found.again, isRunning, SECONDS);
   const remove = async (/** @type {any} */ each) => {
     if (
       await confirm({
