@@ -5,7 +5,7 @@ import { get } from "../client.js";
 /** @typedef {{columns: Column[], file: string, isPlaced: boolean, start?: string}} Telemetry without `isPlaced`, times begin with the file */
 
 /** The endings of attachments that the service takes for telemetry. */
-export const TELEMETRY = /\.(csv|nmea|nma|gpx|log|txt)$/i;
+export const TELEMETRY = /\.(csv|nmea|nma|gpx|log|txt|klv|ts)$/i;
 
 /** @param {number} media @param {AbortSignal} signal @returns {Promise<Telemetry>} */
 export async function telemetryOf(media, signal) {

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 LONGEST_LINE = 1024 * 1024
 """Bytes of a line."""
 _HEAD = 4096
+_KEY = b"\x06\x0e\x2b\x34"
+"""How keys of KLV begin; packets of MPEG-TS begin with G."""
 _SENTENCE = re.compile(rb"[$!][A-Z][A-Z0-9]{2,9},")
 
 
@@ -39,8 +41,8 @@ def read(source: BinaryIO, time: str = "time", wanted: Collection[str] | None = 
     """The table of a file. Of rows with the same time, the last counts.
 
     Args:
-        source: the CSV, NMEA 0183 or GPX, from its beginning.
-        time: the name of the column of times; of NMEA and GPX it is `time`.
+        source: the CSV, NMEA 0183, GPX or KLV (alone or in MPEG-TS), from its beginning.
+        time: the name of the column of times; of the others it is `time`.
         wanted: the columns to keep; all by default. Memory grows with what is kept, not with the file.
 
     Raises:
@@ -49,6 +51,10 @@ def read(source: BinaryIO, time: str = "time", wanted: Collection[str] | None = 
     """
     head = source.read(_HEAD)
     source.seek(0)
+    if head.startswith(_KEY) or all(head[at : at + 1] == b"G" for at in (0, 188, 376)):
+        from chalicelib.core.telemetry import klv  # noqa: PLC0415 kept off the API's cold start
+
+        return klv.read(source, wanted)
     if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<":
         from chalicelib.core.telemetry import gpx  # noqa: PLC0415 kept off the API's cold start
 

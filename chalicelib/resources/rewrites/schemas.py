@@ -76,7 +76,7 @@ class TelemetryQuery(EntityQuery, kw_only=True):
 class TelemetryUpdate(EntityIdQuery, kw_only=True):
     """The telemetry and the attributes that it sets."""
 
-    file: Annotated[FileName, Meta(description="The name of an attachment of the media: CSV, NMEA 0183 or GPX.")]
+    file: Annotated[FileName, Meta(description="The name of an attachment of the media: CSV, NMEA 0183, GPX or KLV.")]
     columns: Annotated[
         dict[str, str | Annotated[list[str], Meta(min_length=2, max_length=2)]],
         Meta(max_length=50, description="By attribute: its column; of a place, longitude and latitude."),

@@ -19,7 +19,7 @@ from chalicelib.storage.objects import objects, owners
 LARGEST_FILE = 128 * 1024 * 1024
 _BLOCK = 4 * 1024 * 1024
 _DAY = 86_400
-SUFFIXES = (".csv", ".nmea", ".nma", ".gpx", ".log", ".txt")
+SUFFIXES = (".csv", ".nmea", ".nma", ".gpx", ".log", ".txt", ".klv", ".ts")
 """Of the attachments that are telemetry where none is named."""
 
 

@@ -25,7 +25,7 @@ OPERATIONS = Operations(tag="Telemetry", addresses=entity(Kind.MEDIA))
 def get_telemetry(call: Call[Media, TelemetryFileQuery, None]) -> Telemetry:
     """The telemetry that is attached to a media, by column, with times after the first frame.
 
-    It is CSV, NMEA 0183 or GPX, known by its content.
+    It is CSV, NMEA 0183, GPX or KLV of MISB ST 0601, alone or in MPEG-TS, known by its content.
     """
     return telemetry_service.telemetry_of(call.target, call.query)
 

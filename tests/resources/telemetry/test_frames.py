@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.core.test_klv import flight, transport
 from tests.resources.annotations.boxes import Here, settle
 from tests.resources.telemetry.test_joining import START, attach
 
@@ -46,6 +47,17 @@ def test_the_clock_in_one_picture_gives_position_depth_and_heading_at_all_frames
     box = here.make(frame=41)
     assert at(here, localization_id=box).json["depth"] == 104.5
     assert at(here, frame=25, join="nearest", columns="heading").json["values"] == {"heading": "92.0"}
+
+
+@pytest.mark.parametrize(("name", "made"), [("flight.ts", transport), ("flight.klv", b"".join)])
+def test_klv_of_a_drone_is_joined_as_other_telemetry(here, name, made):
+    attach(here, made(flight()), name)
+    here.api.patch(f"FrameInstant/{here.media}", {"frame": 0, "instant": "2026-05-01T12:00:00Z"})
+    found = at(here, frame=25).json
+    assert (found["file"], found["instant"]) == (name, "2026-05-01T12:00:02.500Z")
+    assert found["position"] == [11.5, 48.12]
+    assert found["heading"] == pytest.approx(159.975, abs=2e-3)
+    assert "pitch" not in found["values"]
 
 
 def test_a_clock_needs_an_instant_and_an_attribute_of_dtype_datetime(here):

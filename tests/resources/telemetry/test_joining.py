@@ -17,9 +17,9 @@ def here(api, project) -> Here:
     return found
 
 
-def attach(here: Here, text: str, name: str = "ctd.csv") -> str:
+def attach(here: Here, text: str | bytes, name: str = "ctd.csv") -> str:
     key = here.api.get(f"UploadInfo/{here.project}", filename=name, media_id=here.media).json["key"]
-    objects.write(_key(here, key), text.encode())
+    objects.write(_key(here, key), text.encode() if isinstance(text, str) else text)
     said = here.api.post(f"AuxiliaryFiles/{here.media}", {"path": key, "name": name}, role="attachment")
     assert said.status == 201, said.json
     return key
