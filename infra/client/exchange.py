@@ -14,7 +14,7 @@ import asyncio
 import random
 import time
 import uuid
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any, Literal
@@ -31,6 +31,8 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.2, 8.0
 LONGEST_WAIT = 60.0
 """Seconds that the service may ask for; more is an error."""
 BUSY = frozenset({429, 502, 503, 504})
+PIECE = 256 * 1024
+"""Bytes of a large body that are handed to the connection at once."""
 TIMEOUT = httpx.Timeout(10, read=120, write=120, pool=None)
 """Seconds. Answers take at most 29 s; large ones are read from the object store."""
 
@@ -110,15 +112,28 @@ def run(web: httpx.Client, steps: Exchange) -> httpx.Response:
                 given = None
                 continue
             try:
-                given = web.request(
-                    step.method, step.url, params=step.query or None, headers=step.headers, content=step.content
-                )
+                headers, content = step.headers, step.content
+                pieces = _Pieces(content) if content and len(content) > PIECE else content
+                if content:  # the length of pieces is not known otherwise
+                    headers = {**headers, "Content-Length": str(len(content))}
+                given = web.request(step.method, step.url, params=step.query or None, headers=headers, content=pieces)
                 _release(given)
             except (httpx.HTTPError, httpx.InvalidURL) as error:
                 given = error
     except StopIteration as end:
         answer: httpx.Response = end.value
         return answer
+
+
+class _Pieces:
+    """A body in pieces: httpx copies the rest of what it was given whenever the socket takes a part of it."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    def __iter__(self) -> Iterator[bytes]:
+        for start in range(0, len(self._content), PIECE):
+            yield self._content[start : start + PIECE]
 
 
 async def run_async(web: httpx.AsyncClient, steps: Exchange) -> httpx.Response:
