@@ -141,12 +141,18 @@ def _set(item: Resource) -> dict[str, Any]:
 
 def given(change: Struct) -> dict[str, Any]:
     """The members of a change that the caller gave; None for those that null clears."""
-    members = zip(msgspec.structs.fields(change), msgspec.structs.asdict(change).items(), strict=True)
+    clearable = _clearable(type(change))
     return {
         name: value
-        for field, (name, value) in members
-        if value is not UNSET and (value is not None or field.default is UNSET)
+        for name, value in msgspec.structs.asdict(change).items()
+        if value is not UNSET and (value is not None or name in clearable)
     }
+
+
+@cache
+def _clearable(cls: type[Struct]) -> frozenset[str]:
+    """The members of a change that null clears. Once for each type: annotations are evaluated, half a millisecond."""
+    return frozenset(field.name for field in msgspec.structs.fields(cls) if field.default is UNSET)
 
 
 def shared(source: Struct, target: type[Struct]) -> dict[str, Any]:

@@ -71,13 +71,12 @@ class EditAttributes(RewriteRows):
 
     def edits(self, done: list[RowChange]) -> list[Edit]:
         """One entry with all members that changed in any of the rows, so that the old values of each are kept."""
-        old: dict[str, object] = {}
-        new: dict[str, object] = {}
-        for step in done:
-            if step.before:
-                was, now = differences(step.before.entity, step.after)
-                old, new = {**was, **old}, {**new, **now}
-        return [Edit(self.change.kind, [step.after.id for step in done], old, new)]
+        pairs = [differences(step.before.entity, step.after) for step in done if step.before]
+        old = {name: value for was, _ in reversed(pairs) for name, value in was.items()}
+        new = {name: value for _, now in pairs for name, value in now.items()}
+        olds: list[dict[str, object] | None] = [was for was, _ in pairs]
+        numbers = [step.after.id for step in done]
+        return [Edit(self.change.kind, numbers, old, new, olds if new and len(olds) > 1 else None)]
 
 
 class Delete(Handler):
