@@ -139,6 +139,7 @@ export const quality = translated("quality", {
   noReports: "No reports yet",
   noReportsLead: "A report compares layers: with a reference, or with each other.",
   atWork: "The layers are compared …",
+  compared: (/** @type {string} */ count) => `${count} shapes so far`,
   layers: "Layers",
   reference: "Reference",
   eachOther: "None: the layers with each other",
@@ -189,7 +190,7 @@ export const quality = translated("quality", {
   reinstateLead: "The results so far no longer count.",
   suspend: (/** @type {string} */ name) => `Suspend ${name}`,
   suspendLead: "Tasks that the person holds return to those that wait.",
-  resultOf: (/** @type {string} */ f1, /** @type {number} */ media) => `${f1} on media ${media}`,
+  resultOf: (/** @type {string} */ f1, /** @type {string} */ media) => `${f1} on ${media}`,
   setsOf: "Sets with honeypots",
   setRule: (/** @type {string} */ reference, /** @type {string} */ minimum, /** @type {number} */ last) =>
     `against ${reference}, at least ${minimum} over the last ${last}`,

@@ -131,6 +131,7 @@ export const quality = {
   noReports: "Noch keine Berichte",
   noReportsLead: "Ein Bericht vergleicht Ebenen: mit einer Referenz oder miteinander.",
   atWork: "Die Ebenen werden verglichen …",
+  compared: (/** @type {string} */ count) => `${count} Formen bisher`,
   layers: "Ebenen",
   reference: "Referenz",
   eachOther: "Keine: die Ebenen miteinander",
@@ -181,7 +182,7 @@ export const quality = {
   reinstateLead: "Die bisherigen Ergebnisse zählen nicht mehr.",
   suspend: (/** @type {string} */ name) => `${name} sperren`,
   suspendLead: "Aufgaben, die diese Person hat, gehen an die wartenden zurück.",
-  resultOf: (/** @type {string} */ f1, /** @type {number} */ media) => `${f1} bei Medium ${media}`,
+  resultOf: (/** @type {string} */ f1, /** @type {string} */ media) => `${f1} bei ${media}`,
   setsOf: "Sätze mit Kontrollaufgaben",
   setRule: (/** @type {string} */ reference, /** @type {string} */ minimum, /** @type {number} */ last) =>
     `gegen ${reference}, mindestens ${minimum} in den letzten ${last}`,

@@ -130,6 +130,7 @@ export const quality = {
   noReports: "Aún no hay informes",
   noReportsLead: "Un informe compara capas: con una referencia, o entre sí.",
   atWork: "Se comparan las capas …",
+  compared: (/** @type {string} */ count) => `${count} formas hasta ahora`,
   layers: "Capas",
   reference: "Referencia",
   eachOther: "Ninguna: las capas entre sí",
@@ -179,7 +180,7 @@ export const quality = {
   reinstateLead: "Los resultados hasta ahora ya no cuentan.",
   suspend: (/** @type {string} */ name) => `Suspender a ${name}`,
   suspendLead: "Las tareas que tiene la persona vuelven a las que esperan.",
-  resultOf: (/** @type {string} */ f1, /** @type {number} */ media) => `${f1} en el medio ${media}`,
+  resultOf: (/** @type {string} */ f1, /** @type {string} */ media) => `${f1} en ${media}`,
   setsOf: "Conjuntos con tareas de control",
   setRule: (/** @type {string} */ reference, /** @type {string} */ minimum, /** @type {number} */ last) =>
     `contra ${reference}, al menos ${minimum} en las últimas ${last}`,

@@ -5,10 +5,10 @@ import { link, navigate } from "../router.js";
 import { may, project } from "../store.js";
 import { text } from "../strings.js";
 import { word } from "../strings_words.js";
-import { quality as words } from "../strings_team.js";
+import { team, quality as words } from "../strings_team.js";
 import { Button } from "../ui/controls.js";
 import { confirm } from "../ui/dialog.js";
-import { ago } from "../ui/format.js";
+import { ago, number } from "../ui/format.js";
 import { choice, RecordDialog } from "../ui/records.js";
 import { Await, Empty, useAsync } from "../ui/states.js";
 import { toastError } from "../ui/toast.js";
@@ -76,7 +76,7 @@ function One({ uid, query }) {
   ) =>
     html`<h2>${titleOf(found.spec)}</h2>${
       isWorking(found)
-        ? html`<p class="row" role="status"><span class="spinner" />${words.atWork}</p>`
+        ? html`<p class="row" role="status"><span class="spinner" />${words.atWork}${found.compared ? html` <span class="number">${words.compared(number(found.compared))}</span>` : ""}</p>`
         : found.status === "failed"
           ? html`<p class="note bad" role="alert">${found.message}</p>`
           : html`<${Report} report=${found} query=${query} />`
@@ -92,13 +92,16 @@ function NewReport({ onClose }) {
       type.attribute_types.map((/** @type {any} */ each) => each.name),
     ),
   );
-  const save = async (/** @type {any} */ { iou = 0.5, ...spec }) => {
-    const { uid } = await post(`QualityReports/${open.id}`, { ...spec, iou: Number(iou) });
+  const sections = open.sections.map((/** @type {any} */ each) => [`section=${each.id}`, team.folder(each.name)]);
+  const save = async (/** @type {any} */ { iou = 0.5, which, query, ...spec }) => {
+    const narrowed = [which, query].filter(Boolean).join("&") || undefined;
+    const { uid } = await post(`QualityReports/${open.id}`, { ...spec, query: narrowed, iou: Number(iou) });
     navigate(`/projects/${open.id}/quality/${uid}`);
   };
-  return html`<${RecordDialog} title=${words.newReport} values=${{ iou: "0.5", versions: [], reference: "" }} onSave=${save} onClose=${onClose} members=${[
+  return html`<${RecordDialog} title=${words.newReport} values=${{ iou: "0.5", versions: [], reference: "", which: "" }} onSave=${save} onClose=${onClose} members=${[
     choice("reference", words.reference, [["", words.eachOther], ...layers]),
     { name: "versions", label: words.layers, kind: "choices", options: layers },
+    { name: "which", label: team.which, kind: "select", options: [["", team.allMedia], ...sections] },
     choice("class_attribute", words.classes, [["", words.byType], ...names]),
     { name: "iou", label: words.iou, hint: words.iouHint },
     { name: "class_aware", label: words.classAware, kind: "check" },

@@ -11,7 +11,7 @@ import { ago, decimal } from "../ui/format.js";
 import { Await, Empty, useAsync } from "../ui/states.js";
 import { toastError } from "../ui/toast.js";
 import { layerName } from "./quality.js";
-import { personName, TeamHead } from "./team_head.js";
+import { mediaById, personName, TeamHead } from "./team_head.js";
 
 const percent = (/** @type {number | null} */ value) => (value === null ? "–" : `${decimal(value * 100, 1)} %`);
 
@@ -23,18 +23,29 @@ export default function QualityPeople() {
     [number],
   );
   const again = found.again;
+  const known = useAsync(
+    (signal) =>
+      mediaById(
+        (found.value?.[0] ?? []).flatMap((/** @type {any} */ score) =>
+          score.results.map((/** @type {any} */ each) => each.media_id),
+        ),
+        signal,
+      ),
+    [found.value],
+  );
+  const nameOf = (/** @type {number} */ id) => known.value?.get(id)?.name ?? words.mediaNumber(id);
   return html`<div class="page wide quality"><${TeamHead} at="quality"><${Button} icon="back" href=${link(`/projects/${number}/quality`)}>${words.allReports}<//><//>
     <h2>${words.allScores}</h2><${Await} of=${found}>${([scores, sets] = /** @type {[any[], any[]]} */ ([[], []])) =>
       html`${
         scores.length
           ? html`<div class="card scroll"><table class="table"><thead><tr><th scope="col">${words.person}</th><th scope="col">${team.set}</th><th scope="col" class="end">${words.score}</th><th scope="col">${words.lastResults}</th><th scope="col">${words.status}</th><th><span class="visually-hidden">${text.actions}</span></th></tr></thead>
-          <tbody>${scores.map((score) => html`<${Score} key=${score.uid} score=${score} again=${again} />`)}</tbody></table></div>`
+          <tbody>${scores.map((score) => html`<${Score} key=${score.uid} score=${score} nameOf=${nameOf} again=${again} />`)}</tbody></table></div>`
           : html`<${Empty} icon="plot" title=${words.noScores}>${words.noScoresLead}<//>`
       }${sets.length > 0 && html`<section class="column"><h3>${words.setsOf}</h3><ul class="column">${sets.map((set) => html`<${HoneypotSet} key=${set.uid} set=${set} again=${again} />`)}</ul></section>`}`}<//></div>`;
 }
 
-/** @param {{score: any, again: () => void}} props */
-function Score({ score, again }) {
+/** @param {{score: any, nameOf: (id: number) => string, again: () => void}} props */
+function Score({ score, nameOf, again }) {
   const name = personName(score.user);
   const isSuspended = score.suspended_datetime !== null;
   const action = isSuspended ? words.reinstate(name) : words.suspend(name);
@@ -44,7 +55,7 @@ function Score({ score, again }) {
       patch(`HoneypotScore/${score.uid}`, { suspended: !isSuspended }).then(again, toastError);
   };
   const result = (/** @type {any} */ each) =>
-    html`<a key=${each.task} class="count-link number" title=${words.resultOf(percent(each.f1), each.media_id)} href=${link(`/projects/${score.project}/media/${each.media_id}`, { frame: each.start_frame || "", version: each.version })}>${percent(each.f1)}</a>`;
+    html`<a key=${each.task} class="count-link number" title=${words.resultOf(percent(each.f1), nameOf(each.media_id))} href=${link(`/projects/${score.project}/media/${each.media_id}`, { frame: each.start_frame || "", version: each.version })}>${percent(each.f1)}</a>`;
   return html`<tr><th scope="row">${name}</th><td>${score.name}</td><td class="end number">${percent(score.score)}</td><td><span class="row wrap small">${score.results.map(result)}</span></td>
     <td>${isSuspended ? html`<span class="chip bad">${words.suspended}</span> <span class="muted small">${ago(score.suspended_datetime)}</span>` : html`<span class="chip good">${words.active}</span>`}</td>
     <td class="end"><${Button} small onClick=${change}>${action}<//></td></tr>`;

@@ -5,9 +5,10 @@ import { classes } from "../lib.js";
 import { quality as words } from "../strings_team.js";
 import { Select } from "../ui/controls.js";
 import { decimal, number } from "../ui/format.js";
+import { useAsync } from "../ui/states.js";
 import { Conflicts } from "./quality_conflicts.js";
 import { layerName } from "./quality.js";
-import { personName } from "./team_head.js";
+import { mediaById, personName } from "./team_head.js";
 
 const MOST_MEDIA = 20;
 const percent = (/** @type {number | null} */ value) => (value === null ? "–" : `${decimal(value * 100, 1)} %`);
@@ -21,6 +22,15 @@ export function Report({ report, query }) {
   const results = report.results ?? [];
   const at = Math.min(Number(query.pair) || 0, results.length - 1);
   const result = results[at];
+  const worst = result?.media.slice(0, MOST_MEDIA) ?? [];
+  const media = useAsync(
+    (signal) =>
+      mediaById(
+        worst.map((/** @type {any} */ each) => each.media),
+        signal,
+      ),
+    [result],
+  );
   if (!result) return null;
   const pairs = results.map((/** @type {any} */ each, /** @type {number} */ index) => [
     index,
@@ -31,7 +41,7 @@ export function Report({ report, query }) {
     <div class="quality-parts"><div class="column quality-tables"><${Matrix} result=${result} query=${query} />
       <${Tally} title=${words.people} of=${words.person} rows=${result.people} keyOf=${(/** @type {any} */ row) => ({ user: row.user })} nameOf=${(/** @type {any} */ row) => personName(row.user)} />
       <${Tally} title=${words.byClass} of=${words.class} rows=${result.classes} keyOf=${(/** @type {any} */ row) => ({ class: row.class })} nameOf=${(/** @type {any} */ row) => row.class || words.noClass} labels=${result.confusion.labels} />
-      <${Tally} title=${words.worstMedia} of=${words.media} rows=${result.media.slice(0, MOST_MEDIA)} keyOf=${(/** @type {any} */ row) => ({ media: row.media })} nameOf=${(/** @type {any} */ row) => words.mediaNumber(row.media)} />
+      <${Tally} title=${words.worstMedia} of=${words.media} rows=${worst} keyOf=${(/** @type {any} */ row) => ({ media: row.media })} nameOf=${(/** @type {any} */ row) => media.value?.get(row.media)?.name ?? words.mediaNumber(row.media)} />
       <${Weeks} weeks=${result.weeks ?? []} /></div>
       <${Conflicts} result=${result} query=${query} /></div>`;
 }
@@ -48,19 +58,13 @@ const Count = ({ query, children }) => {
 /** @param {{report: any, result: any}} props */
 function Numbers({ report, result }) {
   const { overall } = result;
+  const counted = (/** @type {"missing" | "extra"} */ kind, /** @type {string} */ name) =>
+    overall[kind] ? html`<${Count} query=${{ kind }}>${name}<//>` : name;
   const [low, high] = report.alpha_interval ?? [];
   const items = [
     [words.f1, percent(overall.f1), ""],
-    [
-      words.precision,
-      percent(overall.precision),
-      html`<${Count} query=${{ kind: "extra" }}>${words.extraCount(overall.extra)}<//>`,
-    ],
-    [
-      words.recall,
-      percent(overall.recall),
-      html`<${Count} query=${{ kind: "missing" }}>${words.missingCount(overall.missing)}<//>`,
-    ],
+    [words.precision, percent(overall.precision), counted("extra", words.extraCount(overall.extra))],
+    [words.recall, percent(overall.recall), counted("missing", words.missingCount(overall.missing))],
     [words.meanIou, two(overall.mean_iou), words.pairsCount(overall.matched)],
     [words.kappa, two(result.kappa), html`<${Count} query=${{ kind: "class" }}>${words.classCount}<//>`],
     [words.alpha, two(report.alpha), low === undefined ? "" : words.interval(two(low), two(high))],
@@ -108,7 +112,7 @@ function Tally({ title, of, rows, keyOf, nameOf, labels }) {
   return html`<section class="card panel column"><h3>${title}</h3><div class="scroll"><table class="table"><thead><tr><th scope="col">${of}</th><th class="end" scope="col">${words.matched}</th>${!isOfPeople && html`<th class="end" scope="col">${words.missing}</th>`}<th class="end" scope="col">${words.extra}</th><th class="end" scope="col">${words.precision}</th>${!isOfPeople && html`<th class="end" scope="col">${words.recall}</th>`}<th class="end" scope="col">${words.meanIou}</th></tr></thead>
     <tbody>${rows.map(
       (row) =>
-        html`<tr key=${nameOf(row)}><th scope="row">${isOfPeople || labels ? nameOf(row) : html`<${Count} query=${keyOf(row)}>${nameOf(row)}<//>`}</th><td class="end number">${number(row.matched)}</td>${!isOfPeople && html`<td class="end number">${count(row, "missing")}</td>`}<td class="end number">${count(row, "extra")}</td><td class="end number">${percent(row.precision)}</td>${!isOfPeople && html`<td class="end number">${percent(row.recall)}</td>`}<td class="end number">${two(row.mean_iou)}</td></tr>`,
+        html`<tr key=${JSON.stringify(keyOf(row))}><th scope="row">${isOfPeople || labels ? nameOf(row) : html`<${Count} query=${keyOf(row)}>${nameOf(row)}<//>`}</th><td class="end number">${number(row.matched)}</td>${!isOfPeople && html`<td class="end number">${count(row, "missing")}</td>`}<td class="end number">${count(row, "extra")}</td><td class="end number">${percent(row.precision)}</td>${!isOfPeople && html`<td class="end number">${percent(row.recall)}</td>`}<td class="end number">${two(row.mean_iou)}</td></tr>`,
     )}</tbody></table></div></section>`;
 }
 

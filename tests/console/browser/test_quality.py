@@ -49,3 +49,22 @@ def test_every_number_of_a_report_opens_its_conflicts(page, reef):
     page.wait_for_url(f"**/media/{reef.media[1]}?**")
     page.locator(".stage[data-frame]").wait_for()
     expect(page.get_by_role("region", name="Details")).to_contain_text("Eel")
+
+
+def test_a_report_of_a_folder_names_its_media_and_is_read_by_keyboard(page, reef):
+    section = reef.api.create(f"Sections/{reef.project}", {"name": "Lagoon"})
+    reef.api.ask("PATCH", f"Media/{reef.media[2]}", {"primary_section": section})
+    show(page, reef.path("/quality"))
+    page.get_by_role("button", name="New report").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Reference").select_option("truth")
+    dialog.get_by_role("checkbox", name="trial").check()
+    dialog.get_by_label("Media").select_option("In Lagoon")
+    dialog.get_by_role("button", name="Create").click()
+    worst = page.locator("section.card").filter(has=page.get_by_role("heading", name="Media, the worst first"))
+    expect(worst.get_by_role("rowheader")).to_have_text(["2.jpg"])
+    expect(page.locator(".conflict-list .item")).to_have_text(["Extra: Fish2.jpgframe 0"])
+    worst.get_by_role("link", name="2.jpg").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**media=*")
+    expect(page.locator(".conflict-list .item")).to_have_count(1)
