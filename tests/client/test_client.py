@@ -6,6 +6,7 @@ import asyncio
 import gc
 import inspect
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -13,6 +14,7 @@ import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import httpx
 import pytest
 
 from infra import client as limn_client
@@ -272,3 +274,19 @@ def test_programs_are_checked_by_mypy_strict(wheel, tmp_path):
 
     assert said(PROGRAM) == []
     assert sorted({line.split(":")[1] for line in said(WRONG)}) == ["5", "6", "7", "8", "9"]
+
+
+def test_a_large_body_that_is_sent_again_is_sent_whole(monkeypatch):
+    data, got, answers = os.urandom(exchange.PIECE * 2 + 1), [], iter((503, 200))
+
+    def answer(request):
+        got.append((request.headers["content-length"], request.headers.get("transfer-encoding"), request.read()))
+        return httpx.Response(next(answers))
+
+    monkeypatch.setattr(exchange, "FIRST_PAUSE", 0.001)
+    web, request = (
+        httpx.Client(transport=httpx.MockTransport(answer)),
+        exchange.Request("PUT", "http://a", content=data),
+    )
+    assert exchange.run(web, exchange.exchange(request)).status_code == 200
+    assert got == [(str(len(data)), None, data)] * 2
