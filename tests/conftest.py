@@ -26,6 +26,7 @@ from tests.environment import VARIABLES
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+    from tests.journeys.stack import Stack
     from tests.service import Api
 
 pytest_plugins = ("tests.night",)
@@ -203,6 +204,16 @@ def member(project: int) -> Callable[[str], Api]:
         return made
 
     return make
+
+
+@pytest.fixture
+def stack(tmp_path: Path) -> Iterator[Stack]:
+    """A local stack in a folder of its own, which the test starts."""
+    from tests.journeys.stack import Stack
+
+    running = Stack(tmp_path)
+    yield running
+    running.kill()
 
 
 @pytest.fixture(scope="session")

@@ -120,13 +120,6 @@ def contents(stack):
     return [path.read_bytes() for path in (stack.home / ".limn" / "data" / "objects").iterdir()]
 
 
-@pytest.fixture
-def stack(tmp_path):
-    running = Stack(tmp_path)
-    yield running
-    running.kill()
-
-
 @pytest.mark.parametrize("kills", [1, pytest.param(NIGHT, marks=pytest.mark.nightly)])
 def test_a_killed_stack_has_all_that_it_acknowledged(stack, kills):
     dice = random.Random(kills)

@@ -15,7 +15,7 @@ import pytest
 from tests.faults import figures
 from tests.faults.test_killed_stack import BOXES, Client, start_import
 from tests.journeys import test_jobs as jobs
-from tests.journeys.stack import ROOT, Stack
+from tests.journeys.stack import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -24,13 +24,6 @@ END_SECONDS = 900
 """In which all work ends after the last start."""
 VIDEO = ROOT / "tests" / "data" / "bigbuckbunny.mp4"
 ENVIRONMENT = {"LIMN_JOBS": "process", "LIMN_PIECE_SECONDS": "2"}
-
-
-@pytest.fixture
-def stack(tmp_path):
-    running = Stack(tmp_path)
-    yield running
-    running.kill()
 
 
 class Work:

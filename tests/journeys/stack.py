@@ -70,6 +70,16 @@ class Stack:
             self._process.kill()
             self._process.wait(timeout=10)
 
+    def run_guide(self, guide: str) -> str:
+        """Run the first script of a guide; returns what it printed."""
+        script = guide.partition("```python\n")[2].partition("```")[0]
+        assert script
+        ran = subprocess.run(
+            [sys.executable, "-c", script], cwd=self.home, capture_output=True, text=True, timeout=180, check=False
+        )
+        assert ran.returncode == 0, ran.stdout + ran.stderr + self.log()
+        return ran.stdout
+
     def log(self) -> str:
         """What it printed."""
         return (self.home / "log.txt").read_text()

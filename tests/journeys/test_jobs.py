@@ -11,7 +11,7 @@ import pytest
 import requests
 
 from tests.infra.local.steps import brief, endless, manifest, processes, shell, wait_until
-from tests.journeys.stack import Stack, connect
+from tests.journeys.stack import connect
 
 pytestmark = pytest.mark.slow
 
@@ -55,13 +55,6 @@ class Client:
     def statuses(self, gid):
         [group] = self.ask("GET", f"JobGroups/{self.project}", params={"gid": gid})
         return group["statuses"]
-
-
-@pytest.fixture
-def stack(tmp_path):
-    running = Stack(tmp_path)
-    yield running
-    running.kill()
 
 
 def chain(*steps):

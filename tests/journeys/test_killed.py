@@ -7,16 +7,9 @@ import time
 import pytest
 import tator
 
-from tests.journeys.stack import ROOT, Stack, connect
+from tests.journeys.stack import ROOT, connect
 
 SECONDS = 120
-
-
-@pytest.fixture
-def stack(tmp_path):
-    running = Stack(tmp_path)
-    yield running
-    running.kill()
 
 
 def wait_for(status_of, wanted):
