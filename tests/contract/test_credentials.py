@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from chalicelib.api.catalogue import OPERATIONS
+from chalicelib.core.models.accounts import User
 from chalicelib.core.models.credentials import ALL, READ, Credential, key_of, new_token
 from chalicelib.core.permissions import LEVEL_OF, Level, Permission
 from chalicelib.core.resource import now
@@ -36,15 +37,19 @@ class Worlds:
 
     def held(self, kind: Any = "access", **limits: Any) -> Api:
         """The owner with a limited credential."""
-        owner = self.here.owner.user
-        token = new_token(kind, owner.id)
-        made = Credential(
-            id=key_of(token), kind=kind, user=owner.id, username=owner.username, created_datetime=now(), **limits
-        )
-        change = Transaction()
-        credentials.put(change, made, int(time.time()) + 3600, now()[:10])
-        change.run()
-        return Api(owner, token)
+        return hold(self.here.owner.user, kind, **limits)
+
+
+def hold(user: User, kind: Any = "access", **limits: Any) -> Api:
+    """A user with a limited credential."""
+    token = new_token(kind, user.id)
+    made = Credential(
+        id=key_of(token), kind=kind, user=user.id, username=user.username, created_datetime=now(), **limits
+    )
+    change = Transaction()
+    credentials.put(change, made, int(time.time()) + 3600, now()[:10])
+    change.run()
+    return Api(user, token)
 
 
 @pytest.fixture(scope="module")
