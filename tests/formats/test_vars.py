@@ -133,8 +133,45 @@ def test_points_of_eventmeasure_are_read():
     assert (box.kind, box.shape, box.class_name) == ("box", (200, 250, 60, 50), "Sparidae")
     assert (still.frame, still.class_name) == (0, "")
     assert [row.reason for row in found if isinstance(row, Refusal)] == ["could not convert string to float: 'x'"]
-    with pytest.raises(BadInput, match="no line has the columns Filename, Frame"):
+    with pytest.raises(BadInput, match="no file has a line with the columns Filename, Frame"):
         list(read_eventmeasure.read(ZipArchive(zipped(("a.txt", "Filename\tLength\n1\t2\n")))))
+
+
+TAIL = "Family\tGenus\tSpecies\tCode\tNumber\tStage\tActivity\tComment\tAttribute9\tAttribute10"
+FISH = "Pinguipedidae\tParapercis\tnebulosa\t37390005\t1\tAD\tPassing\t\t\t"
+POINT = "OpCode\tPointIndex\tFilename\tFrame\tTime\tPeriod\tPeriodTime\tImageCol\tImageRow\tRectWidth\tRectHeight"
+AT = "10_1\t0\tL 027 (09).MP4\t55652\t60.55355\tBottom Time\t7.45801\t1395.92755\t1065.61598\t0.00000\t0.00000"
+EXPORTED = {  # tables of a database export as surveys publish them; of all but the points only some columns
+    "2024_reef_3DPoints.txt": f"OpCode\tFilenameLeft\tFrameLeft\tFrame\t{TAIL}\n10_1\tL.MP4\t5\t6\t{FISH}\n",
+    "2024_reef_ImagePtPair.txt": "OpCode\tImagePtPair\tIndex\tLx\tLy\tRx\tRy\n10_1\t0\t0\t1.5\t2.5\t3.5\t4.5\n",
+    "2024_reef_Info.txt": "OpCode\tTapeReader\tDepth\n10_1\tada\t31\n",
+    "2024_reef_Lengths.txt": f"OpCode\tFilenameLeft\tFrameLeft\tLength\t{TAIL}\n10_1\tL.MP4\t5\t241.0\t{FISH}\n",
+    "2024_reef_Points.txt": f"{POINT}\t{TAIL}\r\n{AT}\t{FISH}\r\n",
+}
+HABITAT = """Dot Point Measurements
+
+Generated: Thursday 07 July 2022 09:17:18
+
+Filename\tFrame\tTime (mins)\tImage row\tImage col\tDate\tSpare\tSpare\tBROAD\tTYPE\tCODE\t\t\tRadius %
+1.jpg\t      0\t\t945\t408\t\t\t\tMacroalgae\tBrown\t80300904\t\t\t73.7
+"""
+
+
+def test_a_whole_database_export_of_eventmeasure_has_the_points_of_its_table_of_points():
+    found = [placed.row for placed in read_eventmeasure.read(ZipArchive(zipped(*EXPORTED.items())))]
+    *dropped, media, label = sorted(found, key=lambda row: not isinstance(row, Dropped))
+    assert [row.names for row in dropped] == [(name,) for name in EXPORTED if "_Points" not in name]
+    assert (media.name, media.is_video) == ("L 027 (09).MP4", True)
+    assert (label.kind, label.shape, label.frame) == ("dot", (1395.92755, 1065.61598), 55652)
+    assert (label.class_name, label.attributes["Period"]) == ("Parapercis nebulosa", "Bottom Time")
+
+
+def test_dot_points_of_habitat_have_their_classification_as_attributes():
+    found = [placed.row for placed in read_eventmeasure.read(ZipArchive(zipped(("habitat.txt", HABITAT))))]
+    media, label = found
+    assert (media.name, media.is_video) == ("1.jpg", False)
+    assert (label.shape, label.frame, label.class_name) == ((408, 945), 0, "80300904")
+    assert label.attributes == {"BROAD": "Macroalgae", "TYPE": "Brown", "CODE": "80300904", "Radius %": "73.7"}
 
 
 @settings(max_examples=40)

@@ -2,7 +2,8 @@
 
 The header is the first line with Filename, Frame, ImageRow and ImageCol, in any spelling; what is before it describes
 the survey and is left out. A line is a dot in pixels of a frame, or a box where RectRow and RectCol name another
-corner. The class is genus and species, else the family, else the code; all other columns become attributes.
+corner. The class is genus and species, else the family, else the code; all other columns become attributes. Files
+without such a header, as those of lengths and 3D points, are named as dropped.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from chalicelib.errors import BadInput
-from chalicelib.formats.model import Archive, Label
+from chalicelib.formats.model import Archive, Dropped, Label
 from chalicelib.formats.readers.reading import (
     MediaTable,
     Placed,
@@ -37,8 +38,13 @@ def read(archive: Archive) -> Rows:
     if not found:
         raise BadInput("EventMeasure: the archive has no .txt file.")
     pictures = {base(name): name for name in archive.names()}
+    has_points = False
     for path in found:
+        is_read = False
         for place, header, line in _lines(archive, path):
+            has_points = is_read = True
+            if not line:
+                continue
             try:
                 name = base(line.get("filename", ""))
                 is_video = not name.lower().endswith(_IMAGES)
@@ -47,11 +53,18 @@ def read(archive: Archive) -> Rows:
                 yield Placed(place, label)
             except (ValueError, OverflowError) as error:
                 yield refusal(place, str(error))
+        if not is_read:
+            yield Placed(path, Dropped(names=(base(path),)))
+    if not has_points:
+        raise BadInput("EventMeasure: no file has a line with the columns Filename, Frame, ImageRow and ImageCol.")
     yield from table.rest()
 
 
 def _lines(archive: Archive, path: str) -> Iterator[tuple[str, Mapping[str, str], dict[str, str]]]:
-    """The lines of a table by the plain names of its columns, with these names as they are spelt. Raises BadInput."""
+    """The lines of a table by the plain names of its columns, with these names as they are spelt.
+
+    The header is the first of them, without values. A file without one, such as those of lengths, has no lines.
+    """
     names: list[str] = []
     spelt: dict[str, str] = {}
     for before, (place, text) in enumerate(text_lines(archive, path)):
@@ -60,12 +73,11 @@ def _lines(archive: Archive, path: str) -> Iterator[tuple[str, Mapping[str, str]
             plain = [re.sub(r"[^a-z0-9]", "", cell.lower()) for cell in cells]
             if all(name in plain for name in _NEEDED):
                 names, spelt = plain, dict(zip(plain, cells, strict=True))
+                yield place, spelt, {}
             elif before >= _MOST_BEFORE:
-                break
+                return
             continue
         yield place, spelt, dict(zip(names, cells, strict=False))
-    if not names:
-        raise BadInput(f"{path}: no line has the columns Filename, Frame, ImageRow and ImageCol: it has no points.")
 
 
 def _label(spelt: Mapping[str, str], line: Mapping[str, str], name: str, *, is_video: bool) -> Label:
