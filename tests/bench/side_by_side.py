@@ -7,7 +7,8 @@ OLD and NEW are folders in which `make run` runs (its LIMN_HOME); the address an
 commits, each in a checkout, a folder and on a port of its own, are compared with each other so: absolute times drift
 with the machine, the ratios of one run hardly do. With `--imports`, the threads create and read beside as many clients
 that import boxes into the same project, 500 a request. With `--pids`, the processes of the two services (on Linux), the
-processor time of each kind of request is printed, too: on a machine that does other work, it is what to compare.
+processor time of each kind of request is printed, too: on a machine that does other work, it is what to compare. The
+last rows are those of `side_by_side_files`; `--only clip` asks for rows whose names have that word.
 """
 
 from __future__ import annotations
@@ -85,6 +86,14 @@ class Service(Connection):
 
     def __init__(self, home: Path, rows: int, media: int) -> None:
         super().__init__(home)
+        self.begin(media)
+        self.ids: list[int] = []
+        for first in range(0, rows, 500):
+            batch = [self.box(self.media[n % media]) for n in range(first, min(first + 500, rows))]
+            self.ids += self.call("POST", f"Localizations/{self.project}", json=batch).json()["id"]
+
+    def begin(self, media: int) -> None:
+        """A new project with its types and media."""
         name = f"side by side {uuid.uuid4().hex[:8]}"
         organization = self.made("Organizations", {"name": name})
         self.project = self.made("Projects", {"name": name, "organization": organization})
@@ -96,10 +105,6 @@ class Service(Connection):
         self.state_type = self.made(f"StateTypes/{self.project}", states)
         self.random = random.Random(1)
         self.media = [self.made(f"Medias/{self.project}", self._video(number)) for number in range(media)]
-        self.ids: list[int] = []
-        for first in range(0, rows, 500):
-            batch = [self.box(self.media[n % media]) for n in range(first, min(first + 500, rows))]
-            self.ids += self.call("POST", f"Localizations/{self.project}", json=batch).json()["id"]
 
     def made(self, path: str, body: dict[str, Any]) -> int:
         """The id of what one request made."""
@@ -339,7 +344,9 @@ def main() -> None:
     time.sleep(5)  # what the rows put off is done then
     clocks = [[time.perf_counter] * 2] + ([[processor_clock(pid) for pid in asked.pids]] if asked.pids else [])
     print(f"{'milliseconds: median, least':28} {'first':>16} {'second':>16}   times faster: medians, least")
-    for row in ROWS:
+    from tests.bench.side_by_side_files import FILE_ROWS
+
+    for row in (*ROWS, *FILE_ROWS):
         if asked.only in row.name:
             taken = compare(row, services, max(3, int(asked.repetitions * row.times)), clocks)
             print(f"{row.name:28} {' | '.join(map(shown, taken))}", flush=True)
