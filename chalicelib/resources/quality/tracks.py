@@ -102,7 +102,10 @@ class TrackAgreement:
         self.same += sum(pair.similarity for pair in assign(frames))
 
     def result(self) -> dict[str, Any] | None:
-        """HOTA with its parts and IDF1, each 0 to 1; None where neither layer has tracks."""
+        """HOTA with its parts and IDF1, each 0 to 1; None where neither layer has tracks.
+
+        The localization is the mean over the thresholds that some pair reaches. TrackEval counts the others as 1.
+        """
         if not self.reference and not self.other:
             return None
         count = len(THRESHOLDS)
