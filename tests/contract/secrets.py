@@ -41,7 +41,8 @@ _NOT_OF_ENTITIES = {"GetUploadInfo"}
 """Answers that differ with each request."""
 _VOLATILE = re.compile(rb'"next":"[0-9/]+"|"behind":[0-9]+|X-Amz-[A-Za-z]+=[^&"]*')
 """Positions in the log of a project, which tell that something was changed and not what; signatures."""
-_TIMES = re.compile(r"\d{4}-\d\d-\d\d(T[0-9:.]+Z?)?|[0-9a-f]{8}-[0-9a-f-]{27}")
+_TIMES = re.compile(r'"seq": ?[0-9]+|\d{4}-\d\d-\d\d(T[0-9:.]+Z?)?|[0-9a-f]{8}-[0-9a-f-]{27}')
+"""What tells of an export when it was made, and at which position of the log."""
 FORMATS: tuple[str, ...] = get_args(FormatName)
 _names = itertools.count(1)
 
