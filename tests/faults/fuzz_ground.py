@@ -32,7 +32,7 @@ HARD = {
     "CreateSession": "only pages of this service sign in: tests/resources/accounts",
     "DeleteSession": "only pages of this service sign out: tests/resources/accounts",
     **dict.fromkeys(
-        ("CreatePasskeyChallenge", "CreatePasskeySession", "CreatePasskey"),
+        ("CreatePasskeyChallenge", "CreatePasskeySession"),
         "no authenticator is here: tests/resources/accounts/test_passkeys.py",
     ),
     **dict.fromkeys(
