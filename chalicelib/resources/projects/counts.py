@@ -105,7 +105,7 @@ def _refresh(project: Project, last: int) -> Project:
 def within(project: Project, scope: Scope) -> Project:
     """The project with counts of what the caller may see, if that is not all of it."""
     reader = scope.for_level(Level.VIEW)
-    if not reader.terms(project.id).keys() & {Kind.MEDIA}:
+    if not reader.is_restricted or Kind.MEDIA not in reader.terms(project.id):  # hidden layers hide no media
         return project
     counts = _count(view_queries.current(project.id), reader)
     temporary = reader.visible(TEMPORARY_FILE.name, records.list_children(TEMPORARY_FILE, project.id))
