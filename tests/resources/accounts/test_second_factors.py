@@ -14,6 +14,7 @@ from chalicelib.access.identities import second_factors
 from chalicelib.core.models.accounts import USER
 from chalicelib.core.values import one_time_codes
 from chalicelib.storage.dynamodb import records
+from tests.races import meanwhile
 from tests.resources.accounts.mails import PASSWORD, newest_mail_to
 from tests.service import Api, join, new_user
 
@@ -128,6 +129,25 @@ def test_a_recovery_code_counts_once_in_any_writing(enrolled, me, ada):
     assert sign_in(ada, code=codes[0].upper().replace("-", " ")).status == 201
     assert sign_in(ada, code=codes[0]).status == 403
     assert me.get("SecondFactor").json["recovery_codes"] == 9
+
+
+@pytest.mark.parametrize("kind", ["app", "recovery"])
+def test_of_two_sign_ins_at_once_one_uses_a_code(enrolled, me, ada, kind):
+    begun, codes = enrolled
+    code = code_of(begun, 1) if kind == "app" else codes[0]
+    with meanwhile(lambda: sign_in(ada, code=code)) as other:
+        answer = sign_in(ada, code=code)
+    assert sorted((answer.status, other.answer.status)) == [201, 403]
+    assert me.get("SecondFactor").json["recovery_codes"] == (10 if kind == "app" else 9)
+
+
+def test_of_a_removal_and_a_sign_in_at_once_one_uses_a_code(enrolled, me, ada):
+    begun, _ = enrolled
+    code = code_of(begun, 1)
+    with meanwhile(lambda: sign_in(ada, code=code)) as other:
+        answer = me.delete("SecondFactor", {"code": code})
+    assert (answer.status, other.answer.status) == (403, 201)
+    assert me.get("SecondFactor").json["is_on"] is True
 
 
 def test_new_recovery_codes_replace_the_old_ones(enrolled, me, ada):
