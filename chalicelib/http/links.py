@@ -1,8 +1,8 @@
 """The links of the OpenAPI document: from a creation to the operations on the new object.
 
 They follow from the declarations: a creation is named after its result (`CreateBookmark`, `RegisterApplet`,
-`CreateStateList`, `Transcode`) or declares it (`makes="Job"`), `GetBookmark` has the path of one, and all operations of
-that path are linked.
+`CreateStateList`, `Transcode`) or declares it (`makes="Job"`), `GetBookmark`, or else `UpdateBookmark`, has the path of
+one, and all operations of that path are linked.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def links(operations: Iterable[Operation]) -> dict[str, Links]:
     for operation in operations:
         made = _MADE.match(operation.id)
         word = operation.makes or (made["word"] if made else "")
-        path = one.get(f"Get{word}") if operation.method == "POST" else None
+        path = (one.get(f"Get{word}") or one.get(f"Update{word}")) if operation.method == "POST" else None
         if path is not None and (leads := _links(operation, path, by_path[path])):
             found[operation.id] = leads
     return found

@@ -53,7 +53,7 @@ def example_of(shape: Any) -> Any:  # noqa: C901, PLR0911 one line per shape
         case shapes.IntType():
             return max(shape.ge or 0, 1)
         case shapes.FloatType():
-            return shape.ge or 0.0
+            return shape.ge or (0.0 if shape.gt is None else shape.gt + 1.0)
         case shapes.StrType():
             return UUID if shape.pattern and "fA-F" in shape.pattern else "x" * max(shape.min_length or 0, 5)
         case shapes.BoolType():

@@ -39,6 +39,8 @@ NEVER = {
     "no_such_member": WORD,
 }
 """Members that no body settles, and values that are nobody's."""
+NAMING = {"CreatePasskeySession": {"id"}}
+"""Bodies of which such a member names what is stored: `id` is the browser's name of a credential of its user."""
 SOMETIMES = {
     "organization": NUMBER,
     "project": NUMBER,
@@ -201,4 +203,4 @@ def test_no_body_settles_what_it_does_not_declare(world, operation, monkeypatch)
 
 @sweep("operation", MAKES, ids=lambda operation: operation.id)
 def test_no_body_declares_what_nobody_may_settle(operation):
-    assert declared(operation) & NEVER.keys() == set()
+    assert declared(operation) & NEVER.keys() == NAMING.get(operation.id, set())

@@ -17,7 +17,11 @@ from tests.faults.sweep import Sweeper
 SHARE = 168
 """One of so many crash points is tried with every commit; the nightly sweep tries all."""
 NAMES = sorted(
-    [operation.id for operation in workflows.writing() if operation.id not in workflows.ELSEWHERE | workflows.OF_RIGS]
+    [
+        operation.id
+        for operation in workflows.writing()
+        if operation.id not in workflows.ELSEWHERE | workflows.OF_MEASURES
+    ]
     + workflows.MORE
 )
 
@@ -39,7 +43,7 @@ def sweeper():
 def test_every_operation_that_writes_is_swept(sweeper):
     known = {operation.id for operation in workflows.writing()}
     assert set(test_job_sweep.REQUESTS) >= workflows.ELSEWHERE
-    assert known == (set(sweeper.workflows) - set(workflows.MORE)) | workflows.ELSEWHERE | workflows.OF_RIGS
+    assert known == (set(sweeper.workflows) - set(workflows.MORE)) | workflows.ELSEWHERE | workflows.OF_MEASURES
     assert set(workflows.IN_PARTS) <= set(NAMES)
 
 

@@ -91,9 +91,9 @@ def test_what_older_releases_stored_without_is_closed_to_those_who_see_a_part(ap
 def test_nothing_is_stored_without_what_it_was_made_of():
     with pytest.raises(TypeError):
         temporary_files.new(1, 1, "a", "x", 1)  # type: ignore[call-arg]
-    with pytest.raises(ValueError, match="made of"):
+    with pytest.raises(ValueError, match="at least one id"):
         Entities()
-    with pytest.raises(ValueError, match="made of"):
+    with pytest.raises(ValueError, match="at least one id"):
         Entities(media=[])
 
 
