@@ -58,7 +58,7 @@ def test_frames_a_view_and_a_comment_are_shared_where_they_are_looked_at(new_pag
 
     stack.api.create(f"Comments/{dive.project}", {"media_id": dive.media, "frame": 2, "text": "a **sponge**?"})
     show(page, f"/#/projects/{dive.project}/comments?of=all")
-    page.get_by_role("button", name="Share").click()
+    page.get_by_role("article").filter(has_text="a sponge?").get_by_role("button", name="Share").click()
     address = made(page)
     guest = new_page("")
     guest.goto(stack.url + address)

@@ -146,7 +146,7 @@ def test_a_row_protection_gives_a_member_a_folder(page, field, stack):
     api.create(f"Memberships/{project}", {"user": number, "permission": "View Only"})
     folder = api.create(f"Sections/{project}", {"name": "Nests", "dtype": "folder", "path": "Nests"})
     show(page, f"/#/projects/{project}/manage/members")
-    page.get_by_label("On", exact=True).select_option(f"section {folder}")
+    page.get_by_label("Row protections of", exact=True).select_option(f"section {folder}")
     page.get_by_role("button", name="New row protection").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("For").select_option(f"user {number}")

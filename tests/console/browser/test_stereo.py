@@ -55,7 +55,7 @@ def pair(stack):
 def test_a_length_is_shown_while_the_same_line_is_chosen_on_both_cameras(page, pair):
     page.goto(pair.path(frame=0))
     page.wait_for_selector(".stage[data-frame='0']")
-    measure = page.get_by_label("Measure", exact=True)
+    measure = page.get_by_role("status", name="Measure", exact=True)
     expect(measure).to_contain_text("on the left camera")
     page.locator(".annotate-panel").get_by_role("button", name="Bar").first.click()
     expect(measure).to_contain_text("Draw the same on the right camera")

@@ -33,6 +33,7 @@ PROJECT = (
         "/comments",
         "/quality",
         "/quality/{report}",
+        "/quality/people",
     ),
     *(
         "/manage",
@@ -47,7 +48,9 @@ PROJECT = (
     *("/manage/webhooks", "/manage/sources", "/manage/shares", "/manage/history?user=all", "/applets/{applet}"),
 )
 ALL = ("/#/", "/#/profile", "/#/organizations/{organization}", *(f"/#/projects/{{project}}{each}" for each in PROJECT))
-"""Addresses of a member, with the names of what they show; the sign-in page is not among them."""
+"""Addresses of a member, with the names of what they show."""
+OPEN = ("/#/sign-in", "/#/shared/4be1", "/#/public", "/#/public/1")
+"""Addresses of pages that need no account."""
 
 
 def addresses(**ids: Any) -> list[str]:
