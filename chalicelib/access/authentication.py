@@ -197,7 +197,8 @@ def _as_it_is_now(credential: Credential) -> Credential | None:
         user = records.maybe(USER, credential.user)
         if user is None or not user.is_active:
             return None
-        return credential if user.is_confirmed(time.time()) else None
+        is_open = user.is_opened_by(credential.created_datetime) and user.is_confirmed(time.time())
+        return credential if is_open else None
     return credential
 
 

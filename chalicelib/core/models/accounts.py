@@ -107,7 +107,7 @@ class User(Resource, kw_only=True):
             "pending_email_since",
             "confirmation_token",
             "created_datetime",
-            *("tokens", "provider", "confirmed_until", "second_factor", "passkeys"),
+            *("tokens", "provider", "confirmed_until", "second_factor", "passkeys", "owned_since"),
         }
     )
     personal: ClassVar = frozenset(
@@ -145,7 +145,13 @@ class User(Resource, kw_only=True):
     """Until when tokens and jobs go on without another sign-in there, in seconds since the epoch."""
     second_factor: SecondFactor | None = None
     passkeys: list[Passkey] = []
+    owned_since: Timestamp = ""
+    """When the owner of the address first proved it by a reset; what opened the account before is no longer good."""
     created_datetime: Timestamp
+
+    def is_opened_by(self, made: Timestamp) -> bool:
+        """Whether an access token, a job or an identity that was made at a time opens the account."""
+        return made > self.owned_since
 
     def is_confirmed(self, moment: float) -> bool:
         """Whether the user's tokens and jobs go on at a time, in seconds since the epoch."""

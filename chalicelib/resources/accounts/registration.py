@@ -194,8 +194,9 @@ def ask_reset(email: str, caller: Caller) -> None:
 def reset_password(user: User, token: str, password: str, caller: Caller) -> None:
     """Set a new password with the token of a reset, once; sign the user out everywhere.
 
-    The mail confirmed the user's address. The token unlocks the account once more, so that its owner can sign in with
-    the new password while others keep it locked.
+    The mail confirmed the user's address. Where it was declared only, somebody else may have made the account: what
+    opened it before ends (docs/decisions/240). The token unlocks the account once more, so that its owner can sign in
+    with the new password while others keep it locked.
 
     Raises:
         BadInput: the token is not that of a reset of this user, is too old or used, or the password is weak.
@@ -211,6 +212,8 @@ def reset_password(user: User, token: str, password: str, caller: Caller) -> Non
 
     def replace(current: User) -> User:
         _check_reset(reset, current)
+        if may_confirm and current.email_standing == "declared":
+            current = msgspec.structs.replace(current, owned_since=now(), passkeys=[], second_factor=None)
         return msgspec.structs.replace(
             current,
             password_hash=hashed,

@@ -32,8 +32,15 @@ _ATTEMPTS = 5
 
 
 def find(provider: IdentityProvider, subject: str) -> Identity | None:
-    """The identity of a subject of a provider."""
-    return records.get_claimed(IDENTITY, "subject", f"{provider.id}|{subject}")
+    """The identity of a subject of a provider, unless the owner of the account proved the address since."""
+    found = records.get_claimed(IDENTITY, "subject", f"{provider.id}|{subject}")
+    if found is None:
+        return None
+    user = records.get(USER, found.user)
+    if user.provider == provider.id or user.is_opened_by(found.created_datetime):
+        return found
+    _ignore_missing(lambda: records.remove(IDENTITY, found.id))
+    return None
 
 
 def admit(provider: IdentityProvider, claims: Mapping[str, Any]) -> Identity:

@@ -89,6 +89,8 @@ def finish(number: int, headers: Mapping[str, str], *, code: str, state: str, is
     tokens = oidc.exchange(provider, code, redirect_url=redirect_url(number), verifier=flow.verifier)
     claims = oidc.verify_sign_in(provider, tokens.id_token, nonce=flow.nonce)
     if flow.user:
+        if records.get(USER, flow.user).password_changed > flow.began:
+            raise Refused("The password of the account was changed meanwhile. Sign in and begin again.")
         identity = provisioning.connect(provider, claims["sub"], flow.user)
     else:
         identity = provisioning.admit(provider, claims)

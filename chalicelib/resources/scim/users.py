@@ -234,8 +234,12 @@ def _affiliation(organization: int, user: int) -> Affiliation:
 
 
 def _is_controlled(found: ScimUser) -> bool:
-    """Whether the provider changes and closes the account itself: it made it, and it is none of the staff's."""
-    return found.is_own and not records.get(USER, found.user).is_staff
+    """Whether the provider changes and closes the account itself: it made it, and nobody else owns it.
+
+    The account is none of the staff's, and no owner of its address proved by mail that it is theirs.
+    """
+    user = records.get(USER, found.user)
+    return found.is_own and not user.is_staff and user.email_standing != "confirmed"
 
 
 def _activate(found: ScimUser, *, active: bool) -> None:

@@ -7,6 +7,8 @@ import pytest
 
 from chalicelib.core.models.accounts import USER
 from chalicelib.storage.dynamodb import records
+from tests.resources.accounts.test_proven_addresses import prove
+from tests.resources.identity_providers.provider import callback
 from tests.service import Api, new_user
 
 
@@ -48,3 +50,23 @@ def test_one_who_was_deactivated_is_kept_out(registered, provider, browser, prov
     assert scim.ask("PATCH", path, change).status == 200
     assert browser.ask("GET", "User/GetCurrent").status == 401
     assert browser.sign_in(registered, provider).status == 403
+
+
+def test_the_provider_has_no_way_into_an_account_whose_owner_proved_the_address_since(
+    registered, provider, browser, provisioned
+):
+    assert browser.sign_in(registered, provider).status == 303
+    prove(provisioned, provider.claims["email"])
+    assert browser.ask("GET", "User/GetCurrent").status == 401
+    assert browser.sign_in(registered, provider).status == 409
+
+
+def test_a_connection_that_was_begun_before_the_password_changed_is_not_made(
+    registered, provider, browser, provisioned
+):
+    assert browser.sign_in(registered, provider).status == 303
+    provider.claims = {**provider.claims, "sub": "another"}
+    back = callback(f"/sign-in/{registered}", provider.authorize(browser.begin(registered, connect=True)))
+    prove(provisioned, provider.claims["email"])
+    said = browser.ask("GET", back)
+    assert (said.status, b"changed meanwhile" in said.body) == (403, True)
