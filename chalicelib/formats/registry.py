@@ -13,13 +13,13 @@ from chalicelib.formats.refined import names_of
 
 FormatName = Literal[
     "coco", "kwcoco", "yolo", "voc", "mot", "mots", "cvat", "dota", "masks", "viame", "dive", "coralnet", "fathomnet",
-    "dwca", "camtrapdp", "ifdo", "biigle", "vars", "geojson", "csv", "jsonl", "parquet",
+    "dwca", "camtrapdp", "ifdo", "biigle", "vars", "eventmeasure", "geojson", "csv", "jsonl", "parquet",
 ]  # fmt: skip
 _PLACES = {
     **{name: name for name in ("coco", "kwcoco", "yolo", "voc", "mot", "mots", "cvat", "dota", "masks", "geojson")},
     **{
         name: f"science.{name}"
-        for name in ("viame", "dive", "coralnet", "fathomnet", "dwca", "camtrapdp", "ifdo", "biigle")
+        for name in ("viame", "dive", "coralnet", "fathomnet", "dwca", "camtrapdp", "ifdo", "biigle", "eventmeasure")
     },
     "vars": "science.vars_json",
     "csv": "table:Csv",

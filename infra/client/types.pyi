@@ -805,7 +805,7 @@ class ExportSpec(TypedDict, total=False):
     sections: list[int] | None
     versions: list[int] | None
     seq: int | None
-    format: Required[Literal["biigle", "camtrapdp", "coco", "coralnet", "csv", "cvat", "dive", "dota", "dwca", "fathomnet", "geojson", "ifdo", "jsonl", "kwcoco", "masks", "mot", "mots", "parquet", "vars", "viame", "voc", "yolo"]]
+    format: Required[Literal["biigle", "camtrapdp", "coco", "coralnet", "csv", "cvat", "dive", "dota", "dwca", "eventmeasure", "fathomnet", "geojson", "ifdo", "jsonl", "kwcoco", "masks", "mot", "mots", "parquet", "vars", "viame", "voc", "yolo"]]
     name: str | None
     dataset: str | None
     frames: Literal["crops", "every", "frames", "none"]

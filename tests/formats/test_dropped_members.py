@@ -99,6 +99,7 @@ MADE = {
     ),
     "biigle": ({"a.csv": BIIGLE}, {"line.user_id": 1, "line.mood": 1}),
     "vars": ({"a.json": json.dumps([VARS])}, {"annotation.observer": 1}),
+    "eventmeasure": ({"a.txt": "Filename\tFrame\tImageRow\tImageCol\tDepth\na.png\t0\t1\t1\t5\n"}, {}),
     # other columns are attributes, which the type or `unknown_attributes` decides on
     "coralnet": ({"a.csv": "Name,Row,Column,Label,Depth\na.png,1,1,cod,5\n"}, {}),
 }  # fmt: skip

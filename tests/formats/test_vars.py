@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from chalicelib.errors import BadInput
-from chalicelib.formats.model import Dropped, Label, Media, Refusal, State, in_pixels
+from chalicelib.formats.model import Dropped, Group, Label, Media, Refusal, State, box_of, in_pixels
 from chalicelib.formats.readers.science import read_eventmeasure, read_vars
 from chalicelib.formats.readers.unzip import ZipArchive
 from tests.formats.test_hostile_archives import zipped
@@ -172,6 +172,71 @@ def test_dot_points_of_habitat_have_their_classification_as_attributes():
     assert (media.name, media.is_video) == ("1.jpg", False)
     assert (label.shape, label.frame, label.class_name) == ((408, 945), 0, "80300904")
     assert label.attributes == {"BROAD": "Macroalgae", "TYPE": "Brown", "CODE": "80300904", "Radius %": "73.7"}
+
+
+@settings(max_examples=12)
+@given(groups(kinds=("dot", "box", "line", "poly")))
+def test_points_of_eventmeasure_hold_dots_boxes_tracks_and_attributes(found_groups):
+    media = {group.media.key: group.media for group in found_groups}
+    found = rows_of("eventmeasure", found_groups)
+    _, left_out = write("eventmeasure", dataset(), [found_groups])
+    assert left_out == sum(label.kind == "line" for label in labels_of(found_groups))
+    held = [label for label in labels_of(found_groups) if label.kind != "line"]
+    wanted = in_order(in_pixels(label, media[label.media]) for label in held)
+    for one, other in zip(in_order(found[Label]), wanted, strict=True):
+        assert one.shape == pytest.approx(other.shape if other.kind != "poly" else box_of(other), abs=1e-9)
+        attributes = {name: value for name, value in other.attributes.items() if value != ""}
+        same = {"shape": (), "kind": "box" if other.kind == "poly" else other.kind, "attributes": attributes}
+        assert replace(one, shape=()) == replace(
+            other, **same, id=None, type="" if other.kind == "poly" else other.type
+        )
+    seen = {label.track for label in held}
+    states = [replace(state, id=None) for group in found_groups for state in group.states if state.key in seen]
+    assert sorted(found[State], key=lambda each: each.key) == sorted(states, key=lambda each: each.key)
+
+
+FIELD = Media(
+    key="L_1", name="L 1.MP4", is_video=True, width=100, height=100, frames=50, fps=25.0, attributes={"OpCode": "A1"}
+)
+FIELD_LABEL = Label(
+    media="L_1", kind="box", shape=(0.1, 0.2, 0.3, 0.4), frame=30, class_name="Gadus morhua",
+    attributes={"stage": "AD", "Number": 2, "Comment": "=1\tx", "Depth": 5},
+)  # fmt: skip
+
+
+def test_a_line_of_points_has_the_columns_of_a_database_export():
+    family = replace(FIELD_LABEL, class_name="Sparidae", kind="dot", shape=(0.5, 0.5), attributes={})
+    classes = ("Gadus morhua", "Sparidae")
+    more = dataset(splits=(), classes=classes, taxa={"Gadus morhua": {"AphiaID": 126436}})
+    archive, _ = write("eventmeasure", more, [[Group(media=FIELD, labels=[FIELD_LABEL, family])]])
+    text = archive.read("annotations_Points.txt").decode()
+    header, *lines = [line.split("\t") for line in text.splitlines()]
+    assert header == [*POINT.split("\t"), *TAIL.split("\t"), "limn"]
+    box, dot = (dict(zip(header, line, strict=True)) for line in lines)
+    assert {**box, "limn": ""} == {
+        "OpCode": "A1", "PointIndex": "1", "Filename": "L 1.MP4", "Frame": "30", "Time": "0.02", "Period": "",
+        "PeriodTime": "", "ImageCol": "10.0", "ImageRow": "20.0", "RectWidth": "30.0", "RectHeight": "40.0",
+        "Family": "", "Genus": "Gadus", "Species": "morhua", "Code": "126436", "Number": "2", "Stage": "AD",
+        "Activity": "", "Comment": "'=1 x", "Attribute9": "", "Attribute10": "", "limn": "",
+    }  # fmt: skip
+    assert (dot["RectWidth"], dot["Family"], dot["Genus"], dot["Number"]) == ("0.0", "Sparidae", "", "1")
+    found = ZipArchive(archive.fp)
+    labels = [each.row for each in read_eventmeasure.read(found) if isinstance(each.row, Label)]
+    assert labels[0].attributes == {"stage": "AD", "Number": "2", "Comment": "=1 x", "Depth": 5}
+    assert labels[1].attributes == {}
+    again = text.replace("\tSparidae\t\t\t\t1\t\t", "\tLabridae\t\t\t\t1\tJ\t")
+    files = [(name, archive.read(name)) for name in archive.namelist() if name != "annotations_Points.txt"]
+    edited = ZipArchive(zipped(("annotations_Points.txt", again), *files))
+    _, label = (each.row for each in read_eventmeasure.read(edited) if isinstance(each.row, Label))
+    assert (label.class_name, label.attributes) == ("Labridae", {"Stage": "J"})
+
+
+def test_a_line_of_points_may_begin_with_an_empty_cell():
+    text = EXPORTED["2024_reef_Points.txt"].replace("10_1\t0\tL 027", "\t0\tL 027")
+    found = [placed.row for placed in read_eventmeasure.read(ZipArchive(zipped(("a.txt", text))))]
+    assert [(row.shape, row.class_name) for row in found if isinstance(row, Label)] == [
+        ((1395.92755, 1065.61598), "Parapercis nebulosa")
+    ]
 
 
 @settings(max_examples=40)

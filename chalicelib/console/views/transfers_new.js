@@ -39,8 +39,6 @@ export const FORMATS = [
   ["parquet", "Parquet"],
 ];
 const WRITTEN_ONLY = ["fathomnet", "dwca", "geojson"];
-const READ_ONLY = ["eventmeasure"];
-const WRITTEN = FORMATS.filter(([name]) => !READ_ONLY.includes(name));
 const READ = FORMATS.filter(([name]) => !WRITTEN_ONLY.includes(name));
 /** @type {[string, string][]} */
 const PICTURES = [
@@ -115,7 +113,7 @@ export function CreateExport({ dataset, onClose, onDone }) {
   const isOfProject = (/** @type {any} */ values) => !values.dataset;
   /** @type {Member[]} */
   const members = [
-    choice("format", text.format, WRITTEN),
+    choice("format", text.format, FORMATS),
     { name: "name", label: text.name },
     choice("task", words.yoloTask, Object.entries(words.tasks), { when: (values) => values.format === "yolo" }),
     FIRST_PIXEL,

@@ -196,8 +196,11 @@ def _short(value: Any) -> str:
 # --- text ----------------------------------------------------------------------------------------------------------
 
 
-def text_lines(archive: Archive, path: str) -> Iterator[tuple[str, str]]:
-    """The lines of a text file in UTF-8 that are not blank, with their places. Raises BadInput."""
+def text_lines(archive: Archive, path: str, strip: str | None = None) -> Iterator[tuple[str, str]]:
+    """The lines of a text file in UTF-8 that are not blank, with their places, without `strip` or space at their ends.
+
+    Raises BadInput.
+    """
     with archive.open(path) as raw:
         buffered = io.BufferedReader(raw, BLOCK)  # type: ignore[type-var]
         line_number = 0
@@ -206,10 +209,10 @@ def text_lines(archive: Archive, path: str) -> Iterator[tuple[str, str]]:
             if len(line) > LONGEST_LINE:
                 raise BadInput(f"{path}:{line_number}: the line has more than {LONGEST_LINE} bytes.")
             try:
-                text = line.decode("utf-8-sig" if line_number == 1 else "utf-8").strip()
+                text = line.decode("utf-8-sig" if line_number == 1 else "utf-8").strip(strip)
             except UnicodeDecodeError:
                 raise BadInput(f"{path}:{line_number}: the line is not UTF-8.") from None
-            if text:
+            if text.strip():
                 yield f"{path}:{line_number}", text
 
 

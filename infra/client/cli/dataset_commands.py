@@ -32,6 +32,7 @@ ExportFormat = Literal[
     "fathomnet",
     "dwca",
     "vars",
+    "eventmeasure",
     "biigle",
     "ifdo",
     "camtrapdp",

@@ -45,12 +45,16 @@ FORMATS = {
     "camtrapdp": {},
     "ifdo": {},
     "vars": {},
+    "eventmeasure": {},
     "biigle": {},
     "csv": {},
     "jsonl": {},
     "parquet": {},
 }
-TOLERANCES = {"yolo": 2e-12, "mot": 2e-9, "cvat": 2e-9, "viame": 2e-9, "ifdo": 2e-12, "vars": 2e-12, "biigle": 2e-12}
+TOLERANCES = {
+    "yolo": 2e-12, "mot": 2e-9, "cvat": 2e-9, "viame": 2e-9, "ifdo": 2e-12, "vars": 2e-12, "biigle": 2e-12,
+    "eventmeasure": 2e-12,
+}  # fmt: skip
 """How far a number may be from that of the first archive; of others, not at all.
 
 These write twelve digits: YOLO fractions up to 1, the others pixels up to 640. A shape that they round to beyond the
@@ -159,7 +163,7 @@ def content(name, body, shapes=()):
             shape = snapped(name, row.shape, shapes)
             held = (names[row.media], row.frame, row.kind, shape, row.class_name, row.keyed, row.elemental_id)
             # They have no types: the class of a polygon without a species was its type, and becomes a species.
-            is_class = name in ("voc", "camtrapdp") and row.attributes.get("Species") == row.class_name
+            is_class = name in ("voc", "camtrapdp", "eventmeasure") and row.attributes.get("Species") == row.class_name
             attributes = {key: value for key, value in row.attributes.items() if not (is_class and key == "Species")}
             labels.append((*held, repr(sorted(attributes.items()))))
             if row.track is not None:

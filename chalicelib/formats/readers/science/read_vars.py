@@ -57,9 +57,7 @@ class _Reader:
         shapes = [each for each in links if each.get("link_name") in _KINDS]
         common: dict[str, Any] = {"class_name": str(value["concept"])}
         if limn:
-            common |= {"media": str(limn["media"]), "frame": _frame(limn["frame"])}
-            common |= {name: str(limn.get(name) or "") for name in ("type", "version", "elemental_id")}
-            common["attributes"] = dict(members_of(limn.get("attributes") or {}))
+            common |= own_members(limn)
             yield from self._table.new(place, common["media"], path=self._picture(value))
         else:
             common |= yield from self._media(place, value)
@@ -68,7 +66,7 @@ class _Reader:
         if not shapes:
             yield from self._of_frame(place, value, common)
             return
-        track = yield from self._track(place, common, limn)
+        track = yield from track_of(place, common, limn, self._known)
         for each in shapes:
             kind, shape = _shape(each)
             own = {} if limn else {"elemental_id": _uuid(each.get("uuid"))}
@@ -93,19 +91,6 @@ class _Reader:
         yield from self._table.new(place, key or name, name=name, is_video=True)
         return {"media": key or name, "frame": 0, "seconds": millis / 1000}
 
-    def _track(self, place: str, common: Mapping[str, Any], limn: Mapping[str, Any]) -> Any:
-        if limn.get("track") is None:
-            return None
-        key = str(limn["track"])
-        if (common["media"], key) not in self._known:
-            self._known.add((common["media"], key))
-            more = members_of(limn.get("state") or {})
-            kept: dict[str, Any] = {name: str(more.get(name) or "") for name in ("elemental_id", "type", "version")}
-            attributes = dict(members_of(more.get("attributes") or {}))
-            name = str(more.get("class") or common["class_name"])
-            yield Placed(place, State(media=common["media"], key=key, class_name=name, attributes=attributes, **kept))
-        return key
-
     def _of_frame(self, place: str, value: Mapping[str, Any], common: Mapping[str, Any]) -> Rows:
         own = _uuid(value.get("observation_uuid"))
         given: dict[str, Any] = {**common, "elemental_id": own, "key": own or place, "association": "frame"}
@@ -113,6 +98,28 @@ class _Reader:
 
     def _picture(self, value: Mapping[str, Any]) -> str:
         return self._pictures.get(_picture_name(value), "")
+
+
+def own_members(limn: Mapping[str, Any]) -> dict[str, Any]:
+    """What the member `limn` of our own writer says of a label. Raises ValueError, KeyError, TypeError."""
+    own: dict[str, Any] = {name: str(limn.get(name) or "") for name in ("type", "version", "elemental_id")}
+    attributes = dict(members_of(limn.get("attributes") or {}))
+    return {**own, "media": str(limn["media"]), "frame": _frame(limn["frame"]), "attributes": attributes}
+
+
+def track_of(place: str, label: Mapping[str, Any], limn: Mapping[str, Any], known: set[tuple[str, str]]) -> Any:
+    """Yield the track of a label the first time that `known` lacks its media and key; return its key, if any."""
+    if limn.get("track") is None:
+        return None
+    media, key = label["media"], str(limn["track"])
+    if (media, key) not in known:
+        known.add((media, key))
+        more = members_of(limn.get("state") or {})
+        kept: dict[str, Any] = {name: str(more.get(name) or "") for name in ("elemental_id", "type", "version")}
+        attributes = dict(members_of(more.get("attributes") or {}))
+        name = str(more.get("class") or label["class_name"])
+        yield Placed(place, State(media=media, key=key, class_name=name, attributes=attributes, **kept))
+    return key
 
 
 def _picture_name(value: Mapping[str, Any]) -> str:

@@ -78,7 +78,7 @@ def _annotation(dataset: Dataset, media: Media, label: Label, state: State | Non
             *({"link_name": name, "to_concept": "self", "mime_type": "text/plain", "link_value": as_text(value)}
               for name, value in label.attributes.items() if value is not None and value != ""),
         ],
-        "limn": _more(media, label, state),
+        "limn": more_of(media, label, state),
     }  # fmt: skip
     if label.elemental_id and label.keyed:
         made["observation_uuid"] = label.elemental_id
@@ -101,7 +101,8 @@ def _place(label: Label) -> dict[str, Any]:
     return {"x": list(xs), "y": list(ys)}
 
 
-def _more(media: Media, label: Label, state: State | None) -> dict[str, Any]:
+def more_of(media: Media, label: Label, state: State | None) -> dict[str, Any]:
+    """The member `limn`: what the format says of a label otherwise, and of its track with the first label."""
     more: dict[str, Any] = {
         "media": media.key, "frame": label.frame, "keyed": label.keyed, "track": label.track, "type": label.type,
         "version": label.version, "elemental_id": label.elemental_id, "attributes": label.attributes,
