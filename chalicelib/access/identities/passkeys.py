@@ -190,10 +190,12 @@ def rename(user: int, number: str, name: str) -> None:
     records.edit(USER, user, lambda current: _with(current, _find(current, number), name=name))
 
 
-def remove(user: int, number: str) -> None:
-    """Remove a passkey. Raises NotFound; BadInput where the second factor needs it."""
+def remove(user: int, number: str) -> Passkey:
+    """Remove a passkey and return it. Raises NotFound; BadInput where the second factor needs it."""
+    gone: Passkey
 
     def take_out(current: User) -> User:
+        nonlocal gone
         gone = _find(current, number)
         kept = [each for each in current.passkeys if each is not gone]
         factor = current.second_factor
@@ -202,6 +204,7 @@ def remove(user: int, number: str) -> None:
         return msgspec.structs.replace(current, passkeys=kept)
 
     records.edit(USER, user, take_out)
+    return gone
 
 
 def number_of(passkey: Passkey) -> str:

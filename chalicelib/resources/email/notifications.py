@@ -41,16 +41,10 @@ def notify_of_wrong_codes(user: User) -> None:
     _send(system_emails.wrong_codes(user.username), user.email)
 
 
-def second_factor_reset(user: User) -> None:
-    """Mail a user whose second factor an administrator ended."""
+def sign_in_changed(user: User, change: str) -> None:
+    """Mail a user a change of the passkeys or the second factor of the account; `change` is a sentence."""
     if user.email:
-        _send(system_emails.second_factor_reset(user.username), user.email)
-
-
-def passkey_added(user: User, name: str) -> None:
-    """Mail a user to whose account a passkey was added."""
-    if user.email:
-        _send(system_emails.passkey_added(user.username, name), user.email)
+        _send(system_emails.sign_in_changed(user.username, change), user.email)
 
 
 def usage_warning(user: User, where: str, what: str, percent: int, number: str) -> None:

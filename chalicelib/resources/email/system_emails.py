@@ -96,24 +96,13 @@ def wrong_codes(username: str) -> SystemEmail:
     )
 
 
-def second_factor_reset(username: str) -> SystemEmail:
-    """To a user whose second factor an administrator ended."""
+def sign_in_changed(username: str, change: str) -> SystemEmail:
+    """To a user, a change of what signing in needs or accepts."""
     return SystemEmail(
-        "Your second factor was ended",
+        "Signing in to your account changed",
         (
-            f"An administrator ended the second factor of {username}, and removed all passkeys.",
-            "Signing in needs the password alone now.",
-        ),
-    )
-
-
-def passkey_added(username: str, name: str) -> SystemEmail:
-    """To a user to whose account a passkey was added."""
-    return SystemEmail(
-        "A passkey was added to your account",
-        (
-            f"{username} can sign in with the passkey {name} now.",
-            "If that was not you, remove it in your profile, and set a new password: yours is known.",
+            f"{change} The account is {username}.",
+            "If that was not you, set a new password now, and look at second factor and passkeys in your profile.",
         ),
     )
 

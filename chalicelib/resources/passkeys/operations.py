@@ -96,7 +96,7 @@ def create_passkey(call: Call[None, NoQuery, PasskeySpec]) -> PasskeyCreated:
     """
     user = records.get(USER, call.caller.id)
     made = _summary(passkeys.register(user, call.body.name, call.body.client_data, call.body.attestation))
-    notifications.passkey_added(user, made.name)
+    notifications.sign_in_changed(user, f"The passkey {made.name} was added.")
     return PasskeyCreated(message=f"Passkey {made.name} registered successfully!", id=made.id, object=made)
 
 
@@ -112,8 +112,11 @@ def delete_passkey(call: Call[str, NoQuery, None]) -> MessageResponse:
     """Remove one of the caller's passkeys: it signs in no more.
 
     The last one stays while it is the second factor. Sign-ins that it made stay valid; `GET /rest/Token` lists them.
+    The user gets a mail.
     """
-    passkeys.remove(call.caller.id, call.target)
+    user = records.get(USER, call.caller.id)
+    removed = passkeys.remove(user.id, call.target)
+    notifications.sign_in_changed(user, f"The passkey {removed.name} was removed.")
     return MessageResponse(message=f"Passkey {call.target} removed successfully!")
 
 

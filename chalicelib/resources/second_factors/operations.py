@@ -92,17 +92,26 @@ def confirm_second_factor(call: Call[None, NoQuery, CodeSpec]) -> RecoveryCodes:
 
     From then on signing in by password needs a `code` or a `passkey`; sign-ins and tokens that exist stay. The answer
     has ten recovery codes, which are shown once. Where it is in force already, these replace the ones before. Without
-    `code` and `passkey` the answer is 403 with `needs`: `code`, and for a caller who has passkeys with `passkey`.
+    `code` and `passkey` the answer is 403 with `needs`: `code`, and for a caller who has passkeys with `passkey`. The
+    user gets a mail.
     """
     user = records.get(USER, call.caller.id)
     signing_in.refuse_provider(user, "set up a second factor there.")
-    return RecoveryCodes(recovery_codes=second_factors.confirm(user, call.body.code, call.body.passkey))
+    codes = second_factors.confirm(user, call.body.code, call.body.passkey)
+    change = "New recovery codes were made." if second_factors.is_on(user) else "A second factor is in force."
+    notifications.sign_in_changed(user, change)
+    return RecoveryCodes(recovery_codes=codes)
 
 
 @OPERATIONS.delete("/rest/SecondFactor", "DeleteSecondFactor", audits="account")
 def delete_second_factor(call: Call[None, NoQuery, CodeSpec]) -> MessageResponse:
-    """End the second factor, with one of its codes, a recovery code or a passkey, as for `PUT`."""
-    second_factors.remove(records.get(USER, call.caller.id), call.body.code, call.body.passkey)
+    """End the second factor, with one of its codes, a recovery code or a passkey, as for `PUT`.
+
+    The user gets a mail.
+    """
+    user = records.get(USER, call.caller.id)
+    second_factors.remove(user, call.body.code, call.body.passkey)
+    notifications.sign_in_changed(user, "The second factor was ended.")
     return MessageResponse(message="Signing in needs the password alone now.")
 
 
@@ -122,5 +131,5 @@ def reset_second_factor(call: Call[User | None, NoQuery, None]) -> MessageRespon
     if user is None or not users.is_responsible(call.caller, user):
         raise Forbidden("Only staff, or an administrator of all organizations of the user, resets a second factor.")
     second_factors.reset(user.id)
-    notifications.second_factor_reset(user)
+    notifications.sign_in_changed(user, "An administrator ended the second factor and removed all passkeys.")
     return MessageResponse(message=f"User {user.id} signs in with the password alone now.")

@@ -81,12 +81,15 @@ def test_a_user_has_so_many_passkeys_at_most(me, monkeypatch):
     assert me.post("PasskeyRegistration", {"password": PASSWORD}).status == 400
 
 
-def test_a_mail_tells_of_a_new_passkey(me, ada, api):
+def test_a_mail_tells_of_each_passkey_that_is_added_or_removed(me, ada, api):
     registered(me, name="security key")
     api.drain()
+    assert "The passkey security key was added." in str(newest_mail_to(ada.email))
+    assert me.delete(f"Passkey/{me.get('Passkeys').json[0]['id']}").status == 200
+    api.drain()
     mail = newest_mail_to(ada.email)
-    assert mail["subject"] == "A passkey was added to your account"
-    assert "security key" in str(mail)
+    assert mail["subject"] == "Signing in to your account changed"
+    assert "The passkey security key was removed." in str(mail)
 
 
 HOSTILE = {

@@ -200,6 +200,20 @@ def test_a_code_ends_the_second_factor(enrolled, me, ada):
     assert sign_in(ada).status == 201
 
 
+def test_a_mail_tells_of_each_change_of_the_second_factor(enrolled, api, me, ada):
+    begun, _ = enrolled
+    changes = {
+        "A second factor is in force.": lambda: None,
+        "New recovery codes were made.": lambda: me.put("SecondFactor", {"code": code_of(begun)}),
+        "The second factor was ended.": lambda: me.delete("SecondFactor", {"code": code_of(begun, 1)}),
+        "An administrator ended the second factor": lambda: new_user(is_staff=True).delete(f"SecondFactor/{ada.id}"),
+    }
+    for told, change in changes.items():
+        change()
+        api.drain()
+        assert told in str(newest_mail_to(ada.email))
+
+
 def test_staff_resets_a_second_factor(enrolled, ada):
     staff = new_user(is_staff=True)
     assert staff.delete(f"SecondFactor/{ada.id}").status == 200
