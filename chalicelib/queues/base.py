@@ -81,7 +81,7 @@ def decode(body: str | bytes, kinds: Iterable[type[Message]]) -> Message:
     """
     try:
         message: Message = _decoder(tuple(kinds)).decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError) as failure:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as failure:
         raise Unreadable(str(failure)) from failure
     return message
 

@@ -61,7 +61,7 @@ def list_items(step: Step, text: str) -> list[Any]:
     """The items of `withParam`. Raises BadInput for what is no JSON list."""
     try:
         items = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         items = None
     if not isinstance(items, list):
         raise BadInput(f"{step.name}: withParam must be a JSON list, not {text[:100]!r}.")

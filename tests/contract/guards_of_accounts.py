@@ -173,4 +173,28 @@ GUARDS: dict[str, Guard] = {
         "tests/resources/identity_providers/test_provisioned_users.py",
         "test_a_connection_that_was_begun_before_the_password_changed_is_not_made",
     ),
+    "depth of client data": Guard(
+        "client data of passkeys that are nested too deeply",
+        "chalicelib/core/web/webauthn.py",
+        "UnicodeDecodeError, RecursionError",
+        "UnicodeDecodeError",
+        "tests/core/test_strict_json.py",
+        "test_whoever_refuses_what_is_no_json_refuses_what_is_nested_too_deeply_as_well",
+    ),
+    "depth of logout tokens": Guard(
+        "logout tokens that are nested too deeply",
+        "chalicelib/resources/identity_providers/oidc.py",
+        "ValueError, TypeError, RecursionError",
+        "ValueError, TypeError",
+        "tests/resources/identity_providers/test_hostile_providers.py",
+        "test_a_logout_token_that_is_nested_deeply_is_refused",
+    ),
+    "times of tokens": Guard(
+        "times in tokens of providers that are no finite numbers",
+        "chalicelib/resources/identity_providers/oidc.py",
+        " and 0 <= each < LATEST for",
+        " for",
+        "tests/resources/identity_providers/test_hostile_providers.py",
+        "test_a_token_with_a_wrong_claim_signs_nobody_in",
+    ),
 }

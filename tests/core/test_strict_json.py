@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import time
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +26,7 @@ REFUSED = [
     (b"\x1f\x8b\x08\x00", "compressed"),
     (b'{"a":"\xff"}', "byte 6 is not UTF-8"),
     (b'{"a":1,}', "trailing comma"),
+    (b"[" * 5000 + b"]" * 5000, "recursion"),
     (b"", "truncated"),
 ]
 TAKEN = [
@@ -61,3 +65,19 @@ def test_a_repeated_member_among_many_is_found_in_linear_time():
     with pytest.raises(NotJsonError, match="99999"):
         decode(raw)
     assert time.process_time() - began < 5
+
+
+ROOT = Path(__file__).parents[2]
+DECODERS = ("json.decode(", "json.loads(")
+
+
+def test_whoever_refuses_what_is_no_json_refuses_what_is_nested_too_deeply_as_well():
+    """Decoders raise RecursionError for it, which is neither a ValueError nor a DecodeError."""
+    found = []
+    for file in (*(ROOT / "chalicelib").rglob("*.py"), *(ROOT / "functions").rglob("*.py")):
+        for each in ast.walk(ast.parse(file.read_text())):
+            if isinstance(each, ast.Try) and any(word in ast.unparse(each.body) for word in DECODERS):
+                caught = " ".join(ast.unparse(handler.type) for handler in each.handlers if handler.type)
+                if re.search(r"\b(DecodeError|ValueError)\b", caught) and "RecursionError" not in caught:
+                    found.append(f"{file.relative_to(ROOT)}:{each.lineno}")
+    assert found == []

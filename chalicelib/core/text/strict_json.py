@@ -47,7 +47,7 @@ def decode(raw: bytes) -> Any:
     """
     try:
         value = msgspec.json.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise NotJsonError(explain(raw, error)) from None
     # Every member has a colon, and so have some texts: with as many colons as members, none is there twice.
     if (members := _members(value)) < raw.count(b":") and members < _colons(raw) and members < _names(raw):

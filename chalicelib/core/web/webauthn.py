@@ -96,7 +96,7 @@ def read_client_data(data: bytes, type_: Literal["webauthn.create", "webauthn.ge
     """
     try:
         found = msgspec.json.decode(data, type=ClientData)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise BadInput("client_data: the clientDataJSON of the browser is needed, in base64url.") from None
     if found.type != type_:
         raise Forbidden(f"The browser did {found.type[:50]!r}; {type_!r} was asked for.")

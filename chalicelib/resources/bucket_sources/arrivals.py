@@ -24,7 +24,7 @@ def as_messages(body: str) -> str:
     """
     try:
         event = msgspec.json.decode(body, type=dict[str, Any])
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return body
     if "kind" in event:
         return body

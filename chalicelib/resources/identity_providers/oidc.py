@@ -31,6 +31,8 @@ LEEWAY = 60
 """Seconds by which the clocks of a provider and of ours may differ."""
 OLDEST = 600
 """Seconds after which a token is too old to sign in with, however long it is valid."""
+LATEST = 1e12
+"""Times of tokens are below: they are finite numbers of seconds."""
 DISCOVERY_SECONDS, KEYS_SECONDS, REFETCH_SECONDS = 3600, 600, 30
 """How long the document and the keys of a provider serve; an unknown key has them read again, at most so often."""
 LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout"
@@ -92,7 +94,7 @@ def discover(issuer: str) -> Metadata:
     body = _fetch(f"{issuer.rstrip('/')}/.well-known/openid-configuration")
     try:
         found = msgspec.json.decode(body, type=Metadata)
-    except msgspec.DecodeError as failure:
+    except (msgspec.DecodeError, RecursionError) as failure:
         raise BadInput(f"issuer: {issuer} has no valid openid-configuration.", str(failure)) from None
     if found.issuer != issuer:
         raise BadInput(f"issuer: the document says that it is {found.issuer[:200]!r}; give exactly that.")
@@ -173,7 +175,7 @@ def _verify(provider: IdentityProvider, token: str) -> dict[str, Any]:
     try:
         key = _key_for(provider, token)
         claims: dict[str, Any] = jwt.decode(token, key, algorithms=list(ALGORITHMS)).claims
-    except (JoseError, ValueError, TypeError):
+    except (JoseError, ValueError, TypeError, RecursionError):
         raise Refused(f"The token has no valid signature of {provider.issuer}.") from None
     _check_claims(provider, claims)
     return claims
@@ -193,7 +195,7 @@ def _check_claims(provider: IdentityProvider, claims: Mapping[str, Any]) -> None
     if len(audiences) > 1 and "azp" not in claims:
         raise Refused("A token for several clients needs azp.")
     times = [claims.get("exp"), claims.get("iat"), claims.get("nbf", 0)]
-    if not all(isinstance(each, int | float) for each in times):
+    if not all(isinstance(each, int | float) and 0 <= each < LATEST for each in times):
         raise Refused("The token needs exp and iat, in seconds.")
     expires, issued, begins = map(float, times)
     if expires < moment - LEEWAY:
@@ -231,7 +233,7 @@ def _key_set(url: str, *, is_new: bool) -> list[dict[str, Any]]:
         return held[1]
     try:
         found = msgspec.json.decode(_fetch(url), type=dict[str, Any]).get("keys")
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         raise Refused("The keys of the provider are no JSON.") from None
     if not isinstance(found, list):
         raise Refused("The provider has no keys.")
@@ -263,7 +265,7 @@ def _ask_token(provider: IdentityProvider, grant: dict[str, str]) -> Tokens:
         )
     try:
         return msgspec.json.decode(answer.body, type=Tokens)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         raise Refused("The identity provider answered with no tokens.") from None
 
 

@@ -79,7 +79,7 @@ def read(body: bytes) -> dict[str, Any]:
         raise Invalid("tooMany", f"The body may have {LARGEST_BODY:,} bytes.")
     try:
         found = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError) as failure:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as failure:
         raise Invalid("invalidSyntax", f"The body is not JSON: {failure}") from failure
     if not isinstance(found, dict):
         raise Invalid("invalidSyntax", "The body must be a JSON object.")
@@ -97,7 +97,10 @@ def read_filter(text: str) -> tuple[str, str]:
     found = _FILTER.fullmatch(_PREFIX.sub("", text.strip()))
     if found is None:
         raise Invalid("invalidFilter", 'filter: `attribute eq "value"` is understood, such as userName eq "ada".')
-    value = msgspec.json.decode(found["value"] if found["value"].startswith('"') else found["value"].lower())
+    try:
+        value = msgspec.json.decode(found["value"] if found["value"].startswith('"') else found["value"].lower())
+    except (msgspec.DecodeError, RecursionError) as failure:
+        raise Invalid("invalidFilter", f"filter: the value is not JSON: {failure}") from None
     return canonical(found["name"]), value if isinstance(value, str) else str(value).lower()
 
 

@@ -102,4 +102,5 @@ class Authenticator:
     @staticmethod
     def _client_data(kind: str, asked: dict[str, Any], wrong: dict[str, Any]) -> bytes:
         told = {"type": kind, "challenge": asked["challenge"], "origin": ORIGIN, "crossOrigin": False}
-        return json.dumps(told | {name: wrong[name] for name in told if name in wrong}).encode()
+        made = json.dumps(told | {name: wrong[name] for name in told if name in wrong}).encode()
+        return made[:-1] + wrong.get("more", b"") + b"}"

@@ -92,6 +92,7 @@ def test_a_mail_tells_of_each_passkey_that_is_added_or_removed(me, ada, api):
     assert "The passkey security key was removed." in str(mail)
 
 
+DEEP = b', "more": ' + b"[" * 5000 + b"]" * 5000
 HOSTILE = {
     "another origin": ({"origin": "https://evil.example.org"}, 403),
     "the same host on another port": ({"origin": "http://localhost:8001"}, 403),
@@ -102,6 +103,7 @@ HOSTILE = {
     "an unknown challenge": ({"challenge": text(bytes(32))}, 403),
     "an empty challenge": ({"challenge": ""}, 403),
     "a challenge beyond ASCII": ({"challenge": "ö"}, 403),
+    "client data that are nested deeply": ({"more": DEEP}, 400),
     "nobody present": ({"flags": VERIFIED}, 403),
     "a backup of what has none": ({"flags": PRESENT | VERIFIED | 16}, 400),
     "extensions that are not there": ({"flags": PRESENT | VERIFIED | 128}, 400),

@@ -16,6 +16,7 @@ from chalicelib.resources.identity_providers import oidc
 from chalicelib.settings import override
 from tests.resources.identity_providers.browsers import Browser, register
 from tests.resources.identity_providers.provider import Provider, callback
+from tests.service import Api
 
 
 def alg_none(provider, claims):
@@ -51,6 +52,11 @@ def no_token(provider, claims):
     return "gibberish"
 
 
+def a_header_that_is_nested_deeply(provider, claims):
+    text = b'{"alg": "RS256", "x": ' + b"[" * 5000 + b"]" * 5000 + b"}"
+    return base64.urlsafe_b64encode(text).rstrip(b"=").decode() + ".x.x"
+
+
 def changed_claims(provider, claims):
     head, _, signature = provider._sign(claims).split(".")
     text = base64.urlsafe_b64encode(json.dumps({**claims, "sub": "root"}).encode()).rstrip(b"=").decode()
@@ -67,6 +73,7 @@ def changed_claims(provider, claims):
         an_unknown_key,
         a_key_in_the_header,
         no_token,
+        a_header_that_is_nested_deeply,
         changed_claims,
     ],
 )
@@ -91,6 +98,8 @@ def test_a_token_that_the_provider_did_not_sign_signs_nobody_in(forge, registere
         ({"nonce": "\u00e9"}, "nonce"),
         ({"exp": 1}, "expired"),
         ({"exp": "soon"}, "exp"),
+        ({"exp": 10**400}, "exp"),
+        ({"exp": float("nan")}, "exp"),
         ({"iat": None}, "iat"),
         ({"iat": 4_000_000_000}, "future"),
         ({"nbf": 4_000_000_000}, "future"),
@@ -106,6 +115,15 @@ def test_a_token_with_a_wrong_claim_signs_nobody_in(claims, told, registered, pr
     assert said.status == 403
     assert told in said.body.decode()
     assert "Set-Cookie" not in said.headers
+
+
+def test_a_logout_token_that_is_nested_deeply_is_refused(registered, provider):
+    token = a_header_that_is_nested_deeply(provider, {})
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    said = Api(None, headers=headers).ask(
+        "POST", f"BackChannelLogout/{registered}", raw=f"logout_token={token}".encode()
+    )
+    assert said.status == 400, said.body
 
 
 def test_clocks_may_differ_by_a_minute(registered, provider, browser):

@@ -243,6 +243,18 @@ def test_wrong_requests_are_told_what_is_wrong(scim, body, kind):
         assert said.json["scimType"] == kind
 
 
+def test_a_body_that_is_nested_deeply_is_refused(scim):
+    deep = b'{"Operations": [{"op": "add", "value": ' + b"[" * 5000 + b"]" * 5000 + b"}]}"
+    for method, path in (("POST", "Users"), ("POST", "Groups"), ("PATCH", f"Users/{made(scim)['id']}")):
+        said = scim.api.ask(method, f"{scim.root}/{path}", raw=deep)
+        assert (said.status, said.json["scimType"]) == (400, "invalidSyntax")
+
+
+def test_a_filter_whose_text_is_no_text_is_refused(scim):
+    said = scim.ask("GET", "Users", filter=r'userName eq "\ud800"')
+    assert (said.status, said.json["scimType"]) == (400, "invalidFilter")
+
+
 def test_other_filters_are_refused(scim):
     for text in ('userName sw "a"', "userName", 'title eq "x"', 'userName eq "a" and active eq true'):
         said = scim.ask("GET", "Users", filter=text)
