@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Hashable
 
 from chalicelib.access import authentication
+from chalicelib.access.authentication import Caller, WrongNetwork
 from chalicelib.core.models.credentials import hash_of
 
 SECONDS = 60.0
@@ -33,6 +34,12 @@ def tenant_of(authorization: str | None) -> Hashable:
 
 
 def _find(authorization: str) -> Hashable:
-    caller = authentication.authenticate(authorization)
-    organizations = authentication.organizations_of(caller)
+    try:
+        caller = authentication.authenticate(authorization)
+    except WrongNetwork as wrong:  # where the request comes from is not known here
+        caller = wrong.caller
+    if caller.is_guest and caller.credential and caller.credential.projects:
+        return ("organization", authentication.project_of(caller.credential.projects[0]).organization)
+    # a token with limits counts as its user does
+    organizations = authentication.organizations_of(Caller(id=caller.id))
     return ("organization", min(organizations)) if organizations else ("user", caller.id)

@@ -255,7 +255,7 @@ GUARDS: dict[str, Guard] = {
     "local pages": Guard(
         "the local stack's pages without their key",
         "infra/local/http/gateway.py",
-        " and not self.gateway.may_see_pages(self.path, authorization):",
+        ' and not self.gateway.may_see_pages(self.path, given.get("authorization")):',
         " and False:",
         "tests/infra/local/test_local_pages.py",
         "test_pages_are_refused_without_their_key",

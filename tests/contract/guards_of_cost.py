@@ -101,6 +101,22 @@ GUARDS: dict[str, Guard] = {
         "tests/infra/local/test_slots.py",
         "test_a_tenant_holds_no_more_than_its_share",
     ),
+    "shares of tokens": Guard(
+        "tokens with limits that take another share than their organization's",
+        "infra/local/tenants.py",
+        "organizations_of(Caller(id=caller.id))",
+        "organizations_of(caller)",
+        "tests/infra/local/test_slots.py",
+        "test_tokens_with_limits_and_guests_count_for_the_organization",
+    ),
+    "shares of browsers": Guard(
+        "browsers that share the slots of nobody",
+        "infra/local/http/gateway.py",
+        "tenant_of(authorization_of(given))",
+        'tenant_of(given.get("authorization"))',
+        "tests/infra/local/test_slots.py",
+        "test_a_browser_that_is_signed_in_by_cookie_counts_for_its_organization",
+    ),
     "slots after 504": Guard(
         "slots of requests that were answered 504",
         "infra/local/http/gateway.py",

@@ -20,6 +20,7 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl
 
+from chalicelib.access.authentication import authorization_of
 from chalicelib.api.router import Router, resource_of
 from chalicelib.errors import Forbidden, LimnError, TooLarge, Unavailable, WrongMethod
 from chalicelib.http.encoding import encode_error, takes_gzip
@@ -100,7 +101,7 @@ class Gateway:
         """Whether an Authorization header is that of an administrator, to whom the pages answer too."""
         self.slots = Slots(AT_ONCE, AT_ONCE // 4)
         self.tenant_of: Callable[[str | None], Hashable] = lambda _: None
-        """The tenant of an Authorization header, who has a quarter of the slots; None for one without a share."""
+        """The tenant of an Authorization, of a header or a browser's cookie, who has a quarter of the slots."""
 
     def page(self, path: str, serve: Page) -> None:
         """Serve a path of the local stack's own: `serve` gets method, query and body."""
@@ -290,11 +291,11 @@ class _Handler(requests.Handler):
 
     def serve(self) -> None:
         body = b"".join(self.blocks(LARGEST_REQUEST))
-        authorization = next((v for name, v in self.headers.items() if name.lower() == "authorization"), None)
-        if self.gateway.is_page(self.path) and not self.gateway.may_see_pages(self.path, authorization):
+        given = {name.lower(): value for name, value in self.headers.items()}
+        if self.gateway.is_page(self.path) and not self.gateway.may_see_pages(self.path, given.get("authorization")):
             self._send(_refusal(Forbidden(NO_KEY)))
             return
-        self.turn = self.gateway.slots.turn(self.gateway.tenant_of(authorization), SECONDS)
+        self.turn = self.gateway.slots.turn(self.gateway.tenant_of(authorization_of(given)), SECONDS)
         _clock.begin(self)
         try:
             client, store = str(self.client_address[0]), database.current()

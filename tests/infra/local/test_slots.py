@@ -12,7 +12,7 @@ from infra.local import tenants
 from infra.local.http import gateway
 from infra.local.http.gateway import Server
 from infra.local.http.slots import Slots, SlotTimeout
-from tests.service import GATEWAY, new_user
+from tests.service import GATEWAY, Api, new_user
 
 WAIT = 0.05
 
@@ -62,6 +62,30 @@ def test_the_tenant_of_a_token_is_an_organization_and_that_of_others_nobody(api,
     assert tenants.tenant_of(f"Token {api.token}") == ("organization", organization)
     assert tenants.tenant_of(f"Token {new_user().token}")[0] == "user"
     assert {tenants.tenant_of(text) for text in (None, "", "Token x", "Basic \x00")} == {"nobody"}
+
+
+def test_tokens_with_limits_and_guests_count_for_the_organization(api, organization, project):
+    section = api.made(f"Sections/{project}", {"name": "shown", "path": "shown"})
+    link = api.post(f"ShareLinks/{project}", {"section": section}).json["url"]
+    guest = Api(None).post("Guest", {"token": link.rpartition("/")[2]}).json["token"]
+    limits = [{"projects": [project]}, {"networks": ["192.0.2.0/24"]}, {"operations": ["read"]}]
+    tokens = [api.post("AccessTokens", {"name": "t", **each}).json["token"] for each in limits]
+    assert {tenants.tenant_of(f"Token {each}") for each in (*tokens, guest)} == {("organization", organization)}
+
+
+def test_a_browser_that_is_signed_in_by_cookie_counts_for_its_organization(api, monkeypatch):
+    told = []
+    monkeypatch.setattr(GATEWAY, "tenant_of", told.append)
+    server = Server(GATEWAY, "127.0.0.1", 0)
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    try:
+        headers = {"Limn-Session": "1", "Cookie": f"limn-8000={api.token}"}
+        url = "http://{}:{}/rest/User/GetCurrent".format(*server.server_address[:2])
+        assert requests.get(url, headers=headers, timeout=20).status_code == 200
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert told == [f"Token {api.token}"]
 
 
 def test_slow_requests_of_one_tenant_leave_room_and_those_answered_504_hold_no_slot(monkeypatch):
