@@ -62,7 +62,8 @@ def is_responsible(caller: Caller, user: User) -> bool:
     """Whether a caller answers for all that a user may reach.
 
     That are staff, and administrators of every organization that the user is affiliated with or has a project of,
-    unless the user is of the staff or the caller.
+    unless the user is of the staff or the caller. One of these places must be the user's by more than the word of an
+    administrator: anybody may add anybody to an organization of their own.
     """
     if caller.is_staff:
         return True
@@ -71,7 +72,15 @@ def is_responsible(caller: Caller, user: User) -> bool:
         not user.is_staff
         and user.id != caller.id
         and bool(organizations)
+        and _has_joined(user.id)
         and all(authentication.organization_level(caller, each) >= Level.FULL for each in organizations)
+    )
+
+
+def _has_joined(user: int) -> bool:
+    """Whether a user has a place that staff, a provider or an accepted invitation gave."""
+    return any(not place.added_by for place in records.list_linked(AFFILIATION, "user", user)) or any(
+        not place.added_by for place in records.list_linked(MEMBERSHIP, "user", user)
     )
 
 

@@ -197,4 +197,12 @@ GUARDS: dict[str, Guard] = {
         "tests/resources/identity_providers/test_hostile_providers.py",
         "test_a_token_with_a_wrong_claim_signs_nobody_in",
     ),
+    "users who were added": Guard(
+        "erasures of users whom an administrator added unasked",
+        "chalicelib/access/users.py",
+        "        and _has_joined(user.id)\n",
+        "",
+        "tests/resources/erasures/test_erasures.py",
+        "test_whom_an_administrator_added_unasked_is_not_theirs_to_erase",
+    ),
 }

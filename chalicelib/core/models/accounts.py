@@ -192,6 +192,7 @@ class Organization(Resource, kw_only=True):
 class Affiliation(Resource, kw_only=True):
     """A user's membership of an organization."""
 
+    hidden: ClassVar = frozenset({"added_by"})
     personal: ClassVar = _NAMES
 
     also: ClassVar = {"organization_id": "organization", "user_id": "user"}
@@ -204,6 +205,8 @@ class Affiliation(Resource, kw_only=True):
     first_name: str | None = None
     last_name: str | None = None
     email: str | None = None
+    added_by: int = 0
+    """Who added the user without being asked; 0 for staff, a provider, an invitation that the user accepted."""
 
 
 class Project(Resource, kw_only=True):
@@ -253,6 +256,7 @@ class Project(Resource, kw_only=True):
 class Membership(Resource, kw_only=True):
     """A user's membership of a project."""
 
+    hidden: ClassVar = frozenset({"added_by"})
     personal: ClassVar = _NAMES
 
     id: int
@@ -264,6 +268,8 @@ class Membership(Resource, kw_only=True):
     first_name: str | None = None
     last_name: str | None = None
     email: str | None = None
+    added_by: int = 0
+    """As of an affiliation."""
 
 
 USER = RecordKind(

@@ -25,11 +25,11 @@ def create_erasure(call: Call[Organization, NoQuery, ErasureSpec]) -> ErasureCre
     """Erase a person: name, addresses and network addresses go, the id stays. This cannot be undone.
 
     By staff who administer the organization, or by an administrator of every organization that the user is affiliated
-    with or has a project of; nobody erases themselves. The account is closed at once, with its tokens and its
-    identities at providers. A queue function then erases what is left in audit logs, comments, mails of jobs and logs
-    of projects; `GET /rest/Erasure/{id}` shows when it is completed, where data was found, and when the last copy ends.
-    Attributes, names of media and other content of projects stay. Repeated, the request goes on with an erasure that is
-    not completed.
+    with or has a project of, unless administrators alone added the user there; nobody erases themselves. The account is
+    closed at once, with its tokens and its identities at providers. A queue function then erases what is left in audit
+    logs, comments, mails of jobs and logs of projects; `GET /rest/Erasure/{id}` shows when it is completed, where data
+    was found, and when the last copy ends. Attributes, names of media and other content of projects stay. Repeated, the
+    request goes on with an erasure that is not completed.
     """
     user = service.check_allowed(call.caller, call.organization, call.body.user)
     made = service.begin(call.caller, call.organization, user)

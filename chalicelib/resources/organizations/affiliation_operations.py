@@ -26,6 +26,7 @@ def make_affiliation(call: Call[Organization, NoQuery, AffiliationSpec]) -> Affi
         organization=call.organization,
         user=user.id,
         permission=call.body.permission,
+        added_by=0 if call.caller.is_staff else call.caller.id,
     )
     records.create(AFFILIATION, affiliation)
     notifications.notify_of_affiliation(affiliation, by=call.caller.id)

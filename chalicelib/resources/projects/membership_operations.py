@@ -35,6 +35,7 @@ def make_membership(call: Call[Project, NoQuery, MembershipSpec]) -> Membership:
         user=user.id,
         permission=call.body.permission,
         default_version=call.body.default_version,
+        added_by=0 if call.caller.is_staff else call.caller.id,
     )
     presigned.forget(user.id, call.project)  # what an earlier membership left
     taken = BadInput(f"Membership already exists for project {call.project}, user {user.id}!")

@@ -125,7 +125,7 @@ def reset_second_factor(call: Call[User | None, NoQuery, None]) -> MessageRespon
     """End the second factor of a user who has lost app and recovery codes, and remove all passkeys of the user.
 
     By staff; or by an administrator of every organization that the user is affiliated with or has a project of, unless
-    the user is of the staff. The user gets a mail.
+    the user is of the staff, or administrators alone added the user there. The user gets a mail.
     """
     user = call.target
     if user is None or not users.is_responsible(call.caller, user):

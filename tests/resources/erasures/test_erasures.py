@@ -289,3 +289,18 @@ def test_mentions_and_addresses_are_found_in_their_forms():
     run = msgspec.convert(required_of(runs.Run) | {"success_email": spec}, runs.Run)
     assert without(run, person).success_email.recipients == ["bob@example.org"]
     assert without(run, Person(id=8, username="", addresses=[])) is run
+
+
+@pytest.mark.parametrize("place", ["an organization", "a project"])
+def test_whom_an_administrator_added_unasked_is_not_theirs_to_erase(place):
+    owner, victim = new_user(), new_user()
+    organization = owner.made("Organizations", {"name": f"trap {owner.user.id}"})
+    if place == "an organization":
+        owner.made(f"Affiliations/{organization}", {"user": victim.user.id, "permission": "Member"})
+    else:
+        project = owner.made("Projects", {"name": "trap", "organization": organization})
+        owner.made(f"Memberships/{project}", {"user": victim.user.id, "permission": "View Only"})
+    assert owner.post(f"Erasures/{organization}", {"user": victim.user.id}).status == 403
+    assert owner.delete(f"SecondFactor/{victim.user.id}").status == 403
+    affiliate(victim, organization)  # as an invitation that was accepted does
+    assert owner.post(f"Erasures/{organization}", {"user": victim.user.id}).status == 201
