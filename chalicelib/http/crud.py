@@ -46,6 +46,7 @@ class RecordResource:
         read, write: the permissions of GET and of the other operations.
         spec, update: the bodies of creation and change.
         schema_update: the type that `/schema` shows for `update`, where clients build a keyword from its name.
+        query: the parameters of the list; beside: those of a creation, which give members of its body.
         find: the records of a list; by default all of the project or organization.
         store: stores and returns the new record.
         show: the response for a record; the record itself by default.
@@ -70,6 +71,7 @@ class RecordResource:
     address: Address[Any] | None = None
     find: Handler | None = None
     query: type[Resource] = NoQuery
+    beside: type[Resource] = NoQuery
     show: Callable[[Any], Any] = lambda record: record
     check_change: Callable[[Call[Any, Any, Any], dict[str, Any]], dict[str, Any]] = lambda _, change: change
     needs_guard: Callable[[Any], bool] = lambda _: False
@@ -180,7 +182,7 @@ def record_operations(resource: RecordResource) -> Operations:
         summary=f"Make {a_noun}.",
         needs=resource.write,
         addresses=parent,
-        query=resource.query,
+        query=resource.beside,
         body=resource.spec,
     )(resource.create)
     made.get(one, f"Get{word}", summary=f"One {noun}.", needs=resource.read, returns=struct)(resource.get)

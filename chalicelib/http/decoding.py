@@ -23,7 +23,7 @@ from chalicelib.core.text import strict_json
 from chalicelib.core.text.names import nearest
 from chalicelib.errors import BadInput, NotFound, TooLarge
 from chalicelib.http.bounds import BODY_ERROR, check_depth, check_parameter, check_sizes, longer_texts
-from chalicelib.http.forms import Tidying, inner_of, members_of
+from chalicelib.http.forms import Tidying, complete, inner_of, members_of
 from chalicelib.http.operation import NoQuery, OneOf, Operation
 from chalicelib.http.read_back import NOTHING, SentBack
 
@@ -199,7 +199,11 @@ class _Shape:
 
 
 def decode_body(
-    operation: Operation, raw: bytes | None, content_type: str | None, sent_back: dict[str, SentBack] | None = None
+    operation: Operation,
+    raw: bytes | None,
+    content_type: str | None,
+    sent_back: dict[str, SentBack] | None = None,
+    query: Resource | None = None,
 ) -> Any:
     """The operation's body; None where it has none, or where it is optional and absent.
 
@@ -209,6 +213,7 @@ def decode_body(
         content_type: the Content-Type header; JSON is assumed where it is missing.
         sent_back: gets the members that a PATCH may name only as they are (`read_back.check`); without it they are
             refused.
+        query: the decoded query; its members complete the body of a creation that has the same.
 
     Raises:
         TooLarge: more bytes than `MAX_BODY`.
@@ -234,7 +239,7 @@ def decode_body(
     try:
         shapes = _shapes(operation.body)
         check_sizes(text, frozenset().union(*(longer_texts(shape.type) for shape in shapes)))
-        value = _decode_any(text, shapes, operation, sent_back)
+        value = _decode_any(text, shapes, operation, sent_back, query)
     except RecursionError:
         raise BadInput(BODY_ERROR, "The body is nested too deeply.") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -243,13 +248,19 @@ def decode_body(
 
 
 def _decode_any(
-    text: bytes, shapes: tuple[_Shape, ...], operation: Operation, sent_back: dict[str, SentBack] | None
+    text: bytes,
+    shapes: tuple[_Shape, ...],
+    operation: Operation,
+    sent_back: dict[str, SentBack] | None,
+    query: Resource | None,
 ) -> Any:
     """The body in the first shape that it fits; raises the error of the first shape that it resembles."""
     try:
         value = strict_json.decode(text)
     except strict_json.NotJsonError as error:
         raise BadInput(BODY_ERROR, f"The body is not valid JSON: {error}.") from None
+    if operation.method == "POST" and query is not None and isinstance(value, dict):
+        complete(value, operation.body, query)
     is_list = isinstance(value, list)
     fitting = [shape for shape in shapes if shape.is_list == is_list]
     fitting = fitting or [shape for shape in shapes if is_list and shape.takes_ids] or list(shapes)

@@ -158,7 +158,7 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
     accept = negotiate(operation, request.query, request.headers)
     query = decode_query(operation, request.query)
     sent_back: dict[str, read_back.SentBack] = {}
-    body = decode_body(operation, request.body, request.headers.get("content-type"), sent_back)
+    body = decode_body(operation, request.body, request.headers.get("content-type"), sent_back, query)
     if not is_told_by_path:
         found, level = _allowed(operation, scope, path, body)
     references.check(scope, found.project or 0, query, body)

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, inspect
 
-from chalicelib.core.resource import options
+from chalicelib.core.resource import Resource, options
 from chalicelib.core.text.names import nearest
 from chalicelib.errors import BadInput
 from chalicelib.http.bounds import BODY_ERROR
@@ -207,3 +207,22 @@ def structs_of(type_: inspect.Type) -> Iterator[inspect.StructType]:
         else:
             for inner in inner_of(option):
                 yield from structs_of(inner)
+
+
+def complete(body: dict[str, Any], shape: Any, query: Resource) -> None:
+    """Add to a creation's body the members that its query gives. Raises BadInput for two different values."""
+    for name in _shared_names(type(query), shape):
+        given = getattr(query, name)
+        if given is None:
+            continue
+        if body.get(name) not in (None, given):
+            rule = f"{name} is {body[name]!r} in the body and {given!r} in the query; send one of them."
+            raise BadInput(f"Invalid query parameter: {name}", rule)
+        body[name] = given
+
+
+@cache
+def _shared_names(query: type[Resource], body: Any) -> tuple[str, ...]:
+    """The names of parameters that are members of a body of one shape, too."""
+    fields = query.__struct_fields__ if isinstance(body, type) and issubclass(body, Resource) else ()
+    return tuple(name for name in fields if name in body.__struct_fields__)

@@ -42,6 +42,7 @@ OPERATIONS = record_operations(
         read=Permission.VIEW,
         write=Permission.EDIT,
         query=BookmarkQuery,
+        beside=BookmarkQuery,
         spec=BookmarkSpec,
         update=BookmarkUpdate,
         find=list_bookmarks,

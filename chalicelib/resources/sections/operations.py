@@ -31,7 +31,13 @@ OPERATIONS = Operations(tag=TAG)
 _SEARCHES = {"object_search", "related_search", "lucene_string"}
 
 
-class SectionQuery(Resource, kw_only=True):
+class SectionName(Resource, kw_only=True):
+    """The name of a section beside its body."""
+
+    name: str | None = None
+
+
+class SectionQuery(SectionName, kw_only=True):
     """The filters of sections."""
 
     name: Annotated[str | None, Meta(description="The exact name, in any case.")] = None
@@ -102,6 +108,7 @@ OPERATIONS += record_operations(
         read=Permission.VIEW,
         write=Permission.EDIT,
         query=SectionQuery,
+        beside=SectionName,
         spec=SectionSpec,
         update=SectionUpdate,
         find=list_sections,

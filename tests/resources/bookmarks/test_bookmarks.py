@@ -31,3 +31,11 @@ def test_a_bookmark_leads_to_http_or_to_a_path_of_the_service(api, project):
     for uri in HOSTILE:
         assert api.post(where, {"name": "b", "uri": uri}).status == 400, uri
         assert api.patch(f"Bookmark/{number}", {"uri": uri}).status == 400, uri
+
+
+def test_its_name_may_stand_in_the_query(api, project):
+    where = f"Bookmarks/{project}"
+    number = api.made(where, {"uri": "/a"}, name="reef")
+    assert api.get(f"Bookmark/{number}").json["name"] == "reef"
+    refused = api.post(where, {"name": "wreck", "uri": "/a"}, name="reef")
+    assert (refused.status, "'wreck' in the body and 'reef' in the query" in refused.json["details"]) == (400, True)

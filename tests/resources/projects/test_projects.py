@@ -75,6 +75,15 @@ class TestProjects:
         assert api.get(f"Project/{project['id']}").json == project
         assert project in api.get("Projects").json
 
+    def test_its_organization_and_elemental_id_may_stand_in_the_query(self, api, organization):
+        elemental_id = str(uuid.uuid4())
+        number = api.made("Projects", {"name": name()}, organization=organization, elemental_id=elemental_id)
+        made = api.get(f"Project/{number}").json
+        assert (made["organization"], made["elemental_id"]) == (organization, elemental_id)
+        refused = api.post("Projects", {"name": name(), "organization": organization}, organization=organization + 1)
+        assert refused.status == 400
+        assert refused.json["details"].startswith(f"organization is {organization} in the body")
+
     def test_only_an_administrator_of_the_organization_makes_one(self, organization, stranger):
         assert stranger.post("Projects", {"name": name(), "organization": organization}).status == 403
         assert stranger.post("Projects", {"name": name(), "organization": 999999999}).status == 403

@@ -213,3 +213,8 @@ def test_a_project_has_a_bounded_number_of_versions_and_sections(layers, monkeyp
         layers.api.post(f"{path}/{layers.project}", {"name": "a"})
         said = layers.api.post(f"{path}/{layers.project}", {"name": "b"})
         assert (said.status, "at most" in said.message) == (400, True), said.body
+
+
+def test_filters_of_the_list_are_no_parameters_of_a_creation(layers):
+    said = layers.api.post(f"Versions/{layers.project}", {"name": "shown"}, media_id=1)
+    assert (said.status, said.message) == (400, "Unknown query parameter: media_id")

@@ -71,10 +71,7 @@ class FileResource:
 
     def create(self, call: Call[Media, Any, Any]) -> MessageResponse:
         """Add a file to a role."""
-        entry = call.body
-        if call.query.bucket_id is not None:
-            entry = msgspec.structs.replace(entry, bucket_id=call.query.bucket_id)
-        files_service.add(Writer.of(call), call.target, call.query.role, entry, call.query.index)
+        files_service.add(Writer.of(call), call.target, call.query.role, call.body, call.query.index)
         return MessageResponse(message=f"Media file added to media {call.target.id}!")
 
     def get(self, call: Call[Media, Any, None]) -> Any:
