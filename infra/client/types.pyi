@@ -3403,6 +3403,8 @@ class RowProtectionQuery(TypedDict, total=False):
 class RowsQuery(TypedDict, total=False):
     media_id: Required[int]
     table: Literal["localizations", "states"]
+class SectionName(TypedDict, total=False):
+    name: str
 class SectionQuery(TypedDict, total=False):
     name: str
     encoded_search: str

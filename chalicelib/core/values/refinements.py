@@ -147,14 +147,21 @@ def bounds(shape: Any, size: tuple[float, float] | None) -> list[float] | None:
     if not shape.angle or size is None or None in (shape.x, shape.y, shape.width, shape.height):
         return None
     box = shape.x, shape.y, shape.width, shape.height
-    if shape.form == "ellipse":
-        sine, cosine = math.sin(math.radians(shape.angle)), math.cos(math.radians(shape.angle))
-        wide, high = shape.width * size[0] / 2, shape.height * size[1] / 2
+    return list(turned_bounds(box, shape.angle, size, is_ellipse=shape.form == "ellipse"))
+
+
+def turned_bounds(
+    box: Sequence[float], angle: float, size: tuple[float, float], *, is_ellipse: bool
+) -> tuple[float, float, float, float]:
+    """The upright box around a box or ellipse that is turned, in fractions; see `corners`."""
+    if is_ellipse:
+        x, y, width, height = box
+        sine, cosine = math.sin(math.radians(angle)), math.cos(math.radians(angle))
+        wide, high = width * size[0] / 2, height * size[1] / 2
         half = math.hypot(wide * cosine, high * sine) / size[0], math.hypot(wide * sine, high * cosine) / size[1]
-        middle = shape.x + shape.width / 2, shape.y + shape.height / 2
-        return [middle[0] - half[0], middle[1] - half[1], 2 * half[0], 2 * half[1]]
-    xs, ys = zip(*corners(box, shape.angle, size), strict=True)
-    return [min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys)]
+        return x + width / 2 - half[0], y + height / 2 - half[1], 2 * half[0], 2 * half[1]
+    xs, ys = zip(*corners(box, angle, size), strict=True)
+    return min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys)
 
 
 def share(shape: Any) -> float | None:

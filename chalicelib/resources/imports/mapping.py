@@ -20,10 +20,9 @@ from chalicelib.core.values.shapes import SHAPES
 from chalicelib.errors import BadInput
 from chalicelib.formats.model import Attributes, Label, LabelKind, Refined, State, box_of, members_of_shape
 from chalicelib.formats.refined import members_of
+from chalicelib.resources.imports.outside import within
 from chalicelib.resources.imports.schemas import ClassTarget, ImportSpec, Target
 
-TOLERANCE = 1e-6
-"""The part of a width or height by which rounding may put a shape beyond the picture."""
 ASSOCIATION = {"track": "Localization", "frame": "Frame", "media": "Media"}
 TARGET: dict[str, Target] = {"track": "track", "frame": "frame", "media": "note"}
 ASSOCIATION_OF: dict[str, str] = {TARGET[name]: association for name, association in ASSOCIATION.items()}
@@ -83,15 +82,18 @@ class Mapper:
         shape = _fractions(row, size)
         if chosen.becomes_box and shape:
             shape = _fractions_of_box(row, size)
-        members = members_of_shape(kind, self._within(kind, shape)) if shape else {}
         attributes, note = self._attributes(row, chosen, in_track=row.track is not None)
-        refined = None if chosen.becomes_box else _refinement_of(row, size)
+        refined, clipped = None if chosen.becomes_box else _refinement_of(row, size), ""
+        if shape:
+            sides, clips = (size.width, size.height), self._spec.outside == "clip"
+            shape, refined, clipped = within(kind, shape, refined, chosen.refinements, sides, clips=clips)
+        members = members_of_shape(kind, shape) if shape else {}
         more, lost = members_of(refined, chosen.refinements)
         if "mask" in more:
             shape = tuple(_snap(shape, size))
             members |= members_of_shape(kind, shape)
             more["mask"] = Mask(**more["mask"])
-        note = note or (f"{', '.join(lost)} was left out: the type does not allow it" if lost else "")
+        note = note or clipped or (f"{', '.join(lost)} was left out: the type does not allow it" if lost else "")
         spec = LocalizationSpec(
             media_id=1,  # set when it is created
             type=chosen.type,
@@ -266,22 +268,6 @@ class Mapper:
         kind = Kind.STATE if isinstance(row, Label) else Kind.LOCALIZATION
         return {each.name for of in self._definitions.types(kind).values() for each in of.attribute_types}
 
-    # --- geometry ---------------------------------------------------------------------------------------------------
-
-    def _within(self, kind: LabelKind, shape: tuple[float, ...]) -> tuple[float, ...]:
-        """The shape as fractions of the picture, within it; a box or line may end beyond it by rounding only."""
-        if kind == "box" and (shape[2] < 0 or shape[3] < 0):
-            raise ValueError(f"its width {shape[2]:g} or height {shape[3]:g} is below 0")
-        lows = SHAPES[kind].lows or (0.0,) * len(shape)
-        beyond = max(0.0, max(shape) - 1, *(low - number for low, number in zip(lows, shape, strict=True)))
-        ends = (shape[0] + shape[2], shape[1] + shape[3]) if kind in ("box", "line") else (0.0,)
-        too_far = max(beyond, max(ends) - 1, -min(ends))
-        if too_far <= TOLERANCE:
-            return tuple(min(max(number, low), 1.0) for low, number in zip(lows, shape, strict=True))
-        if self._spec.outside == "refuse":
-            raise ValueError(f"it reaches beyond the picture by {too_far:.3g} of a side; outside may clip it")
-        return _clip(kind, shape)
-
 
 def type_of_media(spec: ImportSpec, dtype: str) -> int | None:
     """The type that the body gives for images or videos."""
@@ -310,20 +296,6 @@ def _check_frame(frame: int, size: Size) -> None:
 
 def _of_dtype(types: Mapping[int, Any], dtype: str) -> dict[int, Any]:
     return {number: each for number, each in types.items() if each.dtype == dtype}
-
-
-def _clip(kind: LabelKind, shape: tuple[float, ...]) -> tuple[float, ...]:
-    if kind not in ("box", "line"):
-        return tuple(_unit(number) for number in shape)
-    x, y, width, height = shape
-    left, top, right, bottom = _unit(x), _unit(y), _unit(x + width), _unit(y + height)
-    if kind == "box" and (right <= left or bottom <= top):
-        raise ValueError("it is outside of the picture")
-    return left, top, right - left, bottom - top
-
-
-def _unit(number: float) -> float:
-    return min(max(number, 0.0), 1.0)
 
 
 def _fractions(row: Label, size: Size) -> tuple[float, ...]:

@@ -101,6 +101,19 @@ def test_a_box_whose_far_edge_lies_beyond_the_picture_is_outside_too(world):
     assert sides() == [(0.5, 0.5)]
 
 
+def test_a_turned_box_is_judged_and_clipped_by_its_corners(world):
+    world.api.patch(f"LocalizationType/{world.types['box']}", {"refinements": ["angle"]})
+    turned = {**COCO["annotations"][0], "limn": {"kind": "box", "box": [64, 210, 512, 60], "angle": 90.0}}
+    document = {**COCO, "annotations": [turned]}
+    report = imported(world.api, world.project, {"a.json": document}, "coco", dry_run=True)["report"]
+    assert "reaches beyond the picture by 0.0667 of a side" in report["refusals"][0]["reason"]
+    report = imported(world.api, world.project, {"a.json": document}, "coco", outside="clip")["report"]
+    assert "upright box around it" in report["notes"][0]["reason"]
+    [box] = world.localizations()
+    assert [box[name] for name in ("x", "y", "width", "height")] == pytest.approx([290 / 640, 0.0, 60 / 640, 1.0])
+    assert "angle" not in box
+
+
 def test_members_and_attributes_that_are_dropped_are_named(world):
     annotation = {**COCO["annotations"][0], "score": 0.5, "limn": {"attributes": {"Weight": 3}}}
     how = {"class_attribute": "Species", "unknown_attributes": "drop", "dry_run": True}
