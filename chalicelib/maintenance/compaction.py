@@ -26,8 +26,10 @@ import random
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 from chalicelib.core.log.commits import Commit
+from chalicelib.core.resource import timestamp
 from chalicelib.settings import settings
 from chalicelib.storage.log import archive, growth, log
 from chalicelib.storage.view.snapshot import parquet_steps, snapshots
@@ -36,6 +38,9 @@ from chalicelib.storage.view.snapshot.snapshot_records import Manifest, Pointer,
 
 ENOUGH_CHANGES = 20_000
 """This many changes since the last snapshot justify another. It stores only the changes (decision 31)."""
+ENOUGH_AT_REST = 1_000
+"""This many justify it where nobody has written for `REST_SECONDS`: who opens the project next need not apply them."""
+REST_SECONDS = 60.0
 FOLLOW_SECONDS = 120.0
 """The longest time, in seconds, that commits are applied before a snapshot is written: what it holds is not lost."""
 PRESSING = growth.SLOW_FROM // 2
@@ -145,7 +150,7 @@ def step(project: int, changes: int = 0, *, force: bool = False, end: float = ma
     manifest = current(project)
     since = manifest.seq if manifest else 0
     is_other = manifest is not None and snapshots.is_other(manifest)
-    worth_while = is_other or (last > since if force else _is_worth_while(manifest, last, changes))
+    worth_while = is_other or (last > since if force else _is_worth_while(project, manifest, last, changes))
     folded = 0
     if worth_while:
         snapshots.sweep(project)
@@ -163,9 +168,16 @@ def step(project: int, changes: int = 0, *, force: bool = False, end: float = ma
     )
 
 
-def _is_worth_while(manifest: Manifest | None, last: int, changes: int) -> bool:
+def _is_worth_while(project: int, manifest: Manifest | None, last: int, changes: int) -> bool:
     since = manifest.seq if manifest else 0
-    return last - since >= settings().compact_commits or (last > since and changes >= ENOUGH_CHANGES)
+    if last - since >= settings().compact_commits or (last > since and changes >= ENOUGH_CHANGES):
+        return True
+    return last > since and changes >= ENOUGH_AT_REST and _is_at_rest(project, last)
+
+
+def _is_at_rest(project: int, last: int) -> bool:
+    found = log.find(project, last)
+    return found is not None and found.at <= timestamp(datetime.now(UTC) - timedelta(seconds=REST_SECONDS))
 
 
 def _fold(

@@ -31,7 +31,7 @@ def main() -> None:
     read.add_argument("--rows", type=int, default=100_000)
     read.add_argument("--media", type=int, default=200)
     read.add_argument("--restarts", type=int, default=3)
-    read.add_argument("--compacts", type=float, default=45.0, help="seconds until the compaction has run")
+    read.add_argument("--compacts", type=float, default=100.0, help="seconds until it is compacted at rest")
     read.add_argument("--home", type=Path)
     asked = read.parse_args()
     print(line())

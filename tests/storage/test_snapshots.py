@@ -194,6 +194,19 @@ class TestCompaction:
         assert project not in growth.by_project()
         assert pointer(project).seq == 3
 
+    def test_less_is_enough_where_nobody_writes(self, project, monkeypatch):
+        put(project, *(boxed(number) for number in range(1, 100)))
+        monkeypatch.setattr(growth, "by_project", lambda: {project: 99})
+        monkeypatch.setattr(compaction, "ENOUGH_AT_REST", 99)
+        monkeypatch.setattr(compaction, "REST_SECONDS", 3600.0)
+        assert compaction.run(60) == []
+        monkeypatch.setattr(compaction, "REST_SECONDS", -1.0)
+        assert compaction.run(60) == [project]
+        assert compaction.run(60) == []
+        monkeypatch.setattr(compaction, "ENOUGH_AT_REST", 100)
+        put(project, *(boxed(number) for number in range(100, 150)))
+        assert compaction.run(60) == []
+
     def test_growth_while_it_compacts_is_not_forgotten(self, project):
         growth.record(project, 1, 80)
         growth.record(project, 2, 70)
