@@ -46,8 +46,8 @@ REFINING: dict[Refinement, str] = {
 
 def refinements_of(shape: Any) -> list[Refinement]:
     """The refinements that a localization has."""
-    return [name for name, member in REFINING.items() if _is_refined(member, getattr(shape, member))]
-
-
-def _is_refined(member: str, value: Any) -> bool:
-    return value is False if member == "closed" else bool(value)
+    return [
+        name
+        for name, member in REFINING.items()
+        if (getattr(shape, member) is False if member == "closed" else getattr(shape, member))
+    ]
