@@ -32,6 +32,7 @@ from chalicelib.storage.dynamodb import ahead, credentials, record_rows, records
 from chalicelib.storage.dynamodb.ahead import RowKey
 from chalicelib.storage.dynamodb.tables import CredentialRow, RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction
+from chalicelib.storage.log import tickets
 
 SCHEMES = ("token", "bearer")
 ANONYMOUS = "anonymous"
@@ -323,11 +324,17 @@ def grants_in_organization(caller: Caller, organization: int) -> Grants:
 def projects_of(caller: Caller, *, reads_along: bool = False) -> dict[int, Level]:
     """The projects that a caller may see, with the caller's level in each.
 
-    With `reads_along` the projects and the caller's user are read with the memberships, for the rest of the request.
+    With `reads_along` the projects, the numbers of their last commits and the caller's user are read with the
+    memberships, for the rest of the request.
     """
 
-    def beside(keys: list[record_rows.Key]) -> list[record_rows.Key]:
-        return [record_rows.key_of(USER, caller.id), *((project, record_rows.ALONE) for project, _ in keys)]
+    def beside(keys: list[record_rows.Key]) -> list[RowKey]:
+        projects = dict.fromkeys(project for project, _ in keys)
+        return [
+            RowKey(RecordRow, record_rows.key_of(USER, caller.id)),
+            *(RowKey(RecordRow, (project, record_rows.ALONE)) for project in projects),
+            *(tickets.key(int(project.partition("#")[2])) for project in projects),
+        ]
 
     memberships = records.list_linked(MEMBERSHIP, "user", caller.id, beside if reads_along else None)
     found = {item.project: LEVEL_OF[item.permission] for item in memberships}

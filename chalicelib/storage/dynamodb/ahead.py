@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 from chalicelib.core.context import holding
-from chalicelib.storage.dynamodb.tables import CredentialRow, EntityRow, RecordRow, Row, connection
+from chalicelib.storage.dynamodb.tables import CounterRow, CredentialRow, EntityRow, RecordRow, Row, connection
 
 R = TypeVar("R", bound=Row)
 Key = tuple[str, ...]
@@ -27,7 +27,7 @@ Beside = Callable[[int], list[RecordKey]]
 """From a project to the keys of the records that a request on one of its parts will need."""
 
 
-Table = RecordRow | CredentialRow | EntityRow
+Table = CounterRow | CredentialRow | EntityRow | RecordRow
 
 
 class RowKey(NamedTuple):

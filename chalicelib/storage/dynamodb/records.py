@@ -121,7 +121,7 @@ def list_range(
 
 
 def list_linked(
-    kind: RecordKind[R], word: str, number: int | str, beside: Callable[[list[Key]], list[Key]] | None = None
+    kind: RecordKind[R], word: str, number: int | str, beside: Callable[[list[Key]], list[ahead.RowKey]] | None = None
 ) -> list[R]:
     """All records of a kind that are linked to a record other than their parent, ordered by id.
 
@@ -129,12 +129,12 @@ def list_linked(
         kind: the kind.
         word: the kind of the other record.
         number: its id.
-        beside: from the keys of the records to those of others, which are read along for the rest of the request.
+        beside: from the keys of the records to other rows, which are read along for the rest of the request.
     """
     links = list(rows_beneath(begin_of_links(kind, word, number)))
     keys = [(row.home_pk, row.home_sk) for row in links]
     if beside is not None and keys:
-        ahead.fetch([ahead.RowKey(RecordRow, key) for key in dict.fromkeys((*keys, *beside(keys)))][:ROWS_A_READ])
+        ahead.fetch([*(ahead.RowKey(RecordRow, key) for key in dict.fromkeys(keys)), *beside(keys)][:ROWS_A_READ])
     return sorted((decode(kind, row) for row in homes(links)), key=kind.id_of)
 
 

@@ -21,6 +21,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from chalicelib.errors import Unavailable
+from chalicelib.storage.dynamodb import ahead
 from chalicelib.storage.dynamodb.tables import CounterRow, LogRow, connection
 
 WATCHED = "watched"
@@ -86,7 +87,13 @@ def state(project: int) -> Ticket | None:
 def last_taken(projects: Iterable[int]) -> dict[int, int]:
     """The last ticket of each of some projects, without projects that have none. One call reads a hundred."""
     keys = {_row(project).key(): project for project in projects}
-    return {keys[row.key()]: int(row.n) for row in CounterRow.many([*keys])}
+    found, left = ahead.pop_all(CounterRow, [*keys])
+    return {keys[row.key()]: int(row.n) for row in (*found, *CounterRow.many(left))}
+
+
+def key(project: int) -> ahead.RowKey:
+    """The row that `last_taken` reads, for requests that read it ahead."""
+    return ahead.RowKey(CounterRow, _row(project).key())
 
 
 def raise_to(project: int, seq: int) -> None:
