@@ -110,7 +110,7 @@ REASONS = {
         f"{verb}{kind}ByElementalId" for kind in ("Localization", "State") for verb in ("Get", "Update", "Delete")
     ),
     _MANY: (
-        *("UpdateSectionList", "DestroySectionListApi", "GetMediaListById", "GetMediaCountById", "GetMediaStats"),
+        *("UpdateSectionList", "DestroySectionListApi", "GetMediaCountById", "GetMediaStats"),
         *("UpdateStateList", "DeleteStateList", "GetStateCount", "GetStateCountById", "GetLeafListById"),
         *("GetLeafCount", "GetLeafCountById", "UpdateLeafList", "DeleteLeafList", "GetStatisticsById"),
         *("DestroyRowProtectionListApi", "UpdateAnnotationFrames", "UpdateAttributeValues", "UpdateFileUrls"),

@@ -231,6 +231,7 @@ const main = translated("text", {
     paused: "Paused",
     creating: "Storing",
     transcoding: "Transcoding",
+    importing: "Importing",
     done: "Done",
     failed: "Failed",
   },

@@ -29,7 +29,7 @@ export const assist = translated("assist", {
   title: "Annotators",
   annotator: "Annotator",
   predict: "Predict",
-  predictKey: "Predict this frame (p)",
+  predictKey: "Predict this frame",
   predictFrame: "Predict this frame",
   range: "Range…",
   rangeTitle: (/** @type {string} */ name) => `Predict by ${name}`,

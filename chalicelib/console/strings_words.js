@@ -45,6 +45,38 @@ export const words = translated("words", {
   refusal: "refusal",
 });
 
+/** Members of records, as changes and conflicts name them. */
+export const members = translated("members", {
+  x: "left",
+  y: "top",
+  width: "width",
+  height: "height",
+  u: "to the right",
+  v: "down",
+  points: "points",
+  mask: "mask",
+  angle: "angle",
+  form: "form",
+  holes: "holes",
+  closed: "closed",
+  visible: "visible",
+  type: "type",
+  name: "name",
+  media: "media",
+  frame: "frame",
+  version: "layer",
+  parent: "parent",
+  path: "path",
+  section: "folder",
+  primary_section: "folder",
+  archive_state: "archived",
+  localization_ids: "shapes",
+});
+
+/** The name of a member for people. @param {string} given */
+export const memberName = (given) =>
+  /** @type {Record<string, string>} */ (members)[given] ?? given.replaceAll("_", " ");
+
 /** A word of the service in the language of the console; others stay as they are. @param {string} given @returns {string} */
 export const word = (given) => /** @type {Record<string, string>} */ (words)[given] ?? given;
 /** A value of the service as a choice: itself, and the word for it. @param {string} given @returns {[string, string]} */

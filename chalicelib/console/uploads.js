@@ -17,7 +17,7 @@ const IMAGE = /\.(jpe?g|png|gif|webp|bmp|tiff?|avif|heic|heif|dng)$/i;
 const VIDEO = /\.(mp4|mov|m4v|avi|mkv|webm|mpe?g|mts|m2ts|ts|wmv|flv|3gp|ogv)$/i;
 
 /**
- * @typedef {"checking" | "waiting" | "uploading" | "paused" | "creating" | "transcoding" | "done" | "failed"} Status
+ * @typedef {"checking" | "waiting" | "uploading" | "paused" | "creating" | "transcoding" | "importing" | "done" | "failed"} Status
  * @typedef {{id: number, project: number, file: File, name: string, type: number, isVideo: boolean, section: {section?: string, section_id?: number},
  *   status: Status, sent: number, message: string, media: number | null, transcode: string | null, progress: number, abort: AbortController}} Upload
  */
@@ -199,9 +199,10 @@ async function run(upload) {
   } else {
     const { size, ...image } = spec;
     const made = await post(`Medias/${project}`, image);
-    change(id, { status: "done", media: Array.isArray(made.id) ? made.id[0] : made.id });
+    change(id, { status: "importing", media: Array.isArray(made.id) ? made.id[0] : made.id });
     forget(upload);
     showFolder(upload);
+    follow();
   }
 }
 
@@ -288,22 +289,46 @@ const putOnce = (url, content, stop, report) =>
   });
 
 let isFollowing = false;
-/** Follow the transcodes of all uploads until none is left, with one request a project at a time. */
+const AT_WORK = new Set(["transcoding", "importing"]);
+const MOST_ASKED = 500;
+/** Follow what the service does with all uploads until none is left, with one request a project and kind at a time. */
 async function follow() {
   if (isFollowing) return;
   isFollowing = true;
   for (;;) {
-    const left = uploads.peek().filter((each) => each.status === "transcoding");
+    const left = uploads.peek().filter((each) => AT_WORK.has(each.status));
     if (!left.length) break;
     for (const project of new Set(left.map((each) => each.project))) {
-      const ids = left.filter((each) => each.project === project).map((each) => each.media);
-      const found = await put(`Transcodes/${project}`, { ids }, {}, { retry: true }).catch(() => []);
-      const jobs = new Map(found.map((/** @type {any} */ each) => [each.spec.uid, each.job]));
-      for (const { id, transcode } of left) if (jobs.has(transcode)) note(id, jobs.get(transcode));
+      const own = left.filter((each) => each.project === project);
+      const [videos, images] = [true, false].map((is) =>
+        own.filter((each) => each.isVideo === is).slice(0, MOST_ASKED),
+      );
+      await Promise.all([followTranscodes(project, videos), followImports(project, images)]).catch(() => undefined);
     }
     await new Promise((resolve) => setTimeout(resolve, FOLLOW_MS));
   }
   isFollowing = false;
+}
+
+/** @param {number} project @param {Upload[]} videos */
+async function followTranscodes(project, videos) {
+  if (!videos.length) return;
+  const found = await put(`Transcodes/${project}`, { ids: videos.map(({ media }) => media) }, {}, { retry: true });
+  const jobs = new Map(found.map((/** @type {any} */ each) => [each.spec.uid, each.job]));
+  for (const { id, transcode } of videos) if (jobs.has(transcode)) note(id, jobs.get(transcode));
+}
+
+/** @param {number} project @param {Upload[]} images */
+async function followImports(project, images) {
+  if (!images.length) return;
+  const found = await put(`Medias/${project}`, { ids: images.map(({ media }) => media) }, {}, { retry: true });
+  const media = new Map(found.map((/** @type {any} */ each) => [each.id, each]));
+  for (const { id, media: number } of images) {
+    const made = media.get(number);
+    if (made?.import_error) change(id, { status: "failed", message: made.import_error });
+    else if (!made || Object.values(made.media_files ?? {}).some((each) => each?.length))
+      change(id, { status: "done" });
+  }
 }
 
 /** @param {number} id @param {any} job of its transcode */

@@ -32,7 +32,7 @@ export const assist = {
   title: "Annotatoren",
   annotator: "Annotator",
   predict: "Vorhersagen",
-  predictKey: "Diesen Frame vorhersagen (p)",
+  predictKey: "Diesen Frame vorhersagen",
   predictFrame: "Diesen Frame vorhersagen",
   range: "Abschnitt …",
   rangeTitle: (/** @type {string} */ name) => `Vorhersagen mit ${name}`,

@@ -226,6 +226,7 @@ export const text = {
     paused: "Angehalten",
     creating: "Wird gespeichert",
     transcoding: "Wird transkodiert",
+    importing: "Wird importiert",
     done: "Fertig",
     failed: "Fehlgeschlagen",
   },

@@ -5,6 +5,7 @@ import { text } from "../strings.js";
 import { assist as words } from "../strings_assist.js";
 import { Button, Progress, Select, TextField } from "../ui/controls.js";
 import { Dialog } from "../ui/dialog.js";
+import { titled } from "../ui/key_map.js";
 
 /** @param {{session: import("./session.js").Session, run: (id: string) => void}} props */
 export function AssistPart({ session, run }) {
@@ -31,7 +32,7 @@ export function AssistPart({ session, run }) {
     ${
       chosen &&
       html`<div class="row"><${Select} small name=${words.annotator} value=${chosen.id} options=${detectors.map((each) => [each.id, each.name])} onChange=${choose} />
-      ${isAble && chosen.url && html`<${Button} small disabled=${isBusy} title=${words.predictKey} onClick=${() => run("predict")}>${words.predict}<//>`}
+      ${isAble && chosen.url && html`<${Button} small disabled=${isBusy} title=${titled(session.commands, "predict", words.predictKey)} onClick=${() => run("predict")}>${words.predict}<//>`}
       ${isAble && isVideo && html`<${Button} small kind="quiet" disabled=${isBusy} onClick=${() => setRange(true)}>${words.range}<//>`}</div>`
     }
     ${isAble && interactors.map((each) => html`<${Button} key=${each.id} small icon="polygon" pressed=${assist.clicking.value === each} onClick=${() => assist.toggleClicks(each)}>${interactors.length > 1 ? words.segmentBy(each.name) : words.segment}<//>`)}

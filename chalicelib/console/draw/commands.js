@@ -36,14 +36,14 @@ export function commandsOf(session, ui) {
     {
       id: "nextMedia",
       group: "view",
-      label: words.nextMedia.split(" (")[0],
+      label: words.nextMedia,
       keys: isImage ? ["ArrowRight", "Shift+PageDown"] : ["Shift+PageDown"],
       run: () => ui.open("next"),
     },
     {
       id: "previousMedia",
       group: "view",
-      label: words.previousMedia.split(" (")[0],
+      label: words.previousMedia,
       keys: isImage ? ["ArrowLeft", "Shift+PageUp"] : ["Shift+PageUp"],
       run: () => ui.open("previous"),
     },
@@ -128,7 +128,7 @@ export function commandsOf(session, ui) {
       keys: ["Delete", "Backspace"],
       run: () => {
         if (!session.stage?.pen.removePoint() && session.hand.removeSelected() && session.mayEdit)
-          ui.toast(words.notRemoved);
+          ui.toast(session.trackSet.hasLocked(session.chosen()) ? words.trackLocked : words.notRemoved);
       },
     },
     {
@@ -217,14 +217,14 @@ export function commandsOf(session, ui) {
     {
       id: "nextComment",
       group: "review",
-      label: commentWords.next.split(" (")[0],
+      label: commentWords.next,
       keys: ["u"],
       run: () => session.comments.next(1) || ui.toast(commentWords.noOpen),
     },
     {
       id: "previousComment",
       group: "review",
-      label: commentWords.previous.split(" (")[0],
+      label: commentWords.previous,
       keys: ["U"],
       run: () => session.comments.next(-1) || ui.toast(commentWords.noOpen),
     },

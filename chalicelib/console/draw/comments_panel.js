@@ -3,6 +3,7 @@ import { html, useEffect, useRef, useState } from "../lib.js";
 import { comments as words } from "../strings_team.js";
 import { CommentField } from "../ui/comment_text.js";
 import { Button, Checkbox, Select } from "../ui/controls.js";
+import { titled } from "../ui/key_map.js";
 import { useSettled } from "../ui/settled.js";
 import { Thread } from "../ui/thread.js";
 import { toastError } from "../ui/toast.js";
@@ -29,7 +30,7 @@ export function Comments({ session }) {
     .slice(0, MOST);
   return html`<section class="part comments" aria-label=${words.title} ref=${host}>
     <header class="row"><h2 class="grow">${words.title}</h2><span class="chip number" title=${words.unresolved}>${open}</span>
-      <${Button} small kind="quiet" icon="up" title=${words.previous} disabled=${!open} onClick=${() => set.next(-1)} /><${Button} small kind="quiet" icon="down" title=${words.next} disabled=${!open} onClick=${() => set.next(1)} /></header>
+      <${Button} small kind="quiet" icon="up" title=${titled(session.commands, "previousComment", words.previous)} disabled=${!open} onClick=${() => set.next(-1)} /><${Button} small kind="quiet" icon="down" title=${titled(session.commands, "nextComment", words.next)} disabled=${!open} onClick=${() => set.next(1)} /></header>
     ${session.mayEdit && html`<${Write} session=${session} />`}
     ${shown.map((thread) => html`<${Thread} key=${thread.first.id} thread=${thread} isChosen=${thread.first.id === chosen} onChange=${() => set.load()} onOpen=${() => set.open(thread.first)} />`)}
     ${threads.length > open && html`<${Checkbox} label=${words.showResolved(threads.length - open)} checked=${showsAll} onChange=${setShowsAll} />`}</section>`;

@@ -3,6 +3,7 @@ import { html, useEffect, useRef } from "../lib.js";
 import { runsOf } from "../masks/runs.js";
 import { annotate as words } from "../strings_annotate.js";
 import { shapes as shapeWords } from "../strings_shapes.js";
+import { memberName } from "../strings_words.js";
 import { Button } from "../ui/controls.js";
 import { Dialog } from "../ui/dialog.js";
 import { decimal, valueText } from "../ui/format.js";
@@ -93,7 +94,7 @@ const shapeText = (row) =>
   row.kind === "state"
     ? words.trackOf(row.members?.length ?? 0)
     : Object.entries(row.shape ?? {})
-        .map(([name, value]) => `${name} ${memberText(name, value)}`)
+        .map(([name, value]) => `${memberName(name)} ${memberText(name, value)}`)
         .join(", ");
 
 /** A member of a shape. @param {string} name @param {any} value */

@@ -9,6 +9,7 @@ import { Button, Checkbox, Dot } from "../ui/controls.js";
 import { prompt } from "../ui/dialog.js";
 import { ago } from "../ui/format.js";
 import { Icon } from "../ui/icons.js";
+import { firstKey } from "../ui/key_map.js";
 import { isTyping } from "../ui/keys.js";
 import { Menu } from "../ui/menu.js";
 import { shown, STORED } from "../ui/review_names.js";
@@ -77,7 +78,7 @@ function Details({ session, run }) {
       ${types.size === 1 && isEditable && html`<${Favorites} project=${project.value?.id} kind=${rows[0].kind} type=${type} values=${shared(rows)} onChoose=${(/** @type {Record<string, any>} */ values) => session.hand.setAttributes(values)} />`}
       ${isEditable && html`<${Button} small kind="quiet" icon="trash" title=${words.remove} onClick=${() => run("remove")} />`}</header>
     ${refusal && html`<p class="note bad small" role="alert">${refusal.message}</p>`}
-    ${!isEditable && session.mayEdit && html`<p class="note small">${chosen.every(([, each]) => session.assist.isDraft(each)) ? assist.draftNote : words.layerLocked}</p>`}
+    ${!isEditable && session.mayEdit && html`<p class="note small">${chosen.every(([, each]) => session.assist.isDraft(each)) ? assist.draftNote : session.trackSet.whyLocked(chosen)}</p>`}
     ${
       types.size === 1 &&
       (ownAttributes(type).length
@@ -87,7 +88,7 @@ function Details({ session, run }) {
     }
     ${chosen.length === 1 && row.kind === "localization" && base && hasVector(type, row) && html`<${Button} small icon="search" href=${link(`/projects/${project.value?.id}/crops`, { type: row.type, like: base.id })}>${assist.similar}<//>`}
     <${ReviewButtons} session=${session} rows=${chosen} />
-    <p class="muted small">${base ? words.author(who, ago(base.modified)) : words.mine}</p></section>`;
+    <p class="muted small">${base ? words.author(who, ago(base.modified)) : key.startsWith("~") ? words.computedShape : words.mine}</p></section>`;
 }
 
 /** Whether a row has a vector, by which the similar are found. @param {any} type @param {import("./document.js").Row} row */
@@ -104,6 +105,10 @@ function shared(rows) {
   );
 }
 
+/** How the first type is drawn. @param {Props["session"]} session */
+const leadOf = ({ commands, drawable }) =>
+  words.nothingHereLead(firstKey(commands, `type${drawable[0].id}`), firstKey(commands, "help"));
+
 /** @param {Props} props */
 function OnFrame({ session }) {
   const rows = useSettled(session.onFrame);
@@ -111,7 +116,7 @@ function OnFrame({ session }) {
   session.layer.value;
   const selected = session.selected.value;
   const { isRead, read, total } = session.reading.value;
-  const none = session.mayEdit && session.drawable.length ? words.nothingHereLead("1") : "";
+  const none = session.mayEdit && session.drawable.length ? leadOf(session) : "";
   const select = (/** @type {MouseEvent} */ e, /** @type {string} */ key) =>
     session.select(e.shiftKey || e.ctrlKey || e.metaKey ? toggled(selected, key) : [key]);
   const toTypes = may("Full Control")
@@ -165,7 +170,7 @@ function Tracks({ session, run }) {
       ${act("track", "add", words.track.make, !session.shapes().length)}${act("extend", "next", words.track.extend, !active)}${act("keyframe", "keyframe", words.track.keyframe, !active)}${act("arm", "edit", words.track.arm, !active)}
       ${act("split", "split", words.track.split, !active)}${act("trimStart", "frame_next", words.track.trimStart, !active)}${act("trimEnd", "frame_previous", words.track.trimEnd, !active)}${act("merge", "merge", words.track.merge, chosen < 2)}${act("hideTrack", "hidden", words.track.hide, !active)}${act("lockTrack", "lock", words.track.lock, !active)}</div>`
     }
-    ${!states.length && html`<p class="muted small">${words.noTracks}</p>`}
+    ${!states.length && html`<p class="muted small">${words.noTracks(firstKey(session.commands, "track"))}</p>`}
     <${WindowList} name=${words.tracks} items=${states} keyOf=${(/** @type {any} */ [key]) => key}
       render=${(/** @type {[string, import("./document.js").Row]} */ [key, row]) => html`<${TrackRow} session=${session} at=${key} row=${row} />`} /></section>`;
 }

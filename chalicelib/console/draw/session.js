@@ -38,6 +38,8 @@ export class Session {
   constructor(media, { version, user, isAlone }) {
     const open = /** @type {NonNullable<typeof project.value>} */ (project.value);
     this.media = media;
+    /** What can be done by keys, for those who say the keys. @type {import("./commands.js").Command[]} */
+    this.commands = [];
     this.user = user;
     this.doc = new AnnotationDocument();
     const byId = (/** @type {any[]} */ types) => new Map(types.map((type) => [type.id, type]));

@@ -79,6 +79,12 @@ export class TrackSet {
     return Boolean(track && this.locked.peek().has(track));
   }
 
+  /** Whether one of some rows is in a locked track. @param {[string, Row][]} rows */
+  hasLocked = (rows) => rows.some(([key]) => this.isLocked(key));
+
+  /** Why rows cannot be changed. @param {[string, Row][]} rows */
+  whyLocked = (rows) => (this.hasLocked(rows) ? words.trackLocked : words.layerLocked);
+
   /** The track that commands act on: of the selection, else the one drawn into. */
   get active() {
     const keys = [...this.session.selected.value];

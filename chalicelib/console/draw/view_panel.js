@@ -6,6 +6,7 @@ import { annotate as words } from "../strings_annotate.js";
 import { CHANNELS, look, NEUTRAL } from "../player/looks.js";
 import { Button, Checkbox, Select, TextField } from "../ui/controls.js";
 import { Icon } from "../ui/icons.js";
+import { conjunction } from "../ui/search.js";
 import { toastError } from "../ui/toast.js";
 import { ALL, setStyle, style } from "./display.js";
 
@@ -55,7 +56,7 @@ function Shapes({ session }) {
     <${Select} small label=${words.onlyType} value=${only.type} options=${types} onChange=${(/** @type {string} */ type) => set({ type: Number(type) })} />
     <${TextField} small label=${words.onlyValue} value=${only.value} onInput=${(/** @type {string} */ value) => set({ value })} />
     <${Checkbox} label=${words.onlyTrack} checked=${only.isTrackOnly} onChange=${(/** @type {boolean} */ isTrackOnly) => set({ isTrackOnly })} />
-    ${only !== ALL && html`<${Button} small onClick=${() => set(ALL)}>${words.showAll}<//>`}</div>`;
+    ${(only.type || only.value || only.isTrackOnly) && html`<${Button} small onClick=${() => set(ALL)}>${words.showAll}<//>`}</div>`;
 }
 
 /** Frames with annotations that a search finds. @param {{session: import("./session.js").Session, run: (id: string) => void}} props */
@@ -64,12 +65,10 @@ export function Find({ session, run }) {
   const { found } = session;
   const submit = async (/** @type {Event} */ event) => {
     event.preventDefault();
-    if (!text.trim()) {
-      found.value = null;
-      return;
-    }
+    found.value = null;
+    if (!text.trim()) return;
     try {
-      const query = { media_id: session.media.id, search: text, fields: "frame", stop: MOST_FOUND };
+      const query = { media_id: session.media.id, search: conjunction(text), fields: "frame", stop: MOST_FOUND };
       const rows = await get(`Localizations/${project.value?.id}`, query);
       const frames = rows.map((/** @type {any} */ row) => row.frame);
       found.value = [...new Set(frames)].sort((one, two) => one - two);

@@ -33,7 +33,7 @@ export const assist = {
   title: "Anotadores",
   annotator: "Anotador",
   predict: "Predecir",
-  predictKey: "Predecir este fotograma (p)",
+  predictKey: "Predecir este fotograma",
   predictFrame: "Predecir este fotograma",
   range: "Intervalo …",
   rangeTitle: (/** @type {string} */ name) => `Predecir con ${name}`,

@@ -228,6 +228,7 @@ export const text = {
     paused: "En pausa",
     creating: "Guardando",
     transcoding: "Transcodificando",
+    importing: "Importando",
     done: "Listo",
     failed: "Fallido",
   },

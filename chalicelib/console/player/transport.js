@@ -2,6 +2,7 @@
 import { html, useEffect, useRef, useState } from "../lib.js";
 import { annotate as words } from "../strings_annotate.js";
 import { Button, Select } from "../ui/controls.js";
+import { titled } from "../ui/key_map.js";
 import { toast } from "../ui/toast.js";
 import { SPEEDS } from "./player.js";
 import { isOn, setVolume, volume } from "./sound.js";
@@ -39,7 +40,7 @@ export function Transport({ session, field, onLink }) {
     </span>
     ${
       session.sound &&
-      html`<${Button} small kind="quiet" icon=${isOn.value ? "sound" : "sound_off"} title=${`${words.sound} (s)`} pressed=${isOn.value} onClick=${() => session.sound?.toggle()} />
+      html`<${Button} small kind="quiet" icon=${isOn.value ? "sound" : "sound_off"} title=${titled(session.commands, "sound", words.sound)} pressed=${isOn.value} onClick=${() => session.sound?.toggle()} />
       <input class="volume" type="range" min="0" max="1" step="0.05" aria-label=${words.volume} title=${words.volume} value=${volume.value}
         onInput=${(/** @type {any} */ e) => setVolume(Number(e.currentTarget.value))} />`
     }

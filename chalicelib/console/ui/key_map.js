@@ -1,5 +1,6 @@
 // The keys of commands: those of the program, and those that a person chose instead, kept in this browser.
 import { signal } from "../lib.js";
+import { annotate as words } from "../strings_annotate.js";
 
 const KEY = "limn.keys";
 
@@ -16,24 +17,41 @@ function read() {
   }
 }
 
-/** The keys of a command. @param {{id: string, keys: string[]}} command @param {Record<string, string[]>} [chosen] */
-export const keysFor = (command, chosen = chosenKeys.value) => chosen[command.id] ?? command.keys;
+/** @typedef {{id: string, keys: string[]}} Keyed */
 
-/**
- * Give a command another key; a command that has it loses it.
- * @param {{id: string, keys: string[]}[]} commands @param {string} id @param {string | null} key null gives it its own keys again
- */
-export function choose(commands, id, key) {
-  const next = { ...chosenKeys.peek() };
-  delete next[id];
-  if (key !== null) {
-    for (const each of commands)
-      if (each.id !== id && keysFor(each, next).includes(key))
-        next[each.id] = keysFor(each, next).filter((other) => other !== key);
-    next[id] = [key];
-  }
-  chosenKeys.value = next;
-  localStorage.setItem(KEY, JSON.stringify(next));
+/** The keys of a command: the chosen one, else its own without those that were chosen for others. @param {Keyed} command @param {Record<string, string[]>} [chosen] */
+export function keysFor(command, chosen = chosenKeys.value) {
+  if (chosen[command.id]) return chosen[command.id];
+  const taken = new Set(Object.values(chosen).flat());
+  return command.keys.filter((key) => !taken.has(key));
+}
+
+/** Give a command another key; no other command keeps it. @param {string} id @param {string} key */
+export function choose(id, key) {
+  const others = Object.entries(chosenKeys.peek()).filter(([each, keys]) => each !== id && !keys.includes(key));
+  chosenKeys.value = { ...Object.fromEntries(others), [id]: [key] };
+  localStorage.setItem(KEY, JSON.stringify(chosenKeys.peek()));
+}
+
+/** The name of a key for people. @param {string} key such as "Shift+ArrowLeft" */
+export function keyText(key) {
+  const parts = key.split(/(?<=.)\+(?=.)/);
+  const last = parts[parts.length - 1];
+  if (parts[0] === "Ctrl" && /^\p{Lu}$/u.test(last)) parts.splice(-1, 1, "Shift", last.toLowerCase());
+  return parts.map((part) => /** @type {Record<string, string>} */ (words.keyNames)[part] ?? part).join(" ");
+}
+
+/** A label with the first key of a command, as a tooltip says it. @param {Keyed[]} commands @param {string} id @param {string} label */
+export function titled(commands, id, label) {
+  const key = firstKey(commands, id);
+  return key ? `${label} (${key})` : label;
+}
+
+/** The name of the first key of a command; empty where it has none. @param {Keyed[]} commands @param {string} id */
+export function firstKey(commands, id) {
+  const command = commands.find((each) => each.id === id);
+  const [key] = command ? keysFor(command) : [];
+  return key ? keyText(key) : "";
 }
 
 /** Give all commands their own keys again. */

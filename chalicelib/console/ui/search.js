@@ -25,6 +25,9 @@ export function facetString(facets) {
   return parts.join(" AND ");
 }
 
+/** Localizations with a place: the one that begins a gap in a track has none. */
+export const SEEN = "(_exists_:_x OR _exists_:_points)";
+
 /** Search strings that all have to hold. @param {...string} strings */
 export function allOf(...strings) {
   const given = strings.map((each) => conjunction(each.trim())).filter(Boolean);

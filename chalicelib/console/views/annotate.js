@@ -6,7 +6,7 @@ import { user } from "../store.js";
 import { annotate as words } from "../strings_annotate.js";
 import { shapes } from "../strings_shapes.js";
 import { Button, Dot } from "../ui/controls.js";
-import { chosenKeys, keysFor } from "../ui/key_map.js";
+import { chosenKeys, firstKey, titled } from "../ui/key_map.js";
 import { useKeys } from "../ui/keys.js";
 import { STORED } from "../ui/review_names.js";
 import { useSettled } from "../ui/settled.js";
@@ -31,7 +31,7 @@ import { Timeline } from "../player/timeline.js";
 import { Transport } from "../player/transport.js";
 import { CameraBar, Pictures, SideBySide } from "./annotate_cameras.js";
 import { contextOf, Head, useNeighbours } from "./annotate_head.js";
-import { Help, keyText } from "./annotate_keys.js";
+import { Help } from "./annotate_keys.js";
 import { TaskPart, useTask } from "./annotate_task.js";
 
 const ICONS = /** @type {Record<string, string>} */ ({ box: "box", line: "line", dot: "dot", poly: "polygon" });
@@ -108,11 +108,12 @@ function Workplace({ media, rig, params, query }) {
           const isMeant =
             session.mayEdit && session.chosen().some((/** @type {any} */ [, row]) => isReviewable(session.typeOf(row)));
           if (isMeant && !session.hand.setAttribute(STORED.attribute, decision, words.steps.review))
-            toast(words.layerLocked, { seconds: 5 });
+            toast(session.trackSet.whyLocked(session.chosen()), { seconds: 5 });
         },
       }),
     [session],
   );
+  session.commands = commands;
   const run = (/** @type {string} */ id) => commands.find((/** @type {any} */ command) => command.id === id)?.run();
   useKeys(keysOf(session, commands, chosenKeys.value));
   useEffect(() => {
@@ -172,8 +173,7 @@ function Workplace({ media, rig, params, query }) {
   };
   const tourKey = (/** @type {string} */ id) => {
     const wanted = id === "type" ? `type${tourType(session)?.id}` : id;
-    const command = commands.find((/** @type {any} */ each) => each.id === wanted);
-    return command ? keyText(keysFor(command)[0] ?? command.label) : id;
+    return firstKey(commands, wanted) || (commands.find((/** @type {any} */ each) => each.id === wanted)?.label ?? id);
   };
   useEffect(() => {
     /** @type {any} */
@@ -293,27 +293,25 @@ function Tools({ session, run }) {
   const view = (/** @type {string} */ id, /** @type {string} */ icon, /** @type {string} */ title) =>
     html`<${Button} kind="quiet" icon=${icon} title=${title} onClick=${() => run(id)} />`;
   return html`<nav class="tools" aria-label=${words.tools}>
-    <${Button} kind="quiet" icon="cursor" title=${`${words.select} (v)`} pressed=${!tool} onClick=${() => session.take(null)} />
+    <${Button} kind="quiet" icon="cursor" title=${titled(session.commands, "select", words.select)} pressed=${!tool} onClick=${() => session.take(null)} />
     ${
       session.mayEdit &&
-      session.drawable.map(
-        (
-          /** @type {any} */ type,
-          /** @type {number} */ index,
-        ) => html`<${Button} key=${type.id} kind="quiet" class="tool" icon=${ICONS[type.dtype]} title=${`${type.name}${index < 9 ? ` (${index + 1})` : ""}`} pressed=${tool?.id === type.id} onClick=${() => session.take(type)}>
-      <span class="tool-name cut">${type.name}</span><span class="row tool-foot"><${Dot} color=${colorOf(session, type)} />${index < 9 && html`<span class="key" aria-hidden="true">${index + 1}</span>`}</span><//>`,
-      )
+      session.drawable.map((/** @type {any} */ type) => {
+        const key = firstKey(session.commands, `type${type.id}`);
+        return html`<${Button} key=${type.id} kind="quiet" class="tool" icon=${ICONS[type.dtype]} title=${titled(session.commands, `type${type.id}`, type.name)} pressed=${tool?.id === type.id} onClick=${() => session.take(type)}>
+      <span class="tool-name cut">${type.name}</span><span class="row tool-foot"><${Dot} color=${colorOf(session, type)} />${key && html`<span class="key" aria-hidden="true">${key}</span>`}</span><//>`;
+      })
     }
     ${
       session.mayEdit &&
       session.maskTypes.length > 0 &&
       /** @type {const} */ ([
-        ["brush", "brush", "b"],
-        ["eraser", "eraser", "B"],
-        ["fill", "fillHoles", "G"],
+        ["brush", "brush"],
+        ["eraser", "eraser"],
+        ["fill", "fillHoles"],
       ]).map(
-        ([mode, command, key]) =>
-          html`<${Button} key=${mode} kind="quiet" icon=${mode} title=${`${shapes[mode]} (${key})`} pressed=${session.paint.mode.value === mode} onClick=${() => run(command)} />`,
+        ([mode, command]) =>
+          html`<${Button} key=${mode} kind="quiet" icon=${mode} title=${titled(session.commands, command, shapes[mode])} pressed=${session.paint.mode.value === mode} onClick=${() => run(command)} />`,
       )
     }
     <span class="grow" />

@@ -3,6 +3,7 @@ import { get } from "../client.js";
 import { classes, html } from "../lib.js";
 import { annotate as words } from "../strings_annotate.js";
 import { Button, Checkbox } from "../ui/controls.js";
+import { titled } from "../ui/key_map.js";
 import { useAsync } from "../ui/states.js";
 import { FileMenu } from "./annotate_file.js";
 
@@ -48,7 +49,7 @@ export function Head({ session, media, back, neighbours, run, onConflicts }) {
   return html`<header class="annotate-head row"><${Button} kind="quiet" icon="back" title=${words.back} href=${back} />
     <h1 class="cut">${media.name}</h1>
     ${media.damaged_frames && html`<span class="chip warn" title=${words.damagedSpans(media.damaged_frames.spans, media.damaged_frames.missing_ends)} data-damaged>${words.damagedFrames(media.damaged_frames.count)}</span>`}
-    <${Button} small kind="quiet" icon="up" title=${words.previousMedia} disabled=${!neighbours.previous} onClick=${() => run("previousMedia")} /><${Button} small kind="quiet" icon="down" title=${words.nextMedia} disabled=${!neighbours.next} onClick=${() => run("nextMedia")} /><span class="grow" />
+    <${Button} small kind="quiet" icon="up" title=${titled(session.commands, "previousMedia", words.previousMedia)} disabled=${!neighbours.previous} onClick=${() => run("previousMedia")} /><${Button} small kind="quiet" icon="down" title=${titled(session.commands, "nextMedia", words.nextMedia)} disabled=${!neighbours.next} onClick=${() => run("nextMedia")} /><span class="grow" />
     ${
       session.mayEdit
         ? html`${conflicts > 0 ? html`<${Button} small kind="danger" icon="alert" data-saving=${state} onClick=${onConflicts}>${words.conflicts(conflicts)}<//>` : html`<span class=${classes("chip", kind)} role="status" data-saving=${state}>${said}</span>`}

@@ -4,40 +4,30 @@ import { text } from "../strings.js";
 import { annotate as words } from "../strings_annotate.js";
 import { Button } from "../ui/controls.js";
 import { Dialog } from "../ui/dialog.js";
-import { choose, chosenKeys, keysFor, reset } from "../ui/key_map.js";
+import { choose, chosenKeys, keysFor, keyText, reset } from "../ui/key_map.js";
 import { keyName } from "../ui/keys.js";
 import { project } from "../store.js";
 import { tour as tourWords } from "../strings_tour.js";
 import { tour } from "../ui/tour.js";
 
-const NAMES = /** @type {Record<string, string>} */ ({ " ": "Space", "Ctrl+Z": "Ctrl Shift z" });
-const ARROWS = /** @type {Record<string, string>} */ ({
-  ArrowLeft: "←",
-  ArrowRight: "→",
-  ArrowUp: "↑",
-  ArrowDown: "↓",
-});
-const MODIFIERS = ["Control", "Shift", "Alt", "Meta"];
-
-/** The name of a key for people. @param {string} key */
-export const keyText = (key) =>
-  NAMES[key] ?? key.replace(/Arrow\w+/, (arrow) => ARROWS[arrow]).replaceAll(/(?<=.)\+(?=.)/g, " ");
+/** What is no key of a command: those that change others, and the one that goes through the page. */
+const NO_KEYS = ["Control", "Shift", "Alt", "AltGraph", "Meta", "Tab"];
 
 /** @param {{commands: import("../draw/commands.js").Command[], onClose: () => void, onTour?: () => void}} props `onTour` begins the tour, or goes on with it */
 export function Help({ commands, onClose, onTour }) {
   const [waiting, setWaiting] = useState(/** @type {string | null} */ (null));
   const isChanged = Object.keys(chosenKeys.value).length > 0;
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
-    if (!waiting || MODIFIERS.includes(event.key)) return;
+    if (!waiting || NO_KEYS.includes(event.key)) return;
     event.preventDefault();
     event.stopPropagation();
-    if (event.key !== "Escape") choose(commands, waiting, keyName(event));
+    if (event.key !== "Escape") choose(waiting, keyName(event));
     setWaiting(null);
   };
   const row = (/** @type {import("../draw/commands.js").Command} */ command) => html`<div key=${command.id}>
     <dt><button type="button" class="key-button" aria-label=${words.changeKey(command.label)} title=${words.changeKey(command.label)}
       onClick=${() => setWaiting(command.id)} onKeyDown=${onKeyDown}>
-      ${waiting === command.id ? words.pressKey : keysFor(command).map((key) => html`<span class="key" key=${key}>${keyText(key)}</span> `)}
+      ${waiting === command.id ? words.pressKey : keysFor(command).length === 0 ? words.noKey : keysFor(command).map((key) => html`<span class="key" key=${key}>${keyText(key)}</span> `)}
     </button></dt><dd>${command.label}</dd></div>`;
   const groups = Object.entries(words.keyGroups).map(([group, title]) => {
     const own = commands.filter((command) => command.group === group);

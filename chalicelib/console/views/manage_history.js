@@ -5,8 +5,9 @@ import { link, setQuery } from "../router.js";
 import { may, project, typeById, user } from "../store.js";
 import { text } from "../strings.js";
 import { history as words } from "../strings_manage.js";
+import { memberName } from "../strings_words.js";
 import { Button, Checkbox, Select, TextField } from "../ui/controls.js";
-import { ago, date, valueText } from "../ui/format.js";
+import { ago, date, decimal, valueText } from "../ui/format.js";
 import { Await, Empty, useAsync } from "../ui/states.js";
 import { toast, toastError } from "../ui/toast.js";
 
@@ -180,7 +181,13 @@ const CHIPS = /** @type {const} */ ({
 });
 
 /** Members of a change that say nothing to a person. */
-const SILENT = new Set(["_id", "_project", "_created_by", "_modified_by", "_elemental_id"]);
+const SILENT = new Set(
+  "id project created_by modified_by elemental_id gid uid md5 archive_status_date mark media_files variant_deleted"
+    .split(" ")
+    .map((each) => `_${each}`),
+);
+/** Attributes in which the service and its clients keep notes of their own. */
+const INTERNAL = /^_?(?:tator|svc)_/;
 const LISTS = /** @type {const} */ ({
   media: "mediaTypes",
   localization: "localizationTypes",
@@ -189,7 +196,7 @@ const LISTS = /** @type {const} */ ({
 });
 
 /** @param {any} value */
-const short = (value) => (typeof value === "number" && !Number.isInteger(value) ? value.toFixed(4) : valueText(value));
+const short = (value) => (typeof value === "number" && !Number.isInteger(value) ? decimal(value, 4) : valueText(value));
 
 /** @param {{entry: any, who: string, isChosen: boolean, onChoose: () => void, onRestore: () => void}} props */
 function Entry({ entry, who, isChosen, onChoose, onRestore }) {
@@ -202,16 +209,18 @@ function Entry({ entry, who, isChosen, onChoose, onRestore }) {
   const shown = /** @type {{each: any, before: any}[]} */ (
     now
       .map((/** @type {any} */ each, /** @type {number} */ index) => ({ each, before: old[index]?.value }))
-      .filter((/** @type {any} */ { each }) => !SILENT.has(each.name))
+      .filter((/** @type {any} */ { each }) => !SILENT.has(each.name) && !INTERNAL.test(each.name))
       .slice(0, 8)
   );
   const valueOf = (/** @type {string} */ name, /** @type {any} */ value) =>
     name === "_type" && entry.kind
       ? (typeById(LISTS[/** @type {keyof typeof LISTS} */ (entry.kind)], value)?.name ?? short(value))
-      : short(value);
+      : name === "_primary_section"
+        ? (project.value?.sections.find((/** @type {any} */ each) => each.id === value)?.name ?? short(value))
+        : short(value);
   const mayRestore = action === "deleted" && may("Can Edit");
   return html`<li><div class="row">${mayRestore && html`<${Checkbox} label=${html`<span class="visually-hidden">${words.choose(who, date(entry.modified_datetime))}</span>`} checked=${isChosen} onChange=${onChoose} />`}<strong>${who}</strong><span class=${`chip ${kind}`}>${label}</span>${entry.deletion && action === "deleted" && html`<span class="muted small cut">${words.deletionOf(entry.deletion.kind, entry.deletion.ids)}</span>`}${entry.kind && !(entry.deletion && action === "deleted") && html`<span class="muted small">${words.entity(entry.kind, id ?? "")}</span>`}<span class="grow" />
       ${mayRestore && html`<${Button} small icon="undo" onClick=${onRestore}>${words.restore}<//>`}<time class="muted small" datetime=${entry.modified_datetime} title=${date(entry.modified_datetime)}>${ago(entry.modified_datetime)}</time></div>
-    ${action === "deleted" || action === "restored" ? null : html`<dl class="changes">${shown.map(({ each, before }) => html`<div key=${each.name}><dt class="muted small">${each.name.replace(/^_/, "")}</dt><dd>${!isNew && html`<del>${valueOf(each.name, before) || "–"}</del> `}<ins>${valueOf(each.name, each.value) || "–"}</ins></dd></div>`)}</dl>`}
+    ${action === "deleted" || action === "restored" ? null : html`<dl class="changes">${shown.map(({ each, before }) => html`<div key=${each.name}><dt class="muted small">${each.name.startsWith("_") ? memberName(each.name.slice(1)) : each.name}</dt><dd>${!isNew && html`<del>${valueOf(each.name, before) || "–"}</del> `}<ins>${valueOf(each.name, each.value) || "–"}</ins></dd></div>`)}</dl>`}
     ${isNew && id && html`<a class="small" href=${link(`/projects/${entry.project}/manage/history`, { user: ALL, kind: entry.kind, entity: id })}>${text.changesOf(id)}</a>`}</li>`;
 }

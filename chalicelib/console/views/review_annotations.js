@@ -12,6 +12,7 @@ import { choice, shown as shownAs, STORED } from "../ui/review_names.js";
 import { Await, Empty, useAsync } from "../ui/states.js";
 import { toastError } from "../ui/toast.js";
 import { valueText } from "../ui/format.js";
+import { SEEN } from "../ui/search.js";
 import { encoded } from "./review.js";
 import { isReviewable } from "../draw/review.js";
 
@@ -39,6 +40,7 @@ export function Annotations({ who, onChange }) {
   const query = {
     attribute: decision ? [`${STORED.attribute}::${decision}`] : [],
     type,
+    search: kind === "Localization" ? SEEN : "",
     encoded_search: person ? encoded({ attribute: "$created_by", operation: "eq", value: person.user }) : "",
     stop,
   };

@@ -18,6 +18,7 @@ const RANK = /** @type {Record<string, number>} */ ({
   checking: 1,
   creating: 1,
   transcoding: 2,
+  importing: 2,
   paused: 3,
   waiting: 4,
   done: 5,

@@ -231,6 +231,7 @@ def test_a_change_elsewhere_is_a_conflict_that_the_person_settles(new_page, dive
     screen.page.get_by_role("button", name="1 conflict").click()
     dialog = screen.page.get_by_role("dialog")
     expect(dialog.get_by_text("Tuna")).to_be_visible()
+    expect(dialog.get_by_text("left 10.0 %, top 40.0 %")).to_be_visible()
     colors = """() => {
       const canvas = document.querySelector('.conflict-picture');
       const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 
+from PIL import Image
 from playwright.sync_api import Route, expect
 
 from tests.console.browser.projects import new_project
@@ -149,20 +150,24 @@ def test_uploads_wait_for_transfers_alone_and_wrong_files_are_told_at_once(page,
         picture.write_bytes(PIXEL)
     cut = film.read_bytes()[:200]
     wrong = {"letter.mp4": b"Dear Ada, " * 100, "cut.mp4": cut, "none.png": b"", "notes.txt": b"a"}
+    damaged = tmp_path / "damaged.jpg"
+    Image.new("RGB", (64, 64)).save(damaged)
+    damaged.write_bytes(damaged.read_bytes()[:300])
     for name, content in wrong.items():
         (tmp_path / name).write_bytes(content)
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.url) if "_uploads" in request.url else None)
     show(page, f"/#/projects/{project}/upload")
-    given = [*films, *pictures, *(tmp_path / each for each in wrong)]
+    given = [*films, *pictures, damaged, *(tmp_path / each for each in wrong)]
     page.locator("input[type=file]:not([webkitdirectory])").set_input_files(given)
-    expect(page.get_by_text("Failed", exact=True)).to_have_count(3)
+    expect(page.get_by_text("Failed", exact=True)).to_have_count(4)
+    expect(page.get_by_text("is a JPEG image that is damaged or incomplete")).to_have_count(1)
     expect(page.get_by_text("The content is not that of a video")).to_have_count(1)
     expect(page.get_by_text("its index (moov) is missing")).to_have_count(1)
     expect(page.get_by_role("alert")).to_contain_text("notes.txt")
     expect(page.get_by_text("Transcoding", exact=True)).to_have_count(4)
     expect(page.get_by_text("Done", exact=True)).to_have_count(5)
-    assert len(sent) == len(films) + len(pictures)
+    assert len(sent) == len([*films, *pictures, damaged])
     page.unroute(re.compile(r"/rest/Transcodes/\d+$"))
     expect(page.get_by_text("Done", exact=True)).to_have_count(9)
     other = new_project(stack.api, "another")

@@ -147,6 +147,54 @@ def test_a_person_chooses_other_keys_and_keeps_them(screen, dive):
     expect(screen.page.get_by_role("dialog")).to_have_count(0)
 
 
+def test_a_chosen_key_is_the_one_that_is_shown_and_a_key_given_back_is_that_of_its_command_again(screen):
+    screen.open(5)
+    screen.press("?")
+    dialog = screen.page.get_by_role("dialog")
+    key = lambda name: dialog.get_by_role("button", name=f"Change the key of: {name}", exact=True)  # noqa: E731
+    for name, pressed in (("B line", "b"), ("Select", "x"), ("Undo", "Tab")):
+        key(name).click()
+        screen.press(pressed)
+    expect(key("Split at this frame")).to_have_text("no key")
+    expect(key("Undo")).to_have_text("Press a key")
+    screen.press("F4")
+    key("Select").click()
+    screen.press("F2")
+    expect(key("Split at this frame")).to_have_text("x")
+    dialog.get_by_role("button", name="Close").last.click()
+    tools = screen.page.get_by_role("navigation", name="Tools")
+    expect(tools.get_by_role("button", name="Select (F2)")).to_be_visible()
+    tool = tools.get_by_title("B line (b)")
+    expect(tool.locator(".key")).to_have_text("b")
+    screen.press("2")
+    expect(tool).to_have_attribute("aria-pressed", "false")
+    screen.press("b")
+    expect(tool).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_key_chosen_where_some_commands_are_not_there_is_theirs_no_more(screen):
+    """Media of other kinds have other commands: the sheet of one need not know whose key it takes."""
+    screen.open(5)
+    screen.page.evaluate("localStorage.setItem('limn.keys', JSON.stringify({ select: ['.'] }))")
+    screen.page.reload()
+    screen.at(5)
+    screen.press("1", ".")
+    tools = screen.page.get_by_role("navigation", name="Tools")
+    expect(tools.get_by_role("button", name="Select (.)")).to_have_attribute("aria-pressed", "true")
+    screen.at(5)
+
+
+def test_messages_cover_no_question_of_attribute_mode(screen, dive):
+    dive.api.create(f"Localizations/{dive.project}", [dive.box(5)])
+    screen.open(5)
+    screen.press("Control+a", "Control+c", "A")
+    mode, message = screen.page.get_by_role("group", name="Attribute mode"), screen.page.locator(".toast")
+    expect(message).to_be_visible()
+    expect(mode).to_be_visible()
+    above, below = mode.bounding_box(), message.bounding_box()
+    assert above["y"] + above["height"] <= below["y"]
+
+
 def test_one_attribute_is_asked_of_all_shapes_by_keys_alone(screen, dive):
     for frame, x in ((5, 0.1), (5, 0.6), (9, 0.4)):
         dive.api.create(f"Localizations/{dive.project}", [dive.box(frame, x=x)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
+from tests.console.browser.dives import Screen
 from tests.console.browser.test_tracks import on_frame
 
 PIXEL = """(name) => {
@@ -68,3 +69,31 @@ def test_frames_that_a_search_finds_are_gone_through(screen, dive):
     screen.at(45)
     screen.press("Shift+F3")
     screen.at(31)
+
+
+def test_terms_of_a_search_in_the_media_all_have_to_hold_and_a_wrong_one_finds_nothing(new_page, dive):
+    for frame, species in ((7, "Tuna"), (20, "Cod"), (31, "Tuna")):
+        dive.api.create(f"Localizations/{dive.project}", [dive.box(frame, attributes={"Species": species})])
+    screen = Screen(new_page(allow=("status of 400",)), dive).open(0)
+    field = screen.page.get_by_label("Find in this media")
+    field.fill("Species:Tuna _frame:>10")
+    field.press("Enter")
+    screen.at(31)
+    found = screen.page.get_by_role("search").get_by_role("status")
+    expect(found).to_have_text("1 frame")
+    field.fill("Genus:Tuna")
+    field.press("Enter")
+    expect(screen.page.locator(".toast")).to_contain_text("Genus")
+    expect(found).to_have_count(0)
+
+
+def test_all_is_shown_again_and_the_button_goes(screen, dive):
+    dive.api.create(f"Localizations/{dive.project}", [dive.box(5)])
+    screen.open(5)
+    screen.page.get_by_role("button", name="Looking", exact=True).click()
+    screen.page.get_by_label("Show only the type").select_option("B line")
+    expect(on_frame(screen)).to_have_count(0)
+    button = screen.page.get_by_role("button", name="Show all")
+    button.click()
+    expect(on_frame(screen)).to_have_count(1)
+    expect(button).to_have_count(0)

@@ -122,6 +122,15 @@ def test_deletions_are_restored_one_and_many_from_the_history(page, garden):
     assert garden["api"].ask("GET", f"MediaCount/{garden['project']}") == 1
 
 
+def test_the_history_names_members_in_words(page, garden):
+    project, number = garden["project"], garden["boxes"][0]
+    garden["api"].ask("PATCH", f"Localization/{number}", {"x": 0.25})
+    show(page, f"/#/projects/{project}/manage/history?user=all")
+    terms = page.locator(".history dt")
+    assert {"left", "layer"} <= set(terms.all_inner_texts())
+    assert not [each for each in terms.all_inner_texts() if "_" in each or each in {"gid", "uid", "md5"}]
+
+
 def test_a_deleted_folder_comes_back_by_undo(page, garden):
     show(page, f"/#/projects/{garden['project']}")
     act(page, "Spring", "Delete")

@@ -135,6 +135,20 @@ def test_what_is_between_keyframes_is_shown_moved_and_ended_on_every_frame(scree
     assert frames(dive) == [[0, 20]]
 
 
+def test_what_is_computed_is_not_called_unsaved_and_a_gap_is_no_crop(screen, dive):
+    track_of(dive, (0, 0.2), (20, 0.6))
+    screen.open(10)
+    screen.press("n")
+    selection = screen.page.locator(".annotate-panel .selection")
+    expect(selection).to_contain_text("between keyframes")
+    expect(selection).not_to_contain_text("not saved yet")
+    screen.press("Delete")
+    screen.saved()
+    assert frames(dive) == [[0, 9, 10, 20]]
+    screen.page.goto(f"/#/projects/{dive.project}/crops?type={dive.types['box']}")
+    expect(screen.page.get_by_text("3 crops")).to_be_visible()
+
+
 def test_a_keyframe_is_made_and_taken_away_where_one_looks(screen, dive):
     track_of(dive, (0, 0.1), (20, 0.5))
     screen.open(5)
@@ -182,8 +196,12 @@ def test_tracks_are_extended_split_trimmed_and_merged_as_they_are_seen(screen, d
 def test_a_locked_track_is_not_changed_and_a_hidden_one_is_not_shown(screen, dive):
     track_of(dive, (0, 0.4), (20, 0.4))
     screen.open(0)
-    screen.press("n", "L", "Delete")
+    screen.press("n", "L")
+    selection = screen.page.locator(".annotate-panel .selection")
+    expect(selection).to_contain_text("The track is locked. Unlock it to change it.")
+    screen.press("Delete")
     expect(on_frame(screen)).to_have_count(1)
+    expect(screen.page.locator(".toast")).to_contain_text("The track is locked.")
     screen.press("L", "H")
     expect(on_frame(screen)).to_have_count(0)
     screen.press("ArrowRight")
