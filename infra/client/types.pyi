@@ -11,7 +11,7 @@ class Above(TypedDict, total=False):
     altitude: float | None
     attribute: str | None
     telemetry: AltitudeColumn | None
-    field_of_view: Required[float]
+    field_of_view: float | None
     tilt: float
     altitude_error: float
     field_of_view_error: float
@@ -1330,6 +1330,10 @@ class LeafUpdate(TypedDict, total=False):
     reset_attributes: list[str] | None
     null_attributes: list[str] | None
     parent: int | None
+class Lens(TypedDict, total=False):
+    file: str | None
+    file_id: int | None
+    side: Literal["left", "right"]
 class LiveDefinition(TypedDict, total=False):
     url: Required[str]
     feeds: list[FeedDefinition]
@@ -2186,6 +2190,7 @@ class S3StorageConfig(TypedDict):
 class Scale(TypedDict, total=False):
     reference: Reference | None
     above: Above | None
+    lens: Lens | None
     point_error: float
 class ScaledAttributes(TypedDict, total=False):
     length: str | None

@@ -1,4 +1,4 @@
-"""Files of calibrations of two cameras: OpenCV's YAML and JSON, and the npz and JSON that VIAME writes."""
+"""Files of calibrations of one or two cameras: OpenCV's YAML and JSON, and the npz and JSON that VIAME writes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import math
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import yaml
 
@@ -45,9 +45,12 @@ _NAMES = {
     "right": ("cameraMatrixR", "M2", "K2", "cameraMatrix2", "camera_matrix_right"),
     "left_distortion": ("distCoeffsL", "D1", "distCoeffs1", "dist_coeffs_left"),
     "right_distortion": ("distCoeffsR", "D2", "distCoeffs2", "dist_coeffs_right"),
+    "camera": ("camera_matrix", "cameraMatrix", "K", "mtx"),
+    "camera_distortion": ("distortion_coefficients", "distCoeffs", "dist_coeffs", "D", "dist"),
     "rotation": ("R", "rotation"),
     "translation": ("T", "translation"),
 }
+Found = TypeVar("Found")
 _VIAME = ("k1", "k2", "p1", "p2", "k3", "k4", "k5", "k6")
 
 
@@ -57,13 +60,39 @@ def read_rig(data: bytes) -> Rig:
     Raises:
         BadInput: it is too large, is of no known format, or lacks a matrix, which the message names.
     """
+    return _read(data, lambda members: _from_viame(members) if "fx_left" in members else _from_matrices(members))
+
+
+def read_camera(data: bytes, side: str) -> tuple[Camera, tuple[int, int] | None]:
+    """The camera of a calibration file, by its content, and the size of its pictures if the file has it.
+
+    Args:
+        data: the file, of one camera or of two.
+        side: `left` or `right`, of two.
+
+    Raises:
+        BadInput: as `read_rig`.
+    """
+
+    def camera(members: Mapping[str, Any]) -> tuple[Camera, tuple[int, int] | None]:
+        if f"fx_{side}" in members:
+            found = _viame_camera(members, side)
+        else:
+            is_single = any(name in members for name in _NAMES["camera"])
+            found = _matrix_camera(members, "camera" if is_single else side)
+        return found, _size(members)
+
+    return _read(data, camera)
+
+
+def _read(data: bytes, take: Callable[[Mapping[str, Any]], Found]) -> Found:
     if len(data) > LARGEST_FILE:
         raise BadInput(f"The calibration has {len(data)} bytes; at most {LARGEST_FILE} are read.")
     try:
         members = _members(data)
         if not isinstance(members, dict):
             raise BadInput("The calibration has no members; give OpenCV's YAML or JSON, or VIAME's npz or JSON.")
-        return _from_viame(members) if "fx_left" in members else _from_matrices(members)
+        return take(members)
     except _DAMAGED as failure:
         raise BadInput(
             "The calibration cannot be read; give OpenCV's YAML or JSON, or VIAME's npz or JSON.", str(failure)[:300]
@@ -101,32 +130,45 @@ _Loader.add_constructor(_MATRIX_TAG, _construct_matrix)
 
 def _from_viame(members: Mapping[str, Any]) -> Rig:
     """A rig of the members that VIAME writes: fx_left, k1_left, …, R, T, image_width."""
+    return _rig(_viame_camera(members, "left"), _viame_camera(members, "right"), members)
 
-    def camera(side: str) -> Camera:
-        missing = [name for name in ("fx", "fy", "cx", "cy") if f"{name}_{side}" not in members]
-        if missing:
-            raise BadInput(f"The calibration has no {missing[0]}_{side}.")
-        fx, fy, cx, cy = (_number(members[f"{name}_{side}"]) for name in ("fx", "fy", "cx", "cy"))
-        return Camera(fx, fy, cx, cy, tuple(_number(members.get(f"{name}_{side}", 0)) for name in _VIAME))
 
-    size = members.get("image_width"), members.get("image_height")
-    return _rig(camera("left"), camera("right"), members, size)
+def _viame_camera(members: Mapping[str, Any], side: str) -> Camera:
+    missing = [name for name in ("fx", "fy", "cx", "cy") if f"{name}_{side}" not in members]
+    if missing:
+        raise BadInput(f"The calibration has no {missing[0]}_{side}.")
+    fx, fy, cx, cy = (_number(members[f"{name}_{side}"]) for name in ("fx", "fy", "cx", "cy"))
+    return _camera(fx, fy, cx, cy, [_number(members.get(f"{name}_{side}", 0)) for name in _VIAME])
 
 
 def _from_matrices(members: Mapping[str, Any]) -> Rig:
-    def camera(side: str) -> Camera:
-        matrix = _find(members, side, 9)
-        return Camera(matrix[0], matrix[4], matrix[2], matrix[5], tuple(_find(members, f"{side}_distortion", 0)[:8]))
-
-    size = _values(members["image_size"]) if "image_size" in members else (None, None)
-    if len(size) != 2:  # noqa: PLR2004 width and height
-        raise BadInput("The calibration's image_size must be a width and a height.")
-    return _rig(camera("left"), camera("right"), members, (size[0], size[1]))
+    return _rig(_matrix_camera(members, "left"), _matrix_camera(members, "right"), members)
 
 
-def _rig(left: Camera, right: Camera, members: Mapping[str, Any], size: tuple[Any, Any]) -> Rig:
-    if min(left.fx, left.fy, right.fx, right.fy) <= 0:
+def _matrix_camera(members: Mapping[str, Any], side: str) -> Camera:
+    matrix = _find(members, side, 9)
+    return _camera(matrix[0], matrix[4], matrix[2], matrix[5], _find(members, f"{side}_distortion", 0)[:8])
+
+
+def _camera(fx: float, fy: float, cx: float, cy: float, distortion: Sequence[float]) -> Camera:
+    if min(fx, fy) <= 0:
         raise BadInput("The calibration has a focal length that is not positive.")
+    return Camera(fx, fy, cx, cy, tuple(distortion))
+
+
+def _size(members: Mapping[str, Any]) -> tuple[int, int] | None:
+    """The size of the pictures, if it is given. Raises BadInput."""
+    given: Sequence[Any] = (members.get("image_width"), members.get("image_height"))
+    if "image_size" in members and len(given := _values(members["image_size"])) != 2:  # noqa: PLR2004 width and height
+        raise BadInput("The calibration's image_size must be a width and a height.")
+    width, height = given
+    whole = None if width is None or height is None else (int(_number(width)), int(_number(height)))
+    if whole and min(whole) < 1:
+        raise BadInput("The calibration's image size must be at least 1 x 1.")
+    return whole
+
+
+def _rig(left: Camera, right: Camera, members: Mapping[str, Any]) -> Rig:
     given = _find(members, "rotation", 0)
     if len(given) == 3:  # noqa: PLR2004 a rotation vector
         rotation: Matrix = rotation_of((given[0], given[1], given[2]))
@@ -139,11 +181,7 @@ def _rig(left: Camera, right: Camera, members: Mapping[str, Any], size: tuple[An
     translation = _vector(_find(members, "translation", 3))
     if not any(translation):
         raise BadInput("The calibration's translation is 0: the cameras must be apart.")
-    width, height = size
-    whole = None if width is None or height is None else (int(_number(width)), int(_number(height)))
-    if whole and min(whole) < 1:
-        raise BadInput("The calibration's image size must be at least 1 x 1.")
-    return Rig(left, right, rotation, translation, whole)
+    return Rig(left, right, rotation, translation, _size(members))
 
 
 def _check_rotation(rotation: Matrix) -> None:

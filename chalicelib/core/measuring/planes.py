@@ -13,11 +13,13 @@ from typing import Protocol
 
 from msgspec import Struct, structs
 
-from chalicelib.core.measuring.cameras import Pixel
+from chalicelib.core.measuring.cameras import Camera, Pixel
 
 _LEAST_DOWN = 1e-3
 """How far a ray of unit depth must go down to meet the ground: 0.06 degrees below the horizon."""
 _WIDEST = 179.0
+_FARTHEST = 1e9
+"""Pixels from the middle that are still a place."""
 
 
 class Plane(Protocol):
@@ -86,6 +88,44 @@ class Ground(Struct, frozen=True, kw_only=True):
             structs.replace(self, tilt=self.tilt + self.tilt_error),
         )
         return [each for each in moved if each != self]
+
+
+class Lens(Struct, frozen=True):
+    """The lens of a camera whose pictures have a size: it gives pixels as a pinhole camera would have them.
+
+    That camera has square pixels, the focal length of this one across, and its principal point in the middle.
+    """
+
+    camera: Camera
+    size: tuple[int, int]
+
+    @property
+    def field_of_view(self) -> float:
+        """Degrees across the width of the picture of the pinhole camera."""
+        return 2 * math.degrees(math.atan(self.size[0] / 2 / self.camera.fx))
+
+    def straight(self, pixel: Pixel) -> Pixel:
+        """A pixel without the distortion of the lens. Raises ValueError where the lens sees nothing."""
+        x, y, _ = self.camera.ray(pixel)
+        x, y = self.size[0] / 2 + self.camera.fx * x, self.size[1] / 2 + self.camera.fx * y
+        if not max(abs(x), abs(y)) < _FARTHEST:
+            raise ValueError(f"the lens moves pixel ({pixel[0]:.0f}, {pixel[1]:.0f}) too far")
+        return x, y
+
+
+class Through(Struct, frozen=True):
+    """A plane that is seen through a lens."""
+
+    plane: Plane
+    lens: Lens
+
+    def place(self, pixel: Pixel) -> Pixel:
+        """As of the plane, without the distortion of the lens."""
+        return self.plane.place(self.lens.straight(pixel))
+
+    def variants(self) -> Sequence[Through]:
+        """As of the plane."""
+        return [Through(each, self.lens) for each in self.plane.variants()]
 
 
 def scale_of(references: Sequence[tuple[float, float]], point_error: float, length_error: float = 0.0) -> Scaled:

@@ -14,7 +14,7 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.measuring.cameras import Pixel
 from chalicelib.core.measuring.figures import Measure
 from chalicelib.core.measuring.figures import measure as measure_figure
-from chalicelib.core.measuring.planes import Ground, Plane, scale_of
+from chalicelib.core.measuring.planes import Ground, Lens, Plane, Through, scale_of
 from chalicelib.core.models.definitions import Definitions
 from chalicelib.core.models.entities import Localization, Media
 from chalicelib.core.permissions import Level
@@ -34,7 +34,7 @@ from chalicelib.resources.measures.scaled_schemas import (
     ScaledUpdate,
 )
 from chalicelib.resources.measures.schemas import StereoQuery
-from chalicelib.resources.measures.service import MOST_SHAPES, check_floats, size_of
+from chalicelib.resources.measures.service import MOST_SHAPES, calibration_key, check_floats, read_camera_of, size_of
 from chalicelib.resources.media.selection import select
 from chalicelib.resources.rewrites.bulk import with_values
 from chalicelib.resources.rewrites.schemas import RewriteAnswer
@@ -176,15 +176,36 @@ def _planes(media: Media, scope: Scope, scale: Scale) -> PlaneOf:
     """What the camera of a media looks at. Raises BadInput where the scale is not given right."""
     if (scale.reference is None) == (scale.above is None):
         raise BadInput("scale: give either reference or above.")
+    lens = _lens(media, scope, scale)
     if scale.reference is not None:
-        return _by_reference(media, scope, scale.reference, scale.point_error)
-    return _by_altitude(media, scale.above)  # type: ignore[arg-type]
+        found = _by_reference(media, scope, scale.reference, scale.point_error, lens)
+    else:
+        found = _by_altitude(media, scale.above, lens)  # type: ignore[arg-type]
+    if lens is None:
+        return found
+
+    def plane(frame: int, row: Any) -> Plane | None:
+        seen = found(frame, row)
+        return None if seen is None else Through(seen, lens)
+
+    return plane
 
 
-def _by_reference(media: Media, scope: Scope, reference: Reference, point_error: float) -> PlaneOf:
+def _lens(media: Media, scope: Scope, scale: Scale) -> Lens | None:
+    """The lens of the camera of a media, if a calibration is named. Raises BadInput, or NotFound for its file."""
+    if scale.lens is None:
+        return None
+    key = calibration_key(media, scope, scale.lens.file, scale.lens.file_id, "scale.lens.")
+    camera, given = read_camera_of(key, scale.lens.side)
+    size = size_of(media)
+    width, height = given or size
+    return Lens(camera.scaled(size[0] / width, size[1] / height), size)
+
+
+def _by_reference(media: Media, scope: Scope, reference: Reference, point_error: float, lens: Lens | None) -> PlaneOf:
     """The scale of the references of the nearest frame that has one."""
     found: defaultdict[int, list[tuple[float, float]]] = defaultdict(list)
-    for frame, known, pixels in _references(media, scope, reference):
+    for frame, known, pixels in _references(media, scope, reference, lens):
         found[frame].append((known, pixels))
     frames = sorted(found)
 
@@ -200,7 +221,9 @@ def _by_reference(media: Media, scope: Scope, reference: Reference, point_error:
     return plane
 
 
-def _references(media: Media, scope: Scope, reference: Reference) -> Iterator[tuple[int, float, float]]:
+def _references(
+    media: Media, scope: Scope, reference: Reference, lens: Lens | None
+) -> Iterator[tuple[int, float, float]]:
     """The frame, known length and length in pixels of each reference of a media.
 
     Raises:
@@ -210,7 +233,8 @@ def _references(media: Media, scope: Scope, reference: Reference) -> Iterator[tu
     width, height = size_of(media)
     if _reference_dtype(media, reference) == "line":
         for row in rows:
-            pixels = math.hypot((row.u or 0.0) * width, (row.v or 0.0) * height)
+            x, y = (row.x or 0.0) * width, (row.y or 0.0) * height
+            pixels = _apart(((x, y), (x + (row.u or 0.0) * width, y + (row.v or 0.0) * height)), lens)
             known = reference.length or _number(row.attributes.get(reference.attribute or ""))
             if known and pixels >= _LEAST_PIXELS:
                 yield row.frame, known, pixels
@@ -225,8 +249,16 @@ def _references(media: Media, scope: Scope, reference: Reference) -> Iterator[tu
                 f"scale.reference.type: frame {frame} of media {media.id} has {len(places)} dots of type "
                 f"{reference.type} in version {version}; a reference is two."
             )
-        if (pixels := math.dist(*places)) >= _LEAST_PIXELS:
+        if (pixels := _apart(places, lens)) >= _LEAST_PIXELS:
             yield frame, reference.length or 0.0, pixels
+
+
+def _apart(places: Sequence[Pixel], lens: Lens | None) -> float:
+    """The distance of two pixels without the distortion of a lens. Raises BadInput where the lens sees nothing."""
+    try:
+        return math.dist(*(lens.straight(each) if lens is not None else each for each in places))
+    except ValueError as failure:
+        raise BadInput(f"scale.reference: {failure}.") from None
 
 
 def _reference_dtype(media: Media, reference: Reference) -> str:
@@ -243,10 +275,13 @@ def _reference_dtype(media: Media, reference: Reference) -> str:
     return str(type_.dtype)
 
 
-def _by_altitude(media: Media, above: Above) -> PlaneOf:
+def _by_altitude(media: Media, above: Above, lens: Lens | None) -> PlaneOf:
     """The ground at the altitude of a frame, or of what a localization has."""
     if sum(each is not None for each in (above.altitude, above.attribute, above.telemetry)) != 1:
         raise BadInput("scale.above: give one of altitude, attribute and telemetry.")
+    if (above.field_of_view is None) == (lens is None):
+        raise BadInput("scale.above.field_of_view: give it, or scale.lens in its place, which has its own.")
+    field_of_view = above.field_of_view or (lens.field_of_view if lens is not None else 0.0)
     size = size_of(media)
     series = _altitudes(media, above.telemetry) if above.telemetry is not None else None
 
@@ -262,7 +297,7 @@ def _by_altitude(media: Media, above: Above) -> PlaneOf:
         return Ground(
             size=size,
             altitude=altitude,
-            field_of_view=above.field_of_view,
+            field_of_view=field_of_view,
             tilt=above.tilt,
             altitude_error=above.altitude_error,
             field_of_view_error=above.field_of_view_error,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
@@ -58,8 +58,9 @@ class Above(Resource, kw_only=True):
     ] = None
     telemetry: Annotated[AltitudeColumn | None, Meta(description="In its place, telemetry of the media.")] = None
     field_of_view: Annotated[
-        float, Meta(gt=0, lt=179, description="Degrees across the width of the picture; in water as it is there.")
-    ]
+        Annotated[float, Meta(gt=0, lt=179)] | None,
+        Meta(description="Degrees across the width of the picture; in water as it is there. A `lens` has its own."),
+    ] = None
     tilt: Annotated[
         float,
         Meta(ge=-80, le=80, description="Degrees up from straight down, towards the top of the picture."),
@@ -69,11 +70,27 @@ class Above(Resource, kw_only=True):
     tilt_error: Annotated[float, Meta(ge=0, lt=90, description="That of the tilt.")] = 0.0
 
 
+class Lens(Resource, kw_only=True):
+    """Where the calibration of the camera is, of which the distortion of the lens is taken out."""
+
+    names: ClassVar = {"file_id": "file"}
+
+    file: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=256)] | None,
+        Meta(description="The name of an attachment of the media: a calibration of one camera or of two."),
+    ] = None
+    file_id: Annotated[Id | None, Meta(description="In its place, a file of the project, as for a section.")] = None
+    side: Annotated[Literal["left", "right"], Meta(description="Of a calibration of two cameras, which.")] = "left"
+
+
 class Scale(Resource, kw_only=True):
-    """From where the scale is known: one of both."""
+    """From where the scale is known: reference or above, and what the lens does."""
 
     reference: Reference | None = None
     above: Above | None = None
+    lens: Annotated[
+        Lens | None, Meta(description="The calibration of the lens; without it, distortion is not taken out.")
+    ] = None
     point_error: Annotated[
         float, Meta(ge=0, le=1000, description="The standard deviation in pixels at which points and sides are drawn.")
     ] = 1.0

@@ -11,7 +11,7 @@ from typing import Any
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.core.kinds import Kind
-from chalicelib.core.measuring.cameras import Pixel, Rig, Vector, length, middle_of, minus
+from chalicelib.core.measuring.cameras import Camera, Pixel, Rig, Vector, length, middle_of, minus
 from chalicelib.core.models.definitions import Definitions
 from chalicelib.core.models.entities import File, Localization, Media
 from chalicelib.core.permissions import Level
@@ -245,30 +245,61 @@ def _stereo(media: Media, scope: Scope, spec: Calibrated) -> _Stereo:
 
 
 def _rig(media: Media, scope: Scope, spec: Calibrated) -> Rig:
-    if (spec.file is None) == (spec.file_id is None):
-        raise BadInput("file, file_id: give one of them, the calibration.")
-    if spec.file_id is None:
-        key = attachment_key(media, spec.file or "")
+    return _read(calibration_key(media, scope, spec.file, spec.file_id))
+
+
+def calibration_key(media: Media, scope: Scope, file: str | None, file_id: int | None, within: str = "") -> Any:
+    """The key of a calibration: an attachment of a media, or a file of its project.
+
+    Args:
+        media: whose attachment it is.
+        scope: the caller's.
+        file: the name of the attachment.
+        file_id: the file.
+        within: what is before the names of the members in messages.
+
+    Raises:
+        BadInput: both or none are given, or the attachment or the content does not exist.
+        NotFound: the file does not exist for the caller.
+    """
+    if (file is None) == (file_id is None):
+        raise BadInput(f"{within}file, {within}file_id: give one of them, the calibration.")
+    if file_id is None:
+        key = attachment_key(media, file or "")
         if key is None:
-            raise BadInput(f"file: media {media.id} has no attachment with the name {spec.file!r}.")
-        return _read(key)
-    file: File = entities.get(Kind.FILE, spec.file_id)
-    if file.project != media.project or not scope.visible(Kind.FILE.value, [file]):
-        raise NotFound.of("File", spec.file_id)
-    key = owners.authorize_file(file)
+            raise BadInput(f"{within}file: media {media.id} has no attachment with the name {file!r}.")
+        return key
+    found: File = entities.get(Kind.FILE, file_id)
+    if found.project != media.project or not scope.visible(Kind.FILE.value, [found]):
+        raise NotFound.of("File", file_id)
+    key = owners.authorize_file(found)
     if key is None:
-        raise BadInput(f"file_id: file {spec.file_id} has no content.")
-    return _read(key)
+        raise BadInput(f"{within}file_id: file {file_id} has no content.")
+    return key
 
 
 @lru_cache(maxsize=64)
 def _read(key: Any) -> Rig:
     """The calibration of an object. The content of a key never changes."""
-    from chalicelib.core.measuring.calibrations import LARGEST_FILE, read_rig  # noqa: PLC0415 kept off the cold start
+    from chalicelib.core.measuring.calibrations import read_rig  # noqa: PLC0415 kept off the cold start
+
+    return read_rig(_bytes_of(key))
+
+
+@lru_cache(maxsize=64)
+def read_camera_of(key: Any, side: str) -> tuple[Camera, tuple[int, int] | None]:
+    """The camera of a side in the calibration of an object, and the size of its pictures. Raises BadInput."""
+    from chalicelib.core.measuring.calibrations import read_camera  # noqa: PLC0415 kept off the cold start
+
+    return read_camera(_bytes_of(key), side)
+
+
+def _bytes_of(key: Any) -> bytes:
+    from chalicelib.core.measuring.calibrations import LARGEST_FILE  # noqa: PLC0415 kept off the cold start
 
     try:
         if (size := objects.size(key) or 0) > LARGEST_FILE:
             raise BadInput(f"The calibration has {size} bytes; at most {LARGEST_FILE} are read.")
-        return read_rig(objects.read(key))
+        return objects.read(key)
     except NotFound:
         raise BadInput("The file of the calibration does not exist any more.") from None

@@ -12,7 +12,7 @@ import zipfile
 
 import pytest
 
-from chalicelib.core.measuring.calibrations import read_rig
+from chalicelib.core.measuring.calibrations import read_camera, read_rig
 from chalicelib.core.measuring.cameras import rotation_of
 from chalicelib.errors import BadInput
 from tests.core.measuring.test_cameras import LEFT, RIG, RIGHT
@@ -91,6 +91,23 @@ def test_every_format_gives_the_same_rig(made):
         assert one.distortion[:5] == two.distortion
     assert (found.rotation, found.translation) == (RIG.rotation, RIG.translation)
     assert found.size == ((1920, 1080) if made is viame_json else None)
+
+
+@pytest.mark.parametrize("made", [opencv_yaml, opencv_json, viame_npz, viame_json])
+def test_one_camera_of_two_is_taken_by_its_side(made):
+    for side, camera in (("left", LEFT), ("right", RIGHT)):
+        found, size = read_camera(made(), side)
+        assert (found.fx, found.cy, found.distortion[:5]) == (camera.fx, camera.cy, camera.distortion)
+        assert size == ((1920, 1080) if made is viame_json else None)
+
+
+def test_a_calibration_of_one_camera_is_of_either_side():
+    yaml = opencv_yaml().replace(b"M1:", b"camera_matrix:").replace(b"D1:", b"distortion_coefficients:")
+    for data in (yaml + b"image_width: 1920\nimage_height: 1080\n", viame_npz({"M1": "mtx", "D1": "dist"})):
+        for side in ("left", "right"):
+            found, size = read_camera(data, side)
+            assert (found.fx, found.distortion) == (LEFT.fx, LEFT.distortion)
+            assert size == ((1920, 1080) if data.startswith(b"%YAML") else None)
 
 
 def test_a_rotation_vector_is_taken_too():

@@ -1,9 +1,11 @@
 """Shapes in the picture of one camera, measured through HTTP."""
 
+import json
 import math
 
 import pytest
 
+from chalicelib.core.measuring.cameras import Camera
 from chalicelib.core.measuring.planes import Ground
 from chalicelib.core.values import rle
 from tests import objects
@@ -40,6 +42,13 @@ class Place:
         body = {"type": self.image, "name": "seabed.jpg", "md5": "", "url": url}
         self.media = api.made(f"Medias/{project}", body)
         api.drain()
+
+    def attach(self, data, name):
+        """Give the picture an attachment."""
+        info = self.api.get(f"UploadInfo/{self.project}", media_id=self.media, filename=name).json
+        objects.write(info["key"], data)
+        said = self.api.post(f"AuxiliaryFiles/{self.media}", {"path": info["key"], "name": name}, role="attachment")
+        assert said.status in (200, 201)
 
     def draw(self, name, frame=0, **shape):
         body = {"media_id": self.media, "type": self.types[name], "frame": frame, "version": self.version, **shape}
@@ -140,6 +149,69 @@ def test_altitude_comes_from_telemetry(place):
     assert said.json["length"] == pytest.approx(4.0)
     assert said.json["pixel"] == pytest.approx(4 / 800)
     assert "width" not in said.json or said.json["width"] is None
+
+
+WATER = Camera(700.0, 690.0, 410.0, 290.0, (-0.31, 0.12, 0.001, -0.0007, 0.05))
+"""A wide lens with barrel distortion, of pictures twice as large as those of the place."""
+
+
+def calibration(**more):
+    matrix = [2 * WATER.fx, 0, 2 * WATER.cx, 0, 2 * WATER.fy, 2 * WATER.cy, 0, 0, 1]
+    given = {"camera_matrix": {"rows": 3, "cols": 3, "data": matrix}, "image_width": 1600}
+    given |= {"image_height": 1200, "distortion_coefficients": {"data": list(WATER.distortion)}, **more}
+    return json.dumps(given).encode()
+
+
+def test_the_distortion_of_the_lens_is_taken_out(place):
+    place.attach(calibration(), "lens.json")
+    lens = {"file": "lens.json"}
+    # a bar of 0.6 m in the corner of the picture, 2 m below
+    start, end = (WATER.project((x, y, 2.0)) for x, y in ((-0.95, -0.7), (-0.35, -0.7)))
+    shape = line(start, end)
+    above = {"above": {"altitude": 2.0}, "lens": lens}
+    assert place.once(above, shape).json["length"] == pytest.approx(0.6, rel=1e-6)
+    view = 2 * math.degrees(math.atan(WIDTH / 2 / WATER.fx))
+    crooked = place.once({"above": {"altitude": 2.0, "field_of_view": view}}, shape).json["length"]
+    assert abs(crooked / 0.6 - 1) > 0.02
+    place.lasers(*(WATER.project((x, 0.0, 2.0)) for x in (-0.05, 0.05)))
+    fish = place.line("fish", start, end)
+    assert place.measure({**place.by_lasers(), "lens": lens}, "length").status == 200
+    assert place.values(fish)["length"] == pytest.approx(0.6, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("scale", "words"),
+    [
+        ({"above": {"altitude": 1, "field_of_view": 60}, "lens": {"file": "lens.json"}}, "field_of_view: give it, or"),
+        ({"above": {"altitude": 1}}, "field_of_view: give it, or scale.lens"),
+        ({"above": {"altitude": 1}, "lens": {}}, "scale.lens.file, scale.lens.file_id: give one"),
+        ({"above": {"altitude": 1}, "lens": {"file": "no.json"}}, "no attachment with the name 'no.json'"),
+        ({"above": {"altitude": 1}, "lens": {"file": "bad.json"}}, "focal length"),
+        ({"above": {"altitude": 1}, "lens": {"file": "folded.json"}}, "the lens"),
+    ],
+)
+def test_a_lens_that_cannot_be_used_is_refused_with_its_reason(place, scale, words):
+    place.attach(calibration(), "lens.json")
+    place.attach(calibration(camera_matrix=[[0, 0, 1], [0, 1, 1], [0, 0, 1]]), "bad.json")
+    place.attach(calibration(distortion_coefficients=[-50, 0, 0, 0]), "folded.json")
+    said = place.once(scale, line((1, 1), (700, 500)))
+    assert (said.status, words in said.message) == (400, True), said.body
+
+
+def test_a_lens_may_be_a_file_of_the_project_and_of_one_side_of_two(place):
+    kind = place.api.made(f"FileTypes/{place.project}", {"name": "Calibration"})
+    sides = {"left": Camera(900.0, 900.0, 400.0, 300.0), "right": WATER}
+    members = {f"{name}_{side}": getattr(one, name) for side, one in sides.items() for name in ("fx", "fy", "cx", "cy")}
+    members |= dict(zip(("k1_right", "k2_right", "p1_right", "p2_right", "k3_right"), WATER.distortion, strict=True))
+    number = place.api.made(f"Files/{place.project}", {"name": "rig.json", "description": "", "type": kind})
+    key = place.api.get(f"UploadInfo/{place.project}", filename="rig.json", file_id=number).json["key"]
+    objects.write(key, json.dumps(members).encode())
+    assert place.api.patch(f"File/{number}", {"path": key}).status == 200
+    shape = line(*(WATER.project((x, 0.5, 2.0)) for x in (-0.9, 0.9)))
+    scale = {"above": {"altitude": 2.0}, "lens": {"file_id": number, "side": "right"}}
+    assert place.once(scale, shape).json["length"] == pytest.approx(1.8, rel=1e-6)
+    scale["lens"]["file_id"] = 999_999
+    assert place.once(scale, shape).status == 404
 
 
 def test_the_nearest_reference_within_its_frames_counts(place):
