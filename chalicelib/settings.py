@@ -59,6 +59,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The origin whose pages may call the API from a browser."""
     s3_endpoint: str = ""
     """The URL at which clients reach S3 if it is not AWS; presigned URLs start with it. Empty on AWS."""
+    url_signer: str = ""
+    """The secret of Secrets Manager with the access key that signs URLs of objects.
+
+    Empty: the process's own credentials sign, and URLs end with them.
+    """
     answers_url: str = ""
     """The URL that serves stored responses by their keys, ignoring Authorization. Empty: presigned S3 URLs are used."""
     aws_endpoint: str = ""
@@ -116,7 +121,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     log_retention: int = 7 * 24 * 3600
     """How long a commit is kept after it is part of a snapshot: longer than any container lives."""
     deleted_retention: int = 30 * 24 * 3600
-    """Responses larger than this, in base64, are stored and redirected to: Lambda's limit is 6 MB with headers."""
+    """How long the rows and objects of what was deleted are kept."""
     largest_answer: int = 5_500_000
     """Answers above this, in base64, are stored and redirected to: Lambda's limit is 6 MB, with base64 and headers."""
     piece_seconds: float = 60.0

@@ -40,6 +40,7 @@ def merged(chalice_template: dict[str, Any]) -> dict[str, Any]:
     ]
     template["Resources"]["Dashboard"] = dashboard.resource(functions)
     _trace(template)
+    _sign(template)
     _publish(template)
     body = template["Resources"]["RestAPI"]["Properties"].get("DefinitionBody", {})
     _allow_origin(body.get("paths", {}))
@@ -55,12 +56,25 @@ def _trace(template: dict[str, Any]) -> None:
 
     X-Ray knows no resources, so this is allowed on all.
     """
-    statement = {"Sid": "Trace", "Effect": "Allow", "Action": ["xray:PutTelemetryRecords", "xray:PutTraceSegments"]}
-    document = {"Version": "2012-10-17", "Statement": [{**statement, "Resource": "*"}]}
-    policy = {"Fn::If": ["Traces", {"PolicyName": "traces", "PolicyDocument": document}, {"Ref": "AWS::NoValue"}]}
+    _allow(template, "Traces", ["xray:PutTelemetryRecords", "xray:PutTraceSegments"], "*")
+
+
+def _sign(template: dict[str, Any]) -> None:
+    """Let the functions that sign URLs read the key for it."""
+    secret = {"Ref": "SignerSecret"}
+    _allow(template, "SignsUrls", ["secretsmanager:GetSecretValue"], secret, variable="LIMN_URL_SIGNER")
+
+
+def _allow(template: dict[str, Any], condition: str, actions: list[str], resource: Any, variable: str = "") -> None:
+    """Allow the roles of all functions something under a condition, or of those that have a variable."""
+    statement = {"Sid": condition, "Effect": "Allow", "Action": actions, "Resource": resource}
+    document = {"Version": "2012-10-17", "Statement": [statement]}
+    named = {"PolicyName": condition.lower(), "PolicyDocument": document}
     roles = of_type(template, "AWS::IAM::Role")
     for function in of_type(template, "AWS::Serverless::Function").values():
-        roles[function["Role"]["Fn::GetAtt"][0]]["Policies"].append(policy)
+        if not variable or variable in function.get("Environment", {}).get("Variables", {}):
+            policies = roles[function["Role"]["Fn::GetAtt"][0]]["Policies"]
+            policies.append({"Fn::If": [condition, named, {"Ref": "AWS::NoValue"}]})
 
 
 def _publish(template: dict[str, Any]) -> None:

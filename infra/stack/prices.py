@@ -24,6 +24,7 @@ PRICES = {
     "key-month": 1.00,
     "alarm-month": 0.10,
     "dashboard-month": 3.00,
+    "secret-month": 0.40,
     "GB of logs": 0.50,
 }
 """Dollars, without free tiers: put in those of your region and day."""
@@ -59,5 +60,8 @@ def standing() -> float:
     )
     queues = sum("RedrivePolicy" in each for each in of_type(load(STATEFUL), "AWS::SQS::Queue").values())
     polls = queues * POLLS_A_MINUTE * MINUTES * PRICES["message"]
-    alarms = len(of_type(load(ALARMS), "AWS::CloudWatch::Alarm")) * PRICES["alarm-month"]
-    return runs + polls + alarms + PRICES["key-month"] + PRICES["dashboard-month"]
+    alarms = of_type(load(ALARMS), "AWS::CloudWatch::Alarm").values()
+    watched = sum(sum("MetricStat" in each for each in alarm.get("Metrics", ())) or 1 for alarm in alarms)
+    secrets = len(of_type(load(FUNCTIONS), "AWS::SecretsManager::Secret")) * PRICES["secret-month"]
+    standing = PRICES["key-month"] + PRICES["dashboard-month"] + secrets
+    return runs + polls + watched * PRICES["alarm-month"] + standing

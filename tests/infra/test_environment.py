@@ -22,6 +22,7 @@ _LONGEST = {
     "AWS::URLSuffix": "amazonaws.com.cn",
     "Stage": "s" * 16,
     "RestAPI": "a" * 10,
+    "SignerSecret": "arn:aws-us-gov:secretsmanager:ap-southeast-1:123456789012:secret:SignerSecret-aaaaaaaaaaaa-aaaaaa",
     "AnswersDistribution.DomainName": "d111111abcdef8.cloudfront.net",
 }
 _REFERENCES = {

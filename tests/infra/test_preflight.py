@@ -107,6 +107,17 @@ def test_without_a_region_nothing_is_built_and_no_traceback_is_shown(monkeypatch
 
 
 @pytest.mark.parametrize("command", ["check", "up"])
+def test_without_credentials_nothing_is_built_and_one_line_is_shown(monkeypatch, capsys, command):
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE", "AWS_EC2_METADATA_DISABLED"):
+        monkeypatch.setenv(name, "true")
+    assert deploy.main(["--region", REGION, command, "dev"]) == 1
+    said = capsys.readouterr()
+    assert (said.out, said.err.splitlines()) == ("", [preflight._NOBODY])
+
+
+@pytest.mark.parametrize("command", ["check", "up"])
 def test_a_parameter_that_cannot_be_stops_the_check(capsys, command):
     assert deploy.main(["--region", REGION, command, "dev", "LogDays"]) == 1
     assert "Name=value" in capsys.readouterr().err

@@ -12,6 +12,7 @@ import pytest
 from infra import package
 from infra.stack.app_template import whole
 from tests import roles
+from tests.infra.moto_templates import SECRET
 
 pytestmark = pytest.mark.slow
 
@@ -58,6 +59,8 @@ def test_every_function_gets_the_same_configuration_and_the_address_of_the_api(f
         else:
             own = {"LIMN_VIEW_DISK"} if name == "limn-prod-compact" else set()  # its disk is larger
             common = {variable: value for variable, value in environment.items() if variable not in own}
+            if name != "limn-prod-dataset":  # which signs URLs, as the API does
+                common["LIMN_URL_SIGNER"] = SECRET
             assert common | {"LIMN_PUBLIC_URL": ""} == api
             assert environment["LIMN_PUBLIC_URL"].endswith("amazonaws.com/prod")
 

@@ -22,7 +22,7 @@ import boto3  # noqa: E402
 from infra.local.deploy import supported  # noqa: E402
 from infra.stack.app_template import expanded  # noqa: E402
 from infra.templates import STATEFUL, load  # noqa: E402
-from tests.infra.moto_templates import reduced  # noqa: E402
+from tests.infra.moto_templates import make_secret, reduced  # noqa: E402
 
 STAGE = "prod"
 CODE = "limn-code"
@@ -45,6 +45,7 @@ def deploy(path: Path) -> dict[str, Any]:
             resource["Properties"]["CodeUri"] = f"s3://{CODE}/code.zip"
     made = reduced(expanded(work, {"Stage": STAGE}), f"limn-{STAGE}")
     create(clouds, f"limn-{STAGE}", made)
+    make_secret(boto3.client("secretsmanager"))
     functions = boto3.client("lambda").list_functions()["Functions"]
     return {each["FunctionName"]: each for each in functions}
 

@@ -19,32 +19,34 @@ from chalicelib.queues import encode
 from chalicelib.resources.clips.messages import CutClip
 from infra import package
 from tests.rehearsal.deployment import STAGE, Stage, unique
+from tests.rehearsal.team import PASSWORD, Team, signed_in
 from tests.resources.media.samples import video
 
 BOXES = 500
 
 
-class Journey:
-    """A user, a project and what happens in it."""
+class Journey(Team):
+    """Users, a project and what happens in it."""
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
 
     def users(self) -> None:
-        """The first user, by the operator's command, signs in."""
+        """The first users, by the operator's command, sign in."""
         boto3.client("ses").verify_email_identity(EmailAddress="limn@example.org")
-        command = [sys.executable, "-m", "infra.admin", "--stage", STAGE, "create-superuser", "ada"]
+        command = [sys.executable, "-m", "infra.admin", "--stage", STAGE, "create-superuser"]
         clean = {name: value for name, value in os.environ.items() if not name.startswith("LIMN_")}
-        clean |= {"LIMN_ADMIN_PASSWORD": "correct horse battery", "LIMN_AWS_ENDPOINT": os.environ["AWS_ENDPOINT_URL"]}
-        subprocess.run([*command, "--email", "ada@example.org"], cwd=package.ROOT, env=clean, check=True)
-        said = self.stage.ask("POST", "Token", {"username": "ada", "password": "correct horse battery"})
-        self.stage.token = said["token"]
+        clean |= {"LIMN_ADMIN_PASSWORD": PASSWORD, "LIMN_AWS_ENDPOINT": os.environ["AWS_ENDPOINT_URL"]}
+        for name in ("ben", "ada"):
+            words = [*command, name, "--email", f"{name}@example.org"]
+            subprocess.run(words, cwd=package.ROOT, env=clean, check=True)
+        self.member, self.stage.token = (signed_in(self.stage, name) for name in ("ben", "ada"))
 
     def project(self) -> None:
         """An organization, a project and its types."""
         ask = self.stage.ask
-        organization = ask("POST", "Organizations", {"name": unique("Reef lab")})["id"]
-        self.project_id = ask("POST", "Projects", {"name": unique("Reef"), "organization": organization})["id"]
+        self.organization = ask("POST", "Organizations", {"name": unique("Reef lab")})["id"]
+        self.project_id = ask("POST", "Projects", {"name": unique("Reef"), "organization": self.organization})["id"]
         self.video_type = ask("POST", f"MediaTypes/{self.project_id}", {"name": "Dive", "dtype": "video"})["id"]
         self.image_type = ask("POST", f"MediaTypes/{self.project_id}", {"name": "Still", "dtype": "image"})["id"]
         box = {"name": "Fish", "dtype": "box", "media_types": [self.video_type, self.image_type]}
@@ -162,15 +164,6 @@ class Journey:
         self.stage.ask("POST", f"Localizations/{self.project_id}", rows)
         self.stage.ask("GET", f"Localizations/{self.project_id}?stop=1000")
 
-    def purge(self) -> None:
-        """The project is deleted, with all that is in it."""
-        self.stage.ask("DELETE", f"Project/{self.project_id}")
-        end = time.monotonic() + 120  # it begins later, when nothing can still write to the project
-        while not self.stage.deliver("purge", 1):
-            assert time.monotonic() < end, "nothing purges the project"
-            time.sleep(1)
-        self.stage.ask("GET", f"Project/{self.project_id}", status=404)
-
     def play(self) -> dict[str, float]:
         """All of it; the seconds that each took."""
         took = {}
@@ -186,6 +179,12 @@ class Journey:
             "mail",
             "schedules",
             "sources",
+            "passkeys",
+            "people",
+            "quality",
+            "telemetry",
+            "guests",
+            "usage",
             "limits",
             "purge",
         ):

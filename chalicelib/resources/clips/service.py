@@ -35,6 +35,8 @@ PATIENCE = 20.0
 _PAUSE = 0.05
 LARGEST_COPIED, LARGEST_ENCODED = 96 * 1024 * 1024, 4 * 1024 * 1024
 """Bytes of the fragments of a clip that the request itself cuts: copied, or decoded and encoded."""
+SOON_ENCODED = 250_000_000
+"""Pixels of a clip that the request itself encodes: some 6 seconds. A still video has few bytes and many frames."""
 _IN_ONE_PIECE = 16 * 1024 * 1024
 MOST_RANGES = 1000
 LARGEST_CLIP = 8 * 1024**3
@@ -59,11 +61,23 @@ def get(
         return wait(_send(media, user, wanted).id)
     wanted = _order(media, ranges, quality, reencode=reencode)
     _check_size(media, wanted)
-    if _size(media, wanted) <= (LARGEST_ENCODED if wanted.reencode else LARGEST_COPIED):
+    if _is_short(media, wanted, quality):
         file = temporary_files_service.new_clip(media.project, user, wanted, _lookup(wanted))
         # The file is listed only once it is whole; a crash before that leaves an object that its bucket removes.
         return _answer(temporary_files_service.add(_record_clip(file, wanted)))
     return wait(_send(media, user, wanted).id)
+
+
+def _is_short(media: Media, wanted: ClipOrder, quality: int | None) -> bool:
+    """Whether the request itself has the time for a clip."""
+    if not wanted.reencode:
+        return _size(media, wanted) <= LARGEST_COPIED
+    pixels = _pixels(wanted.ranges, streams.choose(media, quality).resolution)
+    return pixels <= SOON_ENCODED and _size(media, wanted) <= LARGEST_ENCODED
+
+
+def _pixels(ranges: Sequence[tuple[int, int]], resolution: Sequence[int]) -> int:
+    return sum(last + 1 - first for first, last in ranges) * resolution[0] * resolution[1]
 
 
 def _size(media: Media, wanted: ClipOrder) -> int:
@@ -87,7 +101,7 @@ def _check_size(media: Media, wanted: ClipOrder) -> None:
 def _check_work(ranges: Sequence[tuple[int, int]], resolution: Sequence[int]) -> None:
     """Raise BadInput where the clip function could not encode a clip in its time."""
     frames, (height, width) = sum(last + 1 - first for first, last in ranges), resolution
-    if (pixels := frames * height * width) > MOST_ENCODED:
+    if (pixels := _pixels(ranges, resolution)) > MOST_ENCODED:
         raise BadInput(
             f"reencode: {frames} frames of {width} x {height} are {pixels / 1e9:.1f} billion pixels; a clip may have "
             f"{MOST_ENCODED // 10**9}. Ask for clips of at most {MOST_ENCODED // (height * width)} frames or a lower "

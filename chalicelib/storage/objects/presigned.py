@@ -11,6 +11,7 @@ of port, or where the clock goes back, it is signed again. A new membership begi
 
 from __future__ import annotations
 
+import re
 import time
 import zlib
 from collections import defaultdict
@@ -31,8 +32,8 @@ from chalicelib.storage.objects import objects
 SLACK = 3600
 """A URL is no longer returned in this many seconds before its end."""
 SHARED_SECONDS = 3600
-"""How long a URL is given to others than its first caller. On AWS it dies with the credentials of the function that
-signed it, which live for hours: one from long ago may be dead before its time."""
+"""How long a URL is given again: a key that signs may be replaced, and access end."""
+_EXPIRES = re.compile(r"[?&]X-(?:Amz|Goog)-Expires=(\d+)")
 _BATCH = 100
 
 
@@ -76,11 +77,18 @@ def urls(user: int, keys: Iterable[ObjectKey], seconds: int, *, fresh: bool = Fa
                 found[key] = remembered[key.path].url
                 continue
             found[key] = objects.presign_get(key, seconds)
-            end = moment + min(seconds - SLACK, SHARED_SECONDS)
-            remembered[key.path] = _Kept(found[key], end, moment, settings().s3_endpoint)
-            changed[folder] = remembered
+            if (lives := _life_of(found[key])) > SLACK:
+                end = moment + min(lives - SLACK, SHARED_SECONDS)
+                remembered[key.path] = _Kept(found[key], end, moment, settings().s3_endpoint)
+                changed[folder] = remembered
     _write(user, changed)
     return found
+
+
+def _life_of(url: str) -> int:
+    """The seconds for which a URL was signed: at most those asked for, fewer where its credentials end sooner."""
+    found = _EXPIRES.search(url)
+    return int(found[1]) if found else 0
 
 
 @dataclass

@@ -21,7 +21,7 @@ from chalicelib.core.resource import timestamp
 from chalicelib.core.web import origins
 from chalicelib.errors import BadInput, Conflict, NotFound, Unavailable
 from chalicelib.settings import settings
-from chalicelib.storage import outbound
+from chalicelib.storage import outbound, signing
 from chalicelib.storage.objects.protocol import Listed
 from chalicelib.storage.store_answers import (
     ANSWER_SECONDS,
@@ -62,18 +62,18 @@ def _impatient() -> S3Client:
 def _presigner() -> S3Client:
     path_style = {"addressing_style": "path"} if settings().s3_endpoint else {}
     config = Config(signature_version="s3v4", s3=path_style, request_checksum_calculation="when_required")  # type: ignore[arg-type]
-    return boto3.client("s3", endpoint_url=settings().s3_endpoint or None, config=config)
+    return boto3.client("s3", endpoint_url=settings().s3_endpoint or None, config=config, **signing.access_key())
 
 
 @lru_cache(maxsize=8)
 def own(bucket: str) -> S3Store:
     """A bucket of this deployment."""
-    return S3Store(bucket, client, _presigner)
+    return S3Store(bucket, client, _presigner, life=signing.life)
 
 
 def own_in_a_hurry(bucket: str) -> S3Store:
     """The same with the client for optional writes."""
-    return S3Store(bucket, _impatient, _presigner)
+    return S3Store(bucket, _impatient, _presigner, life=signing.life)
 
 
 def from_registration(
@@ -106,26 +106,34 @@ class S3Store:
     """One bucket; its clients are created on first use."""
 
     def __init__(
-        self, bucket: str, caller: Callable[[], S3Client], presigner: Callable[[], S3Client], archive: str = "STANDARD"
+        self,
+        bucket: str,
+        caller: Callable[[], S3Client],
+        presigner: Callable[[], S3Client],
+        archive: str = "STANDARD",
+        life: Callable[[], int] = lambda: signing.LONGEST,
     ) -> None:
         self.bucket = bucket
         self.archive = archive
+        self._life = life
         self.client = caller
         self._presigner = presigner
 
     def presign_get(self, key: ObjectKey, seconds: int, headers: dict[str, str]) -> str:
         """The presigned URL that reads an object."""
-        given = {**self.place(key), **headers}
-        return self._presigner().generate_presigned_url("get_object", Params=given, ExpiresIn=seconds)
+        return self._sign("get_object", {**self.place(key), **headers}, seconds)
 
     def presign_put(self, key: ObjectKey, seconds: int) -> str:
         """The presigned URL that writes an object."""
-        return self._presigner().generate_presigned_url("put_object", Params=self.place(key), ExpiresIn=seconds)
+        return self._sign("put_object", self.place(key), seconds)
 
     def presign_part(self, key: ObjectKey, upload: str, number: int, seconds: int) -> str:
         """The presigned URL that writes a part."""
         given = {**self.place(key), "UploadId": upload, "PartNumber": number}
-        return self._presigner().generate_presigned_url("upload_part", Params=given, ExpiresIn=seconds)
+        return self._sign("upload_part", given, seconds)
+
+    def _sign(self, call: str, given: Any, seconds: int) -> str:
+        return self._presigner().generate_presigned_url(call, Params=given, ExpiresIn=min(seconds, self._life()))
 
     def begin(self, key: ObjectKey, content_type: str) -> str:
         """Begin a multipart upload; returns its id."""

@@ -169,6 +169,16 @@ def test_a_long_clip_that_is_not_cut_in_time_says_so(owner, media, monkeypatch):
     owner.drain()
 
 
+def test_a_request_encodes_itself_only_what_it_has_the_time_for(owner, media, monkeypatch):
+    monkeypatch.setattr(clips_service, "PATIENCE", 0.2)
+    height, width = owner.get(f"Media/{media}").json["media_files"]["streaming"][0]["resolution"]
+    monkeypatch.setattr(clips_service, "SOON_ENCODED", height * width * 10)
+    assert owner.get(f"GetClip/{media}", frame_ranges="0:9", reencode=1).status == 200
+    said = owner.get(f"GetClip/{media}", frame_ranges="0:10", reencode=1)
+    assert (said.status, "will be temporary file" in said.message) == (503, True)
+    owner.drain()
+
+
 def test_a_clip_whose_video_is_gone_fails_with_a_reason(owner, media):
     s3 = boto3.client("s3")
     path = owner.get(f"Media/{media}").json["media_files"]["streaming"][0]["path"]
