@@ -37,7 +37,7 @@ MAX_SECONDS = 600.0
 _HEAD_FRAMES = 32
 # Decoding this many frames at the end takes a few seconds; a longer last group of pictures is not checked.
 _LONGEST_TAIL = 3000
-_ONE_FRAME_EACH = frozenset({"hevc", "av1", "vp9", "vp8", "h264", "mpeg2video", "prores", "dnxhd", "ffv1"})
+_ONE_FRAME_EACH = frozenset({"hevc", "av1", "vp9", "vp8", "h264", "mpeg2video", "prores", "dnxhd", "ffv1", "mjpeg"})
 _WIDEST_PIXEL = 16
 _SMALLEST_FRAME = 8
 """Bytes of a packet that is no frame but stands for one that is in the packet before it, as in packed AVI."""

@@ -29,6 +29,7 @@ CODECS = {
     "mpeg2": {"codec": "mpeg2video", "options": {"g": GROUP, "bf": "2", "b": "2M"}},
     "prores": {"codec": "prores_ks", "pix_fmt": "yuv422p10le"},
     "ffv1": {"codec": "ffv1"},
+    "mjpeg": {"codec": "mjpeg", "pix_fmt": "yuvj420p"},
 }
 CONTAINERS = {
     "hevc": ("mp4", "mkv", "ts"),
@@ -40,6 +41,7 @@ CONTAINERS = {
     "mpeg2": ("ts",),
     "prores": ("mov",),
     "ffv1": ("mkv",),
+    "mjpeg": ("mkv",),
 }
 PLACES = {"early": (9, 10), "keyframe": (30,), "middle": (45,), "many": tuple(range(5, 25)), "late": (70, 71)}
 # Bytes that begin the packet are part of its block's header in Matroska: the demuxer loses the packets behind it.
