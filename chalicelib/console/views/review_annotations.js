@@ -12,7 +12,7 @@ import { choice, shown as shownAs, STORED } from "../ui/review_names.js";
 import { Await, Empty, useAsync } from "../ui/states.js";
 import { toastError } from "../ui/toast.js";
 import { valueText } from "../ui/format.js";
-import { SEEN } from "../ui/search.js";
+import { seenOf } from "../ui/search.js";
 import { encoded } from "./review.js";
 import { isReviewable } from "../draw/review.js";
 
@@ -40,7 +40,8 @@ export function Annotations({ who, onChange }) {
   const query = {
     attribute: decision ? [`${STORED.attribute}::${decision}`] : [],
     type,
-    search: kind === "Localization" ? SEEN : "",
+    search:
+      kind === "Localization" ? seenOf(types.find((/** @type {any} */ each) => String(each.id) === String(type))) : "",
     encoded_search: person ? encoded({ attribute: "$created_by", operation: "eq", value: person.user }) : "",
     stop,
   };

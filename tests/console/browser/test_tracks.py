@@ -147,6 +147,10 @@ def test_what_is_computed_is_not_called_unsaved_and_a_gap_is_no_crop(screen, div
     assert frames(dive) == [[0, 9, 10, 20]]
     screen.page.goto(f"/#/projects/{dive.project}/crops?type={dive.types['box']}")
     expect(screen.page.get_by_text("3 crops")).to_be_visible()
+    outline = {"type": dive.types["poly"], "media_id": dive.media, "version": dive.version, "frame": 3}
+    dive.api.create(f"Localizations/{dive.project}", [{**outline, "points": [[0.1, 0.1], [0.3, 0.1], [0.2, 0.3]]}])
+    screen.page.goto(f"/#/projects/{dive.project}/crops?type={dive.types['poly']}")
+    expect(screen.page.get_by_text("1 crop")).to_be_visible()
 
 
 def test_a_keyframe_is_made_and_taken_away_where_one_looks(screen, dive):
