@@ -15,8 +15,6 @@ from chalicelib.formats.model import Label, Media, Refined, corners_of, in_pixel
 
 ELLIPSE_CORNERS = 72
 """Corners of the outline of an ellipse: it has 99.87 % of its area."""
-_LEAST = 6
-"""Numbers of an outline of three points."""
 
 
 class ShapeDocument(msgspec.Struct, kw_only=True):

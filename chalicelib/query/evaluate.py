@@ -43,11 +43,6 @@ def ids(query: Query, things: Things) -> list[int]:
     return [each.id for each in Evaluation(things).answer(query)]
 
 
-def incidents(query: Query, things: Things) -> dict[int, int]:
-    """By media, how many annotations match the query's related search."""
-    return dict(Evaluation(things).count_incidents(query))
-
-
 def _within_km(place: tuple[float, float], circle: tuple[float, float, float]) -> bool:
     km, latitude, longitude = circle
     return distance_km(place[0], place[1], longitude, latitude) <= km

@@ -7,7 +7,7 @@ aliases to the versions of a record: nothing is built or sent, and the tables st
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -129,7 +129,7 @@ class Releases:
             self._lambda.delete_function(FunctionName=function, Qualifier=number)
 
 
-def print_releases(releases: Sequence[Release], current: dict[str, str], say: Callable[[str], object] = print) -> None:
+def print_releases(releases: Sequence[Release], current: dict[str, str]) -> None:
     """Print releases, newest first, and which of them is live."""
     for each in releases:
-        say(f"{each.name}  Limn {each.version}{'  live' if each.functions == current else ''}")
+        print(f"{each.name}  Limn {each.version}{'  live' if each.functions == current else ''}")

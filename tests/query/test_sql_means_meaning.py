@@ -31,7 +31,7 @@ def agree(world: World, asked: Asked) -> list[int]:
         documents = [msgspec.json.decode(document) for document in view.documents(query)]
         assert [document["id"] for document in documents] == expected
         if query.incident is not None:
-            counts = evaluate.incidents(query, world.things)
+            counts = evaluate.Evaluation(world.things).count_incidents(query)
             assert [document["incident"] for document in documents] == [counts.get(number, 0) for number in expected]
     view.close()
     return found

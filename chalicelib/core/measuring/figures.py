@@ -18,8 +18,6 @@ from chalicelib.core.measuring.planes import Plane
 
 _STEP = 0.5
 """Pixels by which the derivatives of places are taken."""
-_CLOSED = 3
-_BOX = 4
 
 Move = Mapping[int, Pixel]
 """By number of the point, the way it goes in pixels when a drawn border is a pixel off."""

@@ -106,8 +106,8 @@ def signed_area(ring: Sequence[tuple[float, float]]) -> float:
     return sum(ax * by - bx * ay for (ax, ay), (bx, by) in zip(ring, [*ring[1:], ring[0]], strict=True)) / 2
 
 
-def simplify(ring: Sequence[tuple[float, float]], tolerance: float = TOLERANCE) -> Ring:
-    """A ring of fewer points, beside none of whose points it passes by more than the tolerance (Douglas, Peucker)."""
+def simplify(ring: Sequence[tuple[float, float]]) -> Ring:
+    """A ring of fewer points, none of whose points it passes by more than `TOLERANCE` (Douglas, Peucker)."""
     if len(ring) <= _LEAST + 1:
         return list(ring)
     far = max(range(len(ring)), key=lambda place: math.dist(ring[0], ring[place]))
@@ -119,7 +119,7 @@ def simplify(ring: Sequence[tuple[float, float]], tolerance: float = TOLERANCE) 
         if last - first < 2:  # noqa: PLR2004 nothing lies between
             continue
         place = max(range(first + 1, last), key=lambda each: _beside(closed[each], closed[first], closed[last]))
-        if _beside(closed[place], closed[first], closed[last]) > tolerance:
+        if _beside(closed[place], closed[first], closed[last]) > TOLERANCE:
             kept.add(place)
             waiting += [(first, place), (place, last)]
     found = [ring[place] for place in sorted(kept)]

@@ -91,20 +91,8 @@ def kappa(pairs: Mapping[tuple[Any, Any], int]) -> float | None:
     return None if chance == 1 else (observed - chance) / (1 - chance)
 
 
-def alpha(units: Iterable[Sequence[Hashable]]) -> float | None:
-    """Krippendorff's alpha for nominal data.
-
-    Args:
-        units: the values that observers gave to each unit; units with fewer than two values do not count.
-
-    Returns:
-        1 for agreement, 0 for chance; None where fewer than two values occur.
-    """
-    return alpha_of(table_of(units))
-
-
 def alpha_of(coincidences: Table) -> float | None:
-    """Krippendorff's alpha of coincidences of values."""
+    """Krippendorff's alpha for nominal data: 1 for agreement, 0 for chance; None where fewer than two values occur."""
     totals: defaultdict[Hashable, float] = defaultdict(float)
     for (one, _), number in coincidences.items():
         totals[one] += number
@@ -116,17 +104,15 @@ def alpha_of(coincidences: Table) -> float | None:
     return 1 - (whole - 1) * observed / expected
 
 
-def alpha_interval(tables: Sequence[Table], seed: int = 0, share: float = 0.95) -> tuple[float, float] | None:
-    """A bootstrap interval of alpha: media are drawn with replacement, as their units depend on each other.
+def alpha_interval(tables: Sequence[Table]) -> tuple[float, float] | None:
+    """The bootstrap interval of 95 % of alpha. Media are drawn with replacement, as their units depend on each other.
 
     Args:
         tables: the coincidences of each media, or of some media together.
-        seed: of the random numbers, so that a report can be repeated.
-        share: the part of the resamples inside.
     """
     if len(tables) < 2:  # noqa: PLR2004 nothing to draw from
         return None
-    source = random.Random(seed)  # noqa: S311 not for secrets
+    source = random.Random(0)  # noqa: S311 not for secrets
     found = []
     for _ in range(SAMPLES):
         total: Counter[tuple[Hashable, Hashable]] = Counter()
@@ -137,7 +123,7 @@ def alpha_interval(tables: Sequence[Table], seed: int = 0, share: float = 0.95) 
     if not found:
         return None
     found.sort()
-    edge = (1 - share) / 2
+    edge = 0.025
     return found[int(edge * len(found))], found[min(len(found) - 1, int((1 - edge) * len(found)))]
 
 

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.definitions import TYPE_RECORD
-from chalicelib.core.records import RecordKind, padded
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.storage.dynamodb import records
 
 RESERVED = "filename"
 """No type may have this name: search strings use it for the name of a media."""
-
-
-def of_project(kind: RecordKind[Any], project: int, number: int) -> Any:
-    """A definition of a project by its id, in one call. Raises NotFound: the project has no definition with this id."""
-    found = records.find(kind, project, padded(number))
-    if found is None:
-        raise NotFound.of(kind.title, number)
-    return found
 
 
 def check_media_types(project: int, numbers: Iterable[int]) -> list[int]:

@@ -36,8 +36,6 @@ from chalicelib.storage.objects import objects, owners, placement
 from chalicelib.storage.outbound import LARGEST_BLOCK, Response
 
 REDIRECTS = 5
-SECONDS = 20.0
-"""Maximum time until an answer begins."""
 SLOWEST = 600.0
 """Maximum time of an answer with its body, outside of a request; a request has no more than its own."""
 _LEAST = 0.05

@@ -18,7 +18,6 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, Self
 
-from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from pynamodb import attributes as pynamodb_attributes
 from pynamodb.connection import Connection, TableConnection
@@ -390,7 +389,3 @@ def write_batch(items: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[s
     answer = _connection.call("BatchWriteItem", RequestItems=items)
     left: dict[str, list[dict[str, Any]]] = answer.get("UnprocessedItems", {})
     return left
-
-
-CONFIG = Config(connect_timeout=2, read_timeout=20, retries={"max_attempts": 5, "mode": "standard"})
-"""The configuration of the clients of other services."""

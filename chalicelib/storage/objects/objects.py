@@ -30,7 +30,6 @@ from chalicelib.storage.objects.protocol import PART, Listed, ObjectStore, Parts
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-UPLOADS = f"{key_forms.UPLOADS}/"
 SMALLEST_PART = 5 * 1024 * 1024
 """Least bytes of every part of a multipart upload except the last."""
 PAGE = 1000
@@ -54,9 +53,9 @@ def bucket_of(key: ObjectKey) -> str:
     return placement.own_bucket(key) if key_forms.bucket_of(key.path) is None else ""
 
 
-def presign_get(key: ObjectKey, seconds: int, *, bucket: Place = None, headers: dict[str, str] | None = None) -> str:
+def presign_get(key: ObjectKey, seconds: int, headers: dict[str, str] | None = None) -> str:
     """The presigned URL that reads an object; `headers` are the headers of its response."""
-    return _store(key, bucket).presign_get(key, seconds, headers or {})
+    return _store(key).presign_get(key, seconds, headers or {})
 
 
 def presign_put(key: ObjectKey, seconds: int) -> str:

@@ -14,7 +14,6 @@ ACCOUNT = "123456789012"
 REGION = "us-east-1"
 QUEUE = f"arn:aws:batch:{REGION}:{ACCOUNT}:job-queue/limn-local-jobs"
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/limn-local-jobs"
-LOG_GROUP = "/aws/batch/job"
 _PAGE = 100
 _MOST_LINES = 10_000
 

@@ -66,12 +66,12 @@ class TestMeasures:
             [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None],
         ]
         units = [[value for value in unit if value is not None] for unit in zip(*observers, strict=True)]
-        assert metrics.alpha(units) == pytest.approx(0.743, abs=0.001)
+        assert metrics.alpha_of(metrics.table_of(units)) == pytest.approx(0.743, abs=0.001)
 
     def test_the_interval_of_alpha_holds_it(self):
         units = {media: [["a", "a"], ["b", "b"], ["a", "b" if media % 3 else "a"]] for media in range(30)}
         low, high = metrics.alpha_interval([metrics.table_of(each) for each in units.values()])
-        assert low <= metrics.alpha([unit for each in units.values() for unit in each]) <= high
+        assert low <= metrics.alpha_of(metrics.table_of(unit for each in units.values() for unit in each)) <= high
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from chalicelib.formats.writers.geojson import position
 
 __all__ = ["BY_FRAMES", "always", "layout", "picture_path", "write"]
 BY_FRAMES = False
-DWC, DC = "http://rs.tdwg.org/dwc/terms/", "http://purl.org/dc/terms/"
+DWC = "http://rs.tdwg.org/dwc/terms/"
 _PLACE = ("decimalLatitude", "decimalLongitude", "geodeticDatum")
 TERMS = {
     "event.txt": (

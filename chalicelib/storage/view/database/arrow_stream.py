@@ -31,7 +31,6 @@ ROWS = 2_000
 SEVERAL_DTYPES = "several"
 """For attributes of one name whose types differ: each value is its JSON."""
 _END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 Values = Sequence[Any]
 
 

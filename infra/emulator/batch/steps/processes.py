@@ -49,19 +49,11 @@ class Processes:
         owner: tells the steps of this stack from those of another on the same machine.
         readable: more folders that steps may read, such as one with models.
         ports: the TCP ports that steps may connect to; None allows the whole network.
-        most: maximum processes of a step.
     """
 
     name = "process"
 
-    def __init__(
-        self,
-        owner: str,
-        readable: tuple[str, ...] = (),
-        ports: tuple[int, ...] | None = None,
-        most: int = MOST_PROCESSES,
-    ) -> None:
-        self._most = most
+    def __init__(self, owner: str, readable: tuple[str, ...] = (), ports: tuple[int, ...] | None = None) -> None:
         self._owner = owner
         self._readable = [*_PROGRAMS, *_open_to_all(_SETTINGS), *_PROC, *_prefixes(), *readable]
         self._ports = ports
@@ -92,7 +84,7 @@ class Processes:
             "parent": os.getpid(),
             "command": [program, *command[1:]],
             "nice": _NICE,
-            "most": self._most,
+            "most": MOST_PROCESSES,
             "limits": _limits(step),
             "confine": self._confines,
             "ports": self._ports,
@@ -117,8 +109,8 @@ class Processes:
 
     def _reason(self, code: int, step: Step) -> str | None:
         if code == launch_step.TOO_MANY:
-            threads = self._most * launch_step.THREADS_EACH
-            return f"It started more than {self._most} processes, or {threads} threads."
+            threads = MOST_PROCESSES * launch_step.THREADS_EACH
+            return f"It started more than {MOST_PROCESSES} processes, or {threads} threads."
         return _reason(code, step)
 
     def clean_up(self) -> None:
