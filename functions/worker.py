@@ -32,6 +32,7 @@ from aws_lambda_powertools.metrics import MetricUnit, single_metric
 from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
 from botocore.exceptions import BotoCoreError, ClientError
 
+from chalicelib.core.time import clock
 from chalicelib.errors import BadInput, Forbidden, LimnError, NotFound, TooLarge
 from chalicelib.queues import Message, Unreadable, client, decode
 from chalicelib.queues.base import tag_of, within
@@ -360,4 +361,4 @@ def _state(key: str, config: IdempotencyConfig) -> str:
         return ""
     if found.status != "INPROGRESS":
         return DONE
-    return LEFT if (found.in_progress_expiry_timestamp or 0) < time.time() * 1000 else RUNNING
+    return LEFT if (found.in_progress_expiry_timestamp or 0) < clock.seconds() * 1000 else RUNNING

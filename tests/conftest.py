@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import itertools
 import os
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import hypothesis
 import pytest
 
+from chalicelib.core.time import clock
 from chalicelib.settings import override
 from tests import chromium as chromium_of_the_machine
 from tests import foreign_dynamodb
@@ -140,6 +142,13 @@ def nobody() -> Api:
     from tests.service import Api
 
     return Api(None)
+
+
+@pytest.fixture
+def move_clock() -> Iterator[Callable[[float], object]]:
+    """Moves the clock of the service on by seconds, until the test ends."""
+    with contextlib.ExitStack() as moves:
+        yield lambda seconds: moves.enter_context(clock.ahead_by(seconds))
 
 
 @pytest.fixture

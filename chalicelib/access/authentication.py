@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from chalicelib.core.models.share_links import SHARE_LINK, has_ended, view_of
 from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.core.records import RecordKind, padded
 from chalicelib.core.resource import now
+from chalicelib.core.time import clock
 from chalicelib.errors import Conflict, Forbidden, LimnError, NotFound, Unauthenticated
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import ahead, credentials, record_rows, records
@@ -182,7 +182,7 @@ def _find(token: str) -> Credential | None:
     if found is None:
         return None
     credential, row = found
-    if row.expires is None or row.expires <= time.time():
+    if row.expires is None or row.expires <= clock.seconds():
         return None
     current = _as_it_is_now(credential)
     if current is not None:
@@ -198,7 +198,7 @@ def _as_it_is_now(credential: Credential) -> Credential | None:
         user = records.maybe(USER, credential.user)
         if user is None or not user.is_active:
             return None
-        is_open = user.is_opened_by(credential.created_datetime) and user.is_confirmed(time.time())
+        is_open = user.is_opened_by(credential.created_datetime) and user.is_confirmed(clock.seconds())
         return credential if is_open else None
     return credential
 
@@ -214,7 +214,7 @@ def _of_link(credential: Credential) -> Credential | None:
 
 def session_end() -> int:
     """When a sign-in that is used now ends unless it is used again, in seconds since the epoch."""
-    return int(time.time()) + settings().session_days * DAY
+    return int(clock.seconds()) + settings().session_days * DAY
 
 
 def _note_use(credential: Credential, row: CredentialRow) -> None:

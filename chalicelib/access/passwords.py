@@ -21,6 +21,7 @@ from chalicelib.access.identities.providers import demands
 from chalicelib.core.models.accounts import TOKEN, UNLOCK, UNLOCK_HOURS, USER, Unlock, User
 from chalicelib.core.models.credentials import Credential, hash_of, key_of, new_token, session_key
 from chalicelib.core.resource import now
+from chalicelib.core.time import clock
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.storage.audit.concern import concern, name_of
 from chalicelib.storage.dynamodb import attempts, credentials, record_rows, records
@@ -90,7 +91,7 @@ def verify(
 def create_unlock(user: User) -> str:
     """A new unlock token of a user."""
     token = new_mailed_token()
-    records.create(UNLOCK, Unlock(id=hash_of(token), user=user.id, created=time.time()))
+    records.create(UNLOCK, Unlock(id=hash_of(token), user=user.id, created=clock.seconds()))
     return token
 
 
@@ -132,7 +133,7 @@ def _count_attempt(user: int) -> int | None:
 
 def _find_unlock(user: User, token: str) -> Unlock | None:
     found = records.maybe(UNLOCK, hash_of(token))
-    is_usable = found and found.user == user.id and time.time() - found.created < UNLOCK_HOURS * 3600
+    is_usable = found and found.user == user.id and clock.seconds() - found.created < UNLOCK_HOURS * 3600
     return found if is_usable else None
 
 
@@ -184,7 +185,7 @@ def issue_token(user: User, *, refresh: bool, name: str = "", provider: int = 0)
     def exchange(change: Transaction, before: User, after: User) -> None:
         # the user as it is now: to leave the staff ends the rights of tokens that are made at the same time, too
         stored = msgspec.structs.replace(made, is_staff=after.is_staff)
-        ends = int(time.time()) + PROVIDER_SECONDS if provider else session_end()
+        ends = int(clock.seconds()) + PROVIDER_SECONDS if provider else session_end()
         credentials.put(change, stored, ends, made.created_datetime[:10])
         revoke_removed(change, before, after)
 

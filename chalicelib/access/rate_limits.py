@@ -9,11 +9,11 @@ from __future__ import annotations
 import ipaddress
 import math
 import threading
-import time
 from collections import OrderedDict
 from dataclasses import dataclass
 
 from chalicelib.access.authentication import Caller
+from chalicelib.core.time import clock
 from chalicelib.errors import TooMany
 from chalicelib.storage.dynamodb import attempts
 
@@ -103,10 +103,10 @@ def check_guest(caller: Caller) -> None:
         if is_lot:
             held.uncounted = 0
     key = _key(limit, f"by {who}")
-    is_counted = is_lot and time.time() >= held.refused_until
+    is_counted = is_lot and clock.seconds() >= held.refused_until
     if is_counted and attempts.count(key, limit.by_caller, limit.seconds, by=LOT) is None:
-        held.refused_until = time.time() + attempts.seconds_left(key)
-    left = math.ceil(held.refused_until - time.time())
+        held.refused_until = clock.seconds() + attempts.seconds_left(key)
+    left = math.ceil(held.refused_until - clock.seconds())
     if left > 0:
         message = f"Too many requests without an account: {limit.by_caller} in {limit.seconds} s are allowed. Sign in."
         raise TooMany(message, retry_after=left)

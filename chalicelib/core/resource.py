@@ -17,6 +17,8 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 from msgspec import UNSET, Meta, Struct, inspect
 
+from chalicelib.core.time import clock
+
 Id = Annotated[int, Meta(ge=1)]
 Flag = Annotated[int, Meta(ge=0, le=1)]
 ONE_LINE = r"^[^\x00-\x1f\x7f]*$(?!\n)"
@@ -173,7 +175,7 @@ def options(type_: inspect.Type) -> Iterator[inspect.Type]:
 
 def now() -> Timestamp:
     """The current time in the stored format."""
-    return timestamp(datetime.now(UTC))
+    return timestamp(clock.utc_now())
 
 
 def timestamp(moment: datetime) -> Timestamp:

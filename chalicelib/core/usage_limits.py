@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from chalicelib.core.resource import Resource
+from chalicelib.core.time import clock
 from chalicelib.errors import Forbidden
 
 LimitName = Literal["bytes", "transcoded_minutes", "mails"]
@@ -26,7 +26,7 @@ class UsageLimits(Resource, kw_only=True):
 
 def present_month() -> str:
     """The present calendar month in UTC, `2026-11`."""
-    return f"{datetime.now(UTC):%Y-%m}"
+    return f"{clock.utc_now():%Y-%m}"
 
 
 def is_in_force(month: str) -> bool:

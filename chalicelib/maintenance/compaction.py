@@ -26,10 +26,11 @@ import random
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from chalicelib.core.log.commits import Commit
 from chalicelib.core.resource import timestamp
+from chalicelib.core.time import clock
 from chalicelib.settings import settings
 from chalicelib.storage.log import archive, growth, log
 from chalicelib.storage.view.snapshot import parquet_steps, snapshots
@@ -177,7 +178,7 @@ def _is_worth_while(project: int, manifest: Manifest | None, last: int, changes:
 
 def _is_at_rest(project: int, last: int) -> bool:
     found = log.find(project, last)
-    return found is not None and found.at <= timestamp(datetime.now(UTC) - timedelta(seconds=REST_SECONDS))
+    return found is not None and found.at <= timestamp(clock.utc_now() - timedelta(seconds=REST_SECONDS))
 
 
 def _fold(
@@ -221,6 +222,6 @@ class _Counted:
 def _expire(project: int, found: Pointer) -> None:
     first = max(found.marked, log.first(project))
     if first < found.seq:
-        log.expire(project, range(first, found.seq), int(time.time()) + settings().log_retention)
+        log.expire(project, range(first, found.seq), int(clock.seconds()) + settings().log_retention)
     if found.marked < found.seq:
         mark(project, found, found.seq)

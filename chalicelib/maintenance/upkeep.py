@@ -15,7 +15,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 
 import msgspec
@@ -24,6 +24,7 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.log.commits import Change, Commit, Edit
 from chalicelib.core.models.accounts import ORGANIZATION, PROJECT
 from chalicelib.core.resource import now, timestamp
+from chalicelib.core.time import clock
 from chalicelib.core.time.parts import Parts
 from chalicelib.errors import NotFound
 from chalicelib.resources.bucket_sources import service as bucket_sources_service
@@ -104,7 +105,7 @@ def look_after(project: int) -> None:
     for task in list(scheduled_tasks.until(project, now())):
         parts.run(f"the task {task.name} of project {project}", partial(_do, project, task))
     parts.run("the removal of objects", partial(object_cleanup.sweep, project))
-    past = timestamp(datetime.now(UTC) - SHOWN)
+    past = timestamp(clock.utc_now() - SHOWN)
     for file in records.list_children(TEMPORARY_FILE, project):
         if file.eol_datetime <= past:
             parts.run(f"the removal of temporary file {file.id}", partial(temporary_files_service.remove, file))
@@ -173,6 +174,6 @@ def _do(project: int, task: Task) -> None:
         if gone:
             object_cleanup.purge(project, task.kind, gone, whole=False)
     elif waiting := archiving.advance(task.ids):
-        later = timestamp(datetime.now(UTC) + AGAIN)
+        later = timestamp(clock.utc_now() + AGAIN)
         scheduled_tasks.add(project, msgspec.structs.replace(task, ids=waiting, at=later))
     scheduled_tasks.delete(project, task)

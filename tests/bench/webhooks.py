@@ -85,7 +85,7 @@ def _drain(workers):
     from functions import webhook
 
     began, spent = time.perf_counter(), time.process_time()
-    source = Source(queue_url=settings().webhook_queue_url, handler=webhook.handler, concurrency=workers)
+    source = EventSourceMapping(queue_url=settings().webhook_queue_url, handler=webhook.handler, concurrency=workers)
     pollers = Pollers([source], region=aws.REGION)
     pollers.start()
     while delivery.sweep() or not pollers.wait_until_idle(60.0):

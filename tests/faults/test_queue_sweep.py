@@ -6,7 +6,6 @@ import time
 import zlib
 from collections import Counter
 from contextlib import suppress
-from datetime import timedelta
 
 import msgspec
 import pytest
@@ -15,6 +14,7 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.models.definitions import MEDIA_TYPE, ResolutionConfig
 from chalicelib.core.models.entities import Media
 from chalicelib.core.models.media_files import keys_of
+from chalicelib.core.time import clock
 from chalicelib.maintenance import compaction, upkeep
 from chalicelib.queues import Message
 from chalicelib.resources.bucket_sources.messages import IndexObjects, ListObjects, LookAtObjects
@@ -62,7 +62,6 @@ from tests.faults import (
 )
 from tests.faults.crashes import Killed, KilledReading, crasher, points
 from tests.faults.honeypots import hand_in_honeypot, order_comparisons
-from tests.faults.later import later
 from tests.faults.rewind import restart, rewinding
 from tests.queue_runner import handlers
 from tests.resources.media.samples import transcode, video
@@ -184,7 +183,8 @@ class Rig:
         self.owner.drain()
         for number in (each[0] if isinstance(each, list) else each for each in numbers):
             assert owner.patch(f"Media/{number}", {"archive_state": "to_archive"}).status == 200
-        later(timedelta(days=8), lambda: upkeep.look_after(things["project"]))
+        with clock.ahead_by(8 * 86_400):
+            upkeep.look_after(things["project"])
         assert owner.patch(f"Media/{number}", {"archive_state": "to_live"}).status == 200
         assert objects.size(key)
 
@@ -197,7 +197,9 @@ class Rig:
             return
         if flow == "upkeep":
             project = self.things["project"]
-            later(timedelta(days=40), lambda: (tus.sweep(), upkeep.look_after(project)))
+            with clock.ahead_by(40 * 86_400):
+                tus.sweep()
+                upkeep.look_after(project)
             return
         for _ in range(MOST_DELIVERIES):
             waiting = [(url, shelf_of(queue_of(url, aws.REGION))) for url in handlers()]

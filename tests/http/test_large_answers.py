@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from urllib.parse import urlsplit
 
 import pytest
@@ -78,13 +77,12 @@ def test_a_stored_answer_is_handed_out_to_a_client_that_carries_its_token_along(
     assert len(json.loads(said.data)) == 9
 
 
-def test_a_stored_answer_ends_when_its_address_says(monkeypatch):
+def test_a_stored_answer_ends_when_its_address_says(move_clock):
     path = urlsplit(objects.put_answer(b"x", "text/plain", None, 600)).path
     assert GATEWAY.ask("GET", path, {}).body == b"x"
     assert GATEWAY.ask("GET", path.replace("/answers/", "/answers/9"), {}).status == 403  # another end, another address
     assert GATEWAY.ask("PUT", path, {}).status == 403
-    later = time.time() + 601
-    monkeypatch.setattr(time, "time", lambda: later)
+    move_clock(601)
     assert GATEWAY.ask("GET", path, {}).status == 403
 
 

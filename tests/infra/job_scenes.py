@@ -6,7 +6,6 @@ import uuid
 
 import boto3
 
-from chalicelib.resources.jobs import cleanup
 from chalicelib.resources.webhooks import delivery, rules
 from chalicelib.resources.webhooks.messages import DeliverEvents, RedeliverEvent
 from chalicelib.resources.webhooks.schemas import RULE
@@ -62,10 +61,8 @@ class JobScenes:
         with RECORDER.acting("Jobs"):
             jobs.handler({}, None)
             jobs.handler({"detail-type": "Batch Job State Change", "detail": {"jobName": "x"}}, None)
-        with self.patch.context() as patch:
-            patch.setattr(cleanup, "datetime", later(settings().job_days + 1))
-            with RECORDER.acting("Jobs"):
-                jobs.handler({}, None)
+        with later(settings().job_days + 1), RECORDER.acting("Jobs"):
+            jobs.handler({}, None)
 
     def webhooks(self):
         """Webhooks of the project and of its organization, one with a query, one whose server wants no more."""

@@ -10,14 +10,13 @@ import boto3
 import msgspec
 
 from chalicelib.core.resource import timestamp
+from chalicelib.core.time import clock
 from chalicelib.core.web.tus import LARGEST_CHUNK
 from chalicelib.maintenance import upkeep as looking_after
 from chalicelib.resources.entities import object_cleanup
-from chalicelib.resources.jobs import cleanup
 from chalicelib.resources.jobs.engines import batch, batch_calls
 from chalicelib.resources.jobs.engines.base import EngineUnavailable
 from chalicelib.resources.jobs.runs import RUN, RunNode
-from chalicelib.resources.media.files import archiving
 from chalicelib.resources.projects import purging
 from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.resources.uploads import tus
@@ -46,14 +45,8 @@ def key_of(url):
 
 
 def later(days):
-    """A clock that is ahead."""
-
-    class Later(datetime):
-        @classmethod
-        def now(cls, tz=UTC):
-            return datetime.now(tz) + timedelta(days=days)
-
-    return Later
+    """Inside, the clock is ahead by days."""
+    return clock.ahead_by(days * 86_400)
 
 
 class Batch:
@@ -144,8 +137,7 @@ class Batch:
             assert self.api.delete(f"Job/{doomed}").status == 200
         self.swept()
         assert all(job.stop for job in batches.jobs().values() if job.status == "SUBMITTED")
-        with self.patch.context() as patch:
-            patch.setattr(cleanup, "datetime", later(settings().job_days + 1))
+        with later(settings().job_days + 1):
             self.swept()
         assert records.list_children(RUN, self.project) == []
 
@@ -198,8 +190,7 @@ class Upkeep:
         assert {self.state(number) for number in (archived, lost)} == {"live"}
         with RECORDER.acting("Upkeep"):
             upkeep.handler({}, CONTEXT)
-            with self.patch.context() as patch:
-                patch.setattr(chain, "datetime", later(chain.RESTING.days + 1))
+            with later(chain.RESTING.days + 1):
                 chain.check_in(self.organization)
 
     def image(self, project):
@@ -242,10 +233,7 @@ class Upkeep:
 
     def looked_after(self, days, *more):
         """What the function does some days later; in these projects alone, for others have not waited."""
-        with self.patch.context() as patch:
-            for module in (looking_after, archiving):
-                patch.setattr(module, "datetime", later(days))
-            patch.setattr(looking_after, "now", lambda: timestamp(later(days).now(UTC)))
+        with later(days):
             placement._open.cache_clear()
             with RECORDER.acting("Upkeep"):
                 for project in (self.project, *more):

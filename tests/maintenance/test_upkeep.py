@@ -1,13 +1,11 @@
 """What time brings: deleted things go for good, media are archived and brought back, leftovers are removed."""
 
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
 
 import boto3
 import pytest
 
 from chalicelib.core.kinds import Kind
-from chalicelib.core.resource import timestamp
 from chalicelib.errors import Conflict
 from chalicelib.maintenance import compaction, upkeep
 from chalicelib.resources.entities import object_cleanup
@@ -27,23 +25,9 @@ from tests.resources.media.samples import media_type, picture, uploaded
 
 
 @pytest.fixture
-def days(monkeypatch):
-    """Lets days go by, for everything that asks what is due."""
-    passed = timedelta()
-
-    class Later(datetime):
-        @classmethod
-        def now(cls, tz=None):
-            return datetime.now(tz) + passed
-
-    def pass_(count):
-        nonlocal passed
-        passed += timedelta(days=count)
-
-    for module in (upkeep, archiving):
-        monkeypatch.setattr(module, "datetime", Later)
-    monkeypatch.setattr(upkeep, "now", lambda: timestamp(Later.now(UTC)))
-    return pass_
+def days(move_clock):
+    """Lets days go by."""
+    return lambda count: move_clock(count * 86_400)
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ import pytest
 from botocore.credentials import Credentials, RefreshableCredentials
 
 from chalicelib.core.keys import object_keys
+from chalicelib.core.time import clock
 from chalicelib.errors import Unavailable
 from chalicelib.settings import override, settings
 from chalicelib.storage import signing
@@ -30,9 +31,7 @@ def ask(project, organization, stranger):
     key = object_keys.authorize_project_key(f"{organization}/{project}/1/a.mp4", organization, project)
 
     def ask(*, later: float = 0, user: int = stranger.user.id) -> str:
-        now = time.time
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(presigned.time, "time", lambda: now() + later)
+        with clock.ahead_by(later):
             return presigned.urls(user, [key], DAY)[key]
 
     ask()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import secrets
-import time
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -22,6 +21,7 @@ from chalicelib.core.models.credentials import Passkey, hash_of
 from chalicelib.core.resource import Resource, now
 from chalicelib.core.text.numbers import natural
 from chalicelib.core.text.secret_texts import are_equal
+from chalicelib.core.time import clock
 from chalicelib.core.web import webauthn
 from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound
 from chalicelib.settings import settings
@@ -243,7 +243,7 @@ def _count_signature(current: User, held: Passkey, signed: webauthn.Signed) -> U
             "The counter of this passkey went back: it may have been copied. Sign in otherwise, remove it, and "
             "register it anew."
         )
-    day = datetime.fromtimestamp(time.time(), UTC).date().isoformat()
+    day = datetime.fromtimestamp(clock.seconds(), UTC).date().isoformat()
     return _with(current, stored, counter=signed.counter, is_synced=signed.is_synced, used_on=day)
 
 

@@ -5,7 +5,6 @@ docs/decisions/202, docs/decisions/189
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Annotated
 
@@ -17,6 +16,7 @@ from chalicelib.access.identities.passkeys import PasskeyProof
 from chalicelib.core.models.accounts import USER, User
 from chalicelib.core.models.credentials import SecondFactor, hash_of
 from chalicelib.core.resource import now
+from chalicelib.core.time import clock
 from chalicelib.core.values import one_time_codes
 from chalicelib.errors import BadInput, Forbidden, TooMany
 from chalicelib.storage import sealing
@@ -167,7 +167,7 @@ def _take(
         if factor is None or factor.sealed != sealed:
             raise _wrong()
         if number is not None:
-            step = one_time_codes.step_of(secret, digits, time.time(), factor.last_step) if secret else None
+            step = one_time_codes.step_of(secret, digits, clock.seconds(), factor.last_step) if secret else None
             if step is None:
                 raise _wrong()
             used = msgspec.structs.replace(factor, last_step=step)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, ClassVar
 
 from msgspec import UNSET, Meta, UnsetType
@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 from chalicelib.core.models.credentials import GuestView
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import ONE_LINE, Id, Resource, Timestamp
+from chalicelib.core.time import clock
 
 MOST_MEDIA = 500
 MOST_FOUND = 5000
@@ -145,4 +146,4 @@ def view_of(link: ShareLink, found: tuple[int, ...]) -> GuestView:
 
 def has_ended(link: ShareLink) -> bool:
     """Whether a link is past its end."""
-    return link.expires_datetime is not None and datetime.fromisoformat(link.expires_datetime) <= datetime.now(UTC)
+    return link.expires_datetime is not None and datetime.fromisoformat(link.expires_datetime) <= clock.utc_now()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Collection, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -16,6 +16,7 @@ from chalicelib.core.models.credentials import ALL, READ, Credential, key_of, ne
 from chalicelib.core.permissions import LEVEL_OF
 from chalicelib.core.resource import given, now, timestamp
 from chalicelib.core.text.dates import read_date
+from chalicelib.core.time import clock
 from chalicelib.errors import BadInput
 from chalicelib.resources.access_tokens.schemas import (
     ACCESS_TOKEN,
@@ -53,7 +54,7 @@ def create(caller: Caller, spec: AccessTokenSpec, groups: Collection[str]) -> tu
     members = _check(caller, made, spec, groups)
     if "expires_datetime" not in members:
         days = min(DEFAULT_DAYS, _most_days(caller, members.get("projects")))
-        members["expires_datetime"] = timestamp(datetime.now(UTC) + timedelta(days=days))
+        members["expires_datetime"] = timestamp(clock.utc_now() + timedelta(days=days))
     made = msgspec.structs.replace(made, **members)
     concern(target=f"access token {made.id}")
     records.create(ACCESS_TOKEN, made, also=lambda change: _put(change, caller, made, None))
@@ -137,7 +138,7 @@ def _network(index: int, text: str) -> str:
 
 def _end(text: str, days: int) -> str:
     end = read_date("expires_datetime", text)
-    today = datetime.now(UTC)
+    today = clock.utc_now()
     if not today < datetime.fromisoformat(end) <= today + timedelta(days=days, minutes=5):
         raise BadInput(f"expires_datetime: it must be within {days} days from now.")
     return end

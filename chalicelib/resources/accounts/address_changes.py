@@ -5,14 +5,13 @@ Until then the old address stays valid, and gets a mail about the change.
 
 from __future__ import annotations
 
-import time
-
 import msgspec
 
 from chalicelib.access import passwords, rate_limits, users
 from chalicelib.access.authentication import Caller
 from chalicelib.core.models.accounts import USER, User
 from chalicelib.core.models.credentials import hash_of
+from chalicelib.core.time import clock
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.accounts import creation
 from chalicelib.resources.accounts.invitations import CONFIRMATION_HOURS
@@ -56,7 +55,7 @@ def request(user: User, address: str) -> bool:
 
     def set_pending(current: User) -> User:
         return msgspec.structs.replace(
-            current, pending_email=address, pending_email_token=hash_of(token), pending_email_since=time.time()
+            current, pending_email=address, pending_email_token=hash_of(token), pending_email_since=clock.seconds()
         )
 
     records.edit(USER, user.id, set_pending)
@@ -67,7 +66,7 @@ def request(user: User, address: str) -> bool:
 def find(token: str) -> User | None:
     """The user whose pending address a link confirms; None if the link is unknown, used or expired."""
     user = records.get_claimed(USER, "address_change", hash_of(token))
-    is_pending = user and user.is_active and time.time() - user.pending_email_since < CONFIRMATION_HOURS * 3600
+    is_pending = user and user.is_active and clock.seconds() - user.pending_email_since < CONFIRMATION_HOURS * 3600
     return user if is_pending else None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import msgspec
 
@@ -11,6 +11,7 @@ from chalicelib.core.models.accounts import MEMBERSHIP, TOKEN, USER, User, UserS
 from chalicelib.core.models.credentials import session_key
 from chalicelib.core.models.personal import ANNOUNCEMENT, Announcement
 from chalicelib.core.resource import now, timestamp
+from chalicelib.core.time import clock
 from chalicelib.errors import BadInput
 from chalicelib.resources.accounts import creation
 from chalicelib.storage.dynamodb import credentials, ids, records
@@ -95,7 +96,7 @@ def announce(
         wanted = [membership.user for membership in records.list_children(MEMBERSHIP, project)]
     else:
         wanted = [user.id for user in records.everything(USER)]
-    over = timestamp(datetime.now(UTC) + timedelta(days=days))
+    over = timestamp(clock.utc_now() + timedelta(days=days))
     for number, user in zip(ids.reserve(ANNOUNCEMENT.name, max(1, len(wanted))), wanted, strict=False):
         records.create(
             ANNOUNCEMENT,

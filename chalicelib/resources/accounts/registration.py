@@ -5,8 +5,7 @@ Every step that a mail leads to has a random token in the mail's link, of which 
 
 from __future__ import annotations
 
-import time
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import msgspec
 
@@ -15,6 +14,7 @@ from chalicelib.access.authentication import Caller
 from chalicelib.core.models.accounts import AFFILIATION, ORGANIZATION, UNLOCK, USER, Affiliation, Unlock, User, UserSpec
 from chalicelib.core.models.credentials import hash_of
 from chalicelib.core.resource import now
+from chalicelib.core.time import clock
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.accounts import creation
 from chalicelib.resources.accounts.invitations import (
@@ -185,7 +185,7 @@ def ask_reset(email: str, caller: Caller) -> None:
         raise BadInput("This deployment does not send email.")
     [user] = known
     token = passwords.new_mailed_token()
-    reset = PasswordReset(id=hash_of(token), user=user.id, email=user.email_key, created=time.time())
+    reset = PasswordReset(id=hash_of(token), user=user.id, email=user.email_key, created=clock.seconds())
     records.create(PASSWORD_RESET, reset)
     link = f"{settings().public_url}/password-reset?reset_token={token}&user={user.id}"
     system_emails.enqueue(system_emails.password_reset(link), email)
@@ -217,7 +217,7 @@ def reset_password(user: User, token: str, password: str, caller: Caller) -> Non
         return msgspec.structs.replace(
             current,
             password_hash=hashed,
-            password_changed=time.time(),
+            password_changed=clock.seconds(),
             tokens=[],
             # an account that an operator closed stays closed: closing removed its confirmation token
             is_active=current.is_active or current.confirmation_token is not None,
@@ -231,7 +231,7 @@ def reset_password(user: User, token: str, password: str, caller: Caller) -> Non
         change.delete(key, RecordRow.pk.exists(), BadInput(NO_SUCH_RESET))
         for pointer in record_rows.pointers_of(PASSWORD_RESET, reset):
             change.delete(RecordRow(*pointer))
-        records.add(change, UNLOCK, Unlock(id=reset.id, user=user.id, created=time.time()))
+        records.add(change, UNLOCK, Unlock(id=reset.id, user=user.id, created=clock.seconds()))
         passwords.revoke(change, before.tokens)
 
     changed = records.edit(USER, user.id, replace, also=use_up, taken=creation.address_taken())
@@ -260,7 +260,7 @@ def change_password(user: User, present: str, password: str, caller: Caller) -> 
         return msgspec.structs.replace(
             current,
             password_hash=hashed,
-            password_changed=time.time(),
+            password_changed=clock.seconds(),
             tokens=[token for token in current.tokens if token == caller.token_hash],
             pending_email=None,
             pending_email_token=None,
@@ -279,7 +279,7 @@ def _usable_reset(user: User, token: str) -> PasswordReset:
 
 
 def _check_reset(reset: PasswordReset, user: User) -> None:
-    is_old = time.time() - reset.created > RESET_HOURS * 3600 or reset.created < user.password_changed
+    is_old = clock.seconds() - reset.created > RESET_HOURS * 3600 or reset.created < user.password_changed
     is_elsewhere = bool(reset.email) and reset.email != user.email_key
     if reset.user != user.id or is_old or is_elsewhere:
         raise BadInput(NO_SUCH_RESET)
@@ -302,7 +302,7 @@ def _check_usable(invitation: Invitation) -> None:
 
 def _is_old(invitation: Invitation) -> bool:
     made = datetime.fromisoformat(invitation.created_datetime)
-    return datetime.now(UTC) - made > timedelta(days=INVITATION_DAYS)
+    return clock.utc_now() - made > timedelta(days=INVITATION_DAYS)
 
 
 def _has_pending(organization: int, email: str) -> bool:

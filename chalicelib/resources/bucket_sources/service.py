@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -22,6 +22,7 @@ from chalicelib.core.models.definitions import Definitions
 from chalicelib.core.models.integrations import BUCKET, Bucket
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import given, now, timestamp
+from chalicelib.core.time import clock
 from chalicelib.core.web import origins
 from chalicelib.errors import BadInput, Forbidden, NotFound
 from chalicelib.queues import send
@@ -126,7 +127,7 @@ def begin(number: int, **members: Any) -> None:
 def sweep(project: int) -> None:
     """Begin the listings of a project that are due, and again those that stopped."""
     for source in records.list_children(BUCKET_SOURCE, project):
-        if is_due(source, datetime.now(UTC)):
+        if is_due(source, clock.utc_now()):
             begin(source.id)
 
 

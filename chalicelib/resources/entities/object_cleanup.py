@@ -19,7 +19,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from chalicelib.core.keys import key_forms
@@ -29,6 +29,7 @@ from chalicelib.core.log.commits import Edit
 from chalicelib.core.models.entities import File, Media
 from chalicelib.core.models.media_files import keys_of
 from chalicelib.core.resource import timestamp
+from chalicelib.core.time import clock
 from chalicelib.storage.dynamodb import entities
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects, owners
@@ -147,7 +148,7 @@ def release(project: int, going: Iterable[ObjectKey], *, within: timedelta | Non
     """
     change = Transaction()
     wanted = list(going)
-    after = timestamp(datetime.now(UTC) + within) if within else None
+    after = timestamp(clock.utc_now() + within) if within else None
     note = owners.release(change, project, wanted, after=after) if wanted else ""
     change.run()
     return note
@@ -204,7 +205,7 @@ def _keys_of_media(project: int, number: int) -> tuple[set[ObjectKey], bool]:
     for clone, moment in noted.items():
         if clone in rows:
             continue
-        if datetime.now(UTC) - datetime.fromisoformat(moment) < GRACE:
+        if clock.utc_now() - datetime.fromisoformat(moment) < GRACE:
             is_unsure = True
         else:
             owners.unshare(project, number, clone)

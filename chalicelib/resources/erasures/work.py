@@ -7,12 +7,13 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import msgspec
 
 from chalicelib.core.models.personal import ERASURE, Erasure
 from chalicelib.core.resource import now, timestamp
+from chalicelib.core.time import clock
 from chalicelib.errors import NotFound
 from chalicelib.resources.erasures import service
 from chalicelib.resources.erasures.messages import ErasePerson
@@ -56,7 +57,7 @@ def _note_survey(current: Erasure, found: Mapping[str, int]) -> Erasure:
 
 
 def _complete(current: Erasure) -> Erasure:
-    gone = timestamp(datetime.now(UTC) + timedelta(days=settings().copies_days))
+    gone = timestamp(clock.utc_now() + timedelta(days=settings().copies_days))
     return msgspec.structs.replace(
         current, status="Completed", completed_datetime=now(), copies_end_datetime=gone, sealed=""
     )

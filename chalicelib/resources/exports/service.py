@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import msgspec
 
@@ -16,6 +16,7 @@ from chalicelib.core.models.datasets import DATASET, EXPORT, StoredExport, Store
 from chalicelib.core.models.jobs import JobProgress
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now, shared, timestamp
+from chalicelib.core.time import clock
 from chalicelib.errors import BadInput, Conflict, NotFound, TooMany
 from chalicelib.queues import send
 from chalicelib.resources.exports import places, selection, steps
@@ -54,7 +55,7 @@ def create(project: Project, scope: Scope, spec: ExportSpec) -> StoredExport:
     else:
         seq, snapshot = version.seq, None
     check_room(project.id, scope.caller.id)
-    moment = datetime.now(UTC)
+    moment = clock.utc_now()
     export = StoredExport(
         uid=str(uuid.uuid4()),
         project=project.id,
@@ -199,7 +200,7 @@ def remove_work(work: Work, what: What) -> None:
 
 def sweep(project: int) -> None:
     """Delete the expired exports of a project, and plan again what was forgotten."""
-    moment = datetime.now(UTC)
+    moment = clock.utc_now()
     forgotten = timestamp(moment - FORGOTTEN)
     whats: tuple[What, ...] = ("export", "dataset")
     for what in whats:

@@ -20,6 +20,7 @@ from urllib3.exceptions import HTTPError
 
 from chalicelib.access.identities.providers import IdentityProvider
 from chalicelib.core.text.secret_texts import are_equal
+from chalicelib.core.time import clock
 from chalicelib.core.web import origins
 from chalicelib.errors import BadInput, Forbidden, LimnError, Unavailable
 from chalicelib.storage import outbound, sealing
@@ -182,7 +183,7 @@ def _verify(provider: IdentityProvider, token: str) -> dict[str, Any]:
 
 
 def _check_claims(provider: IdentityProvider, claims: Mapping[str, Any]) -> None:
-    moment = time.time()
+    moment = clock.seconds()
     audience = claims.get("aud")
     audiences = audience if isinstance(audience, list) else [audience]
     subject = claims.get("sub")

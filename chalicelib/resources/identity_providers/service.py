@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import time
 from collections.abc import Mapping
 
 import msgspec
@@ -14,6 +13,7 @@ from chalicelib.access.identities.providers import IDENTITY, IDENTITY_PROVIDER, 
 from chalicelib.core.models.accounts import USER, User
 from chalicelib.core.models.credentials import session_key
 from chalicelib.core.text.secret_texts import are_equal
+from chalicelib.core.time import clock
 from chalicelib.errors import BadInput, NotFound, Unauthenticated
 from chalicelib.resources.identity_providers import oidc, provisioning
 from chalicelib.resources.identity_providers.oidc import Ended, Refused
@@ -62,7 +62,7 @@ def begin(provider: IdentityProvider, *, return_to: str, user: int) -> tuple[str
         verifier=secrets.token_urlsafe(48),
         return_to=return_to,
         user=user,
-        began=time.time(),
+        began=clock.seconds(),
     )
     url = oidc.authorization_url(
         provider, redirect_url=redirect_url(provider.id), state=flow.state, nonce=flow.nonce, verifier=flow.verifier
@@ -129,7 +129,7 @@ def renew(caller: Caller) -> float:
             raise Unauthenticated("The identity provider no longer confirms you; sign in again.") from None
     else:
         confirm(provider, identity, tokens)
-    ends = int(time.time()) + PROVIDER_SECONDS
+    ends = int(clock.seconds()) + PROVIDER_SECONDS
     for key in _sessions_of(records.get(USER, caller.id), provider.id):
         credentials.prolong(key, ends)
     return ends
@@ -141,7 +141,7 @@ def end(provider: IdentityProvider, identity: Identity) -> None:
     def change(current: User) -> User:
         gone = {key.partition("#")[2] for key in _sessions_of(current, provider.id)}
         kept = [each for each in current.tokens if each not in gone]
-        confirmed = time.time() if current.confirmed_until is not None else None
+        confirmed = clock.seconds() if current.confirmed_until is not None else None
         return msgspec.structs.replace(current, tokens=kept, confirmed_until=confirmed)
 
     records.edit(USER, identity.user, change, also=passwords.revoke_removed)
@@ -171,7 +171,7 @@ def confirm(provider: IdentityProvider, identity: Identity, tokens: oidc.Tokens)
             raise Refused("This account is closed.")
         if current.provider != provider.id:
             return current
-        return msgspec.structs.replace(current, confirmed_until=time.time() + provider.unattended_hours * 3600)
+        return msgspec.structs.replace(current, confirmed_until=clock.seconds() + provider.unattended_hours * 3600)
 
     return records.edit(USER, identity.user, change)
 
@@ -203,7 +203,7 @@ def _flow_of(headers: Mapping[str, str]) -> Flow | None:
         flow = msgspec.json.decode(sealing.unseal(sealed, _purpose()), type=Flow)
     except Exception:  # noqa: BLE001 a cookie is whatever somebody made of it
         return None
-    return flow if time.time() - flow.began <= FLOW_SECONDS else None
+    return flow if clock.seconds() - flow.began <= FLOW_SECONDS else None
 
 
 def _purpose() -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime
 from itertools import chain
 from posixpath import splitext
 from typing import Any
@@ -23,6 +22,7 @@ from chalicelib.core.models.accounts import Project
 from chalicelib.core.models.definitions import VERSION
 from chalicelib.core.models.jobs import TranscodeSpec
 from chalicelib.core.permissions import Level
+from chalicelib.core.time import clock
 from chalicelib.errors import BadInput
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test
@@ -205,7 +205,7 @@ def _create_video(writer: Writer, project: Project, blocks: Iterator[bytes], row
 
 def _copy(writer: Writer, project: Project, blocks: Iterator[bytes], row: MediaRow) -> ObjectKey:
     """Copy a file of the archive, or the video of a folder of pictures, to the uploads, part by part."""
-    day = datetime.now(UTC).date().isoformat()
+    day = clock.utc_now().date().isoformat()
     name = f"{row.elemental_id}{'.mov' if row.path.endswith('/') else splitext(row.path)[1].lower()}"
     key = object_keys.upload_key(project.organization, project.id, writer.user, name, day)
     first = next(blocks, b"")

@@ -14,11 +14,12 @@ import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import msgspec
 
 from chalicelib.core.models.jobs import JOB
+from chalicelib.core.time import clock
 from chalicelib.errors import LimnError, NotFound
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.jobs import status_sync
@@ -50,7 +51,7 @@ def stop(runs: Sequence[Run], seconds: float = SECONDS) -> None:
     away: set[int | None] = set()
 
     def end_one(run: Run) -> Run | None:
-        if time.monotonic() > end or run.cluster in away or run.lease > time.time():
+        if time.monotonic() > end or run.cluster in away or run.lease > clock.seconds():
             return None
         try:
             if not run.is_final or run.cluster is not None:
@@ -88,7 +89,7 @@ def sweep(seconds: float) -> int:
     end = time.monotonic() + seconds
     stopping = [run for run in records.list_linked(RUN, "active", ACTIVE) if run.is_stopping]
     stop(stopping, seconds / 2)
-    return len(stopping) + expire(datetime.now(UTC), end - time.monotonic())
+    return len(stopping) + expire(clock.utc_now(), end - time.monotonic())
 
 
 def expire(moment: datetime, seconds: float = SECONDS) -> int:

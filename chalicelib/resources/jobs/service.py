@@ -27,6 +27,7 @@ from chalicelib.core.models.credentials import Credential
 from chalicelib.core.models.jobs import JOB, Job, JobGroup, JobLog, JobProgress, StoredJob
 from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.core.resource import now
+from chalicelib.core.time import clock
 from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound, Unavailable
 from chalicelib.resources.algorithms import service as algorithms_service
 from chalicelib.resources.email import project_emails
@@ -274,7 +275,7 @@ def _runs(project: int, gid: str | None, media: Sequence[int] | None, scope: Sco
 
 def _make_ordered_uuids(count: int) -> list[str]:
     """Random UUIDs of version 7, in ascending order: jobs of one launch begin in the same millisecond."""
-    moment = time.time_ns() // 1_000_000
+    moment = int(clock.seconds() * 1000)
     return [
         str(uuid.UUID(int=moment << 80 | 7 << 76 | number << 64 | 2 << 62 | secrets.randbits(62)))
         for number in range(count)

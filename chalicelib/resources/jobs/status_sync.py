@@ -14,7 +14,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
 from typing import Any
@@ -26,6 +25,7 @@ from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.log.commits import Note
 from chalicelib.core.models.integrations import JOB_CLUSTER
 from chalicelib.core.resource import now
+from chalicelib.core.time import clock
 from chalicelib.errors import LimnError, NotFound, Unavailable
 from chalicelib.queues import send_many
 from chalicelib.resources.email import project_emails
@@ -233,7 +233,7 @@ class _Lease:
             HandOverInProgress, LimnError.
         """
         was: list[float] = []
-        moment = time.time()
+        moment = clock.seconds()
 
         def take(run: Run) -> Run | None:
             was[:] = [run.lease]
@@ -260,7 +260,7 @@ class _Lease:
 
 def _store_status(run: Run, status: RunStatus | None) -> Run:
     """Store the status that an engine reports; None if the run is unknown to it."""
-    moment = datetime.now(UTC).timestamp()
+    moment = clock.utc_now().timestamp()
     if _with_status(run, status, moment) == run:
         return run
 

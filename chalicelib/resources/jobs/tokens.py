@@ -5,13 +5,13 @@ It is made with its run and ends with it. No user's own token reaches an engine 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 from chalicelib.access.authentication import Caller
 from chalicelib.core.models.credentials import Credential, key_of, new_token
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now
+from chalicelib.core.time import clock
 from chalicelib.resources.jobs.engines.base import WorkflowRefused
 from chalicelib.resources.jobs.runs import Run
 from chalicelib.storage import sealing
@@ -49,7 +49,7 @@ def issue(runs: Sequence[Run], caller: Caller, level: Level, launches: int) -> d
 
 def store(change: Transaction, credential: Credential) -> None:
     """Add the credential of a run to the transaction that stores the run."""
-    credentials.put(change, credential, int(time.time()) + LONGEST_SECONDS)
+    credentials.put(change, credential, int(clock.seconds()) + LONGEST_SECONDS)
 
 
 def token_of(run: Run) -> str:

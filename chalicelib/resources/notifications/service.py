@@ -10,11 +10,12 @@ import logging
 import secrets
 import uuid
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import msgspec
 
 from chalicelib.core.resource import now, timestamp
+from chalicelib.core.time import clock
 from chalicelib.errors import Conflict, LimnError
 from chalicelib.queues import send
 from chalicelib.resources.notifications.messages import MailNotifications
@@ -63,7 +64,7 @@ def _tell(user: int, topic: Topic, project: int, subject: str) -> None:
     way = getattr(inbox, topic)
     if way == "none":
         return
-    late = timestamp(datetime.now(UTC) - _LOST_AFTER)
+    late = timestamp(clock.utc_now() - _LOST_AFTER)
     mail = way if way in ("mail", "daily") and settings().email_enabled else None
     orders = mail == "mail" and (inbox.mail_due is None or inbox.mail_due < late)
     if orders:
@@ -81,7 +82,7 @@ def _tell(user: int, topic: Topic, project: int, subject: str) -> None:
             found,
             last=item.id,
             items=[*found.items, item][-MOST_KEPT:],
-            mail_due=timestamp(datetime.now(UTC) + timedelta(seconds=MAIL_DELAY)) if orders else found.mail_due,
+            mail_due=timestamp(clock.utc_now() + timedelta(seconds=MAIL_DELAY)) if orders else found.mail_due,
             digest="pending" if mail == "daily" else found.digest,
         )
 

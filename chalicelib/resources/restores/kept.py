@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from chalicelib.core.kinds import Kind
 from chalicelib.core.resource import timestamp
+from chalicelib.core.time import clock
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities
 from chalicelib.storage.dynamodb.entities import Deleted, Stored
@@ -18,7 +19,7 @@ MARGIN = timedelta(minutes=1)
 
 def is_kept(row: Deleted) -> bool:
     """Whether a deleted row is within its retention."""
-    oldest = datetime.now(UTC) + MARGIN - timedelta(seconds=settings().deleted_retention)
+    oldest = clock.utc_now() + MARGIN - timedelta(seconds=settings().deleted_retention)
     return row.deleted > timestamp(oldest)
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import msgspec
@@ -27,7 +27,7 @@ from chalicelib.core.models.marks import Identity, identity
 from chalicelib.core.models.media_files import TAG_ATTRIBUTE
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import timestamp
-from chalicelib.core.time import deadline
+from chalicelib.core.time import clock, deadline
 from chalicelib.errors import Conflict, Forbidden, Gone, NotFound
 from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.resources.bulk.changes import BulkChange
@@ -322,7 +322,7 @@ def _level(writer: Writer, section: int) -> Level:
 def _add_section(plan: _Plan, writer: Writer, commit: Commit, number: int, section: Section) -> None:
     if _level(writer, number) < Level.EDIT:
         raise Forbidden
-    oldest = timestamp(datetime.now(UTC) - timedelta(seconds=settings().deleted_retention))
+    oldest = timestamp(clock.utc_now() - timedelta(seconds=settings().deleted_retention))
     if commit.at <= oldest:
         raise Gone(f"The section {number} cannot be restored: it was deleted too long ago.")
     media = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -15,6 +15,7 @@ from chalicelib.core.models.credentials import Credential, hash_of, key_of, new_
 from chalicelib.core.models.share_links import SHARE_LINK, ShareLink, ShareLinkSpec, ShareLinkUpdate, has_ended
 from chalicelib.core.resource import given, now
 from chalicelib.core.text.dates import read_date
+from chalicelib.core.time import clock
 from chalicelib.errors import BadInput, Forbidden, NotFound
 from chalicelib.resources.share_links import targets
 from chalicelib.settings import settings
@@ -82,7 +83,7 @@ def open_link(token: str, passphrase: str | None, caller: Caller) -> tuple[Share
     _check_passphrase(link, passphrase)
     guest = new_token("guest", link.id)
     found = targets.media_found(link)
-    end = datetime.now(UTC) + timedelta(seconds=SESSION_SECONDS if link.search is None else SEARCH_SECONDS)
+    end = clock.utc_now() + timedelta(seconds=SESSION_SECONDS if link.search is None else SEARCH_SECONDS)
     if link.expires_datetime is not None:
         end = min(end, datetime.fromisoformat(link.expires_datetime))
     credential = Credential(
@@ -134,7 +135,7 @@ def _members_of(body: ShareLinkUpdate) -> dict[str, Any]:
         members["has_passphrase"] = bool(passphrase)
     if members.get("expires_datetime"):
         end = read_date("expires_datetime", members["expires_datetime"])
-        moment, today = datetime.fromisoformat(end), datetime.now(UTC)
+        moment, today = datetime.fromisoformat(end), clock.utc_now()
         if not today < moment <= today + timedelta(days=LONGEST_DAYS):
             raise BadInput(f"expires_datetime: it must be within {LONGEST_DAYS} days from now; null for no end.")
         members["expires_datetime"] = end

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -19,6 +19,7 @@ from chalicelib.core.log.commits import Note
 from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.core.resource import now, timestamp
 from chalicelib.core.text.dates import parse_date
+from chalicelib.core.time import clock
 from chalicelib.errors import BadInput, Conflict, Forbidden, LimnError, NotFound
 from chalicelib.queues import send
 from chalicelib.resources.notifications import service as notifications_service
@@ -135,7 +136,7 @@ def give_back(task: Task, user: int, workflow: TaskWorkflow) -> None:
 
 def _renew(task: Task, user: int, seconds: int) -> Task:
     """The task with its lease for a user from now on, and the time of the user since the last action."""
-    at = datetime.now(UTC)
+    at = clock.utc_now()
     return msgspec.structs.replace(
         task,
         leased_by=user,

@@ -6,7 +6,7 @@ import mimetypes
 import posixpath
 import re
 import uuid
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import msgspec
 
@@ -15,6 +15,7 @@ from chalicelib.core.keys import key_forms, object_keys
 from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.models.accounts import PROJECT
 from chalicelib.core.resource import now, timestamp
+from chalicelib.core.time import clock
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.temporary_files.schemas import (
     TEMPORARY_FILE,
@@ -88,7 +89,7 @@ def new(
     project: int, user: int, name: str, lookup: str, hours: int, made_of: Entities | Outside | Unknown
 ) -> TemporaryFile:
     """A temporary file that is not stored yet. All are made here, and none without what it was made of."""
-    moment = datetime.now(UTC)
+    moment = clock.utc_now()
     extension = posixpath.splitext(name)[1]
     safe = extension if extension[1:].isalnum() and len(extension) <= _LONGEST_EXTENSION else ""
     return TemporaryFile(

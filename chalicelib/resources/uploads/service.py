@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from datetime import UTC, datetime
 
 from chalicelib.access import authentication
 from chalicelib.access.scope import Scope
@@ -12,6 +11,7 @@ from chalicelib.core.keys import key_forms, object_keys
 from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.accounts import Project
+from chalicelib.core.time import clock
 from chalicelib.errors import BadInput, Forbidden, NotFound
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.entities import object_cleanup
@@ -49,7 +49,7 @@ def key_for(
         return object_keys.media_key(project.organization, project.id, media, name)
     if file is not None:
         return object_keys.file_key(project.organization, project.id, file, name)
-    day = datetime.now(UTC).date().isoformat()
+    day = clock.utc_now().date().isoformat()
     return object_keys.upload_key(project.organization, project.id, scope.caller.id, name, day)
 
 

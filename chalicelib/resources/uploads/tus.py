@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import msgspec
 
@@ -19,6 +19,7 @@ from chalicelib.core.keys import key_forms, object_keys
 from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.models.accounts import Project
 from chalicelib.core.resource import now, timestamp
+from chalicelib.core.time import clock
 from chalicelib.core.web import tus
 from chalicelib.core.web.tus import Chunk, Upload
 from chalicelib.errors import BadInput, Conflict, Gone, LimnError, NotFound
@@ -35,7 +36,7 @@ _set = msgspec.structs.replace
 
 def create(project: Project, user: int, length: int, filename: str | None, metadata: str) -> Upload:
     """Create an upload of a size in bytes; an empty one is finished already."""
-    moment = datetime.now(UTC)
+    moment = clock.utc_now()
     key = object_keys.upload_key(
         project.organization, project.id, user, key_forms.name_for(filename), moment.date().isoformat()
     )
@@ -108,7 +109,7 @@ def finish(upload: Upload) -> Upload:
         if upload.chunks:
             upload = _part(upload)
         objects.complete(object_of(upload), upload.multipart, rows.parts(upload))
-    until = timestamp(datetime.now(UTC) + LASTS)
+    until = timestamp(clock.utc_now() + LASTS)
     upload = rows.save(_set(upload, is_finished=True, chunks=[], until=until))
     _clean(upload)
     return upload

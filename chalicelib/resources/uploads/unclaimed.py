@@ -9,12 +9,13 @@ the deployment's own bucket need no look: a rule of the bucket expires them.
 from __future__ import annotations
 
 import logging
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from chalicelib.core.keys import key_forms, object_keys
 from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.models.accounts import ORGANIZATION
 from chalicelib.core.resource import now, timestamp
+from chalicelib.core.time import clock
 from chalicelib.errors import LimnError
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.storage.dynamodb import records
@@ -43,7 +44,7 @@ def sweep() -> int:
                 presigned_puts.forget(put)
                 count += 1
         except LimnError:
-            is_last = put.since <= timestamp(datetime.now(UTC) - GIVEN_UP)
+            is_last = put.since <= timestamp(clock.utc_now() - GIVEN_UP)
             log.exception("the upload %s is left %s", put.key, "for ever" if is_last else "to a later sweep")
             if is_last:
                 presigned_puts.forget(put)

@@ -17,6 +17,7 @@ import msgspec
 
 from chalicelib.access.scope import Scope
 from chalicelib.core.resource import now
+from chalicelib.core.time import clock
 from chalicelib.errors import Gone
 from chalicelib.resources.events import service as events_service
 from chalicelib.resources.events.events import Event
@@ -168,7 +169,7 @@ class _Run:
         self._is_done = False
         for start in range(0, len(page.events), self._receiver.at_once):
             given = page.events[start : start + self._receiver.at_once]
-            if self._stream.lease_until - time.time() < MARGIN and self._save():
+            if self._stream.lease_until - clock.seconds() < MARGIN and self._save():
                 break
             result = self._receiver.give(given, self._stream)
             if result is not None:
@@ -210,7 +211,7 @@ class _Run:
         """Store how the run ended, and give the stream back."""
         stream, receiver = self._stream, self._receiver
         if isinstance(result, Failed):
-            moment = time.time()
+            moment = clock.seconds()
             stream.attempts += 1
             stream.failing_since = stream.failing_since or moment
             if moment - stream.failing_since >= PATIENCE:
@@ -229,4 +230,4 @@ class _Run:
         if woken:
             stream.is_off = stream.is_off or isinstance(result, Disable)
             streams.release(stream)
-        return _End(max(0.0, stream.next_at - time.time()) if again else None)
+        return _End(max(0.0, stream.next_at - clock.seconds()) if again else None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
@@ -15,6 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from chalicelib.access.scope import UNRESTRICTED, Scope
 from chalicelib.core.models.accounts import PROJECT
+from chalicelib.core.time import clock
 from chalicelib.errors import Gone
 from chalicelib.resources.events import service as events_service
 from chalicelib.resources.events.events import Event
@@ -101,9 +101,9 @@ class _Bus:
 
     def note_failure(self, failed: Failed, stream: Stream) -> None:  # noqa: ARG002 the receiver's interface
         """Try again within minutes, and never give up: the failures count anew each day."""
-        stream.next_at = min(stream.next_at, time.time() + LONGEST_PAUSE)
-        if stream.failing_since and time.time() - stream.failing_since > 86_400:  # noqa: PLR2004 seconds of a day
-            stream.failing_since = time.time()
+        stream.next_at = min(stream.next_at, clock.seconds() + LONGEST_PAUSE)
+        if stream.failing_since and clock.seconds() - stream.failing_since > 86_400:  # noqa: PLR2004 seconds of a day
+            stream.failing_since = clock.seconds()
 
     def flush(self) -> None:
         """Nothing is noted."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import math
-import time
 import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -20,6 +19,7 @@ from chalicelib.access.scope import Scope
 from chalicelib.core.models.accounts import PROJECT, USER, User
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now, timestamp
+from chalicelib.core.time import clock
 from chalicelib.errors import BadInput, Gone, NotFound
 from chalicelib.queues import send, send_many
 from chalicelib.resources.email import notifications
@@ -178,7 +178,7 @@ class WebhookReceiver:
 
 def journal(webhook: int, entries: Sequence[dict[str, object]]) -> None:
     """Store entries of deliveries."""
-    streams.append_journal(WORD, webhook, entries, int(time.time()) + JOURNAL_SECONDS)
+    streams.append_journal(WORD, webhook, entries, int(clock.seconds()) + JOURNAL_SECONDS)
 
 
 def _moment(seconds: float) -> str:
@@ -290,7 +290,7 @@ def sweep() -> int:
     from chalicelib.core.time.parts import Parts  # noqa: PLC0415 only the schedule needs it
 
     last: dict[int, int] = {}
-    moment = time.time()
+    moment = clock.seconds()
     due: list[DeliverEvents] = []
     parts = Parts()
 
@@ -322,7 +322,7 @@ def _join_projects(root: Stream) -> None:
     join_projects(webhook)
 
     def later(stream: Stream) -> None:
-        stream.next_at = time.time() + JOIN_SECONDS
+        stream.next_at = clock.seconds() + JOIN_SECONDS
 
     streams.change(WORD, 0, root.reader, later)
 

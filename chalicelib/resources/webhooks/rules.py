@@ -20,6 +20,7 @@ from chalicelib.access.scope import Scope
 from chalicelib.core.kinds import Kind
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now
+from chalicelib.core.time import clock
 from chalicelib.errors import BadInput, Conflict, Forbidden, Gone, NotFound, Unavailable
 from chalicelib.resources.algorithms import service as algorithms_service
 from chalicelib.resources.annotators import service as annotators_service
@@ -107,7 +108,7 @@ def sweep(seconds: float) -> int:
     end, count = time.monotonic() + seconds, 0
     last: dict[int, str] = {}
     for stream in list(streams.every(WORD)):
-        if stream.is_off or stream.is_leased or stream.next_at > time.time() or time.monotonic() > end:
+        if stream.is_off or stream.is_leased or stream.next_at > clock.seconds() or time.monotonic() > end:
             continue
         try:
             if stream.project not in last:
@@ -126,9 +127,9 @@ def _postpone(stream: Stream, error: Exception) -> None:
 
     def how(found: Stream) -> None:
         found.attempts += 1
-        found.failing_since = found.failing_since or time.time()
-        found.next_at = time.time() + delay(found.attempts)
-        found.is_off = found.is_off or time.time() - found.failing_since >= PATIENCE
+        found.failing_since = found.failing_since or clock.seconds()
+        found.next_at = clock.seconds() + delay(found.attempts)
+        found.is_off = found.is_off or clock.seconds() - found.failing_since >= PATIENCE
 
     with contextlib.suppress(Exception):  # the same database may fail again; the next minute tries it
         changed = streams.change(WORD, stream.project, stream.reader, how)

@@ -14,6 +14,7 @@ import urllib3
 from chalicelib import __version__
 from chalicelib.core.resource import now
 from chalicelib.core.text.numbers import natural
+from chalicelib.core.time import clock
 from chalicelib.core.web import origins
 from chalicelib.errors import Forbidden
 from chalicelib.resources.webhooks import signing
@@ -68,7 +69,7 @@ def post(url: str, keys: Sequence[str], message: str, body: bytes) -> Outcome:
         "Content-Type": "application/json",
         "Accept": "*/*",
         "User-Agent": f"Limn/{__version__}",
-        **signing.headers(keys, message, int(time.time()), body),
+        **signing.headers(keys, message, int(clock.seconds()), body),
     }
     try:
         address = origins.take_apart(url)
@@ -122,7 +123,7 @@ def _retry_after(text: str) -> float:
     """Seconds of a Retry-After header, 0 where there is none."""
     try:
         seconds = natural(text.strip())
-        return parsedate_to_datetime(text).timestamp() - time.time() if seconds is None else float(seconds)
+        return parsedate_to_datetime(text).timestamp() - clock.seconds() if seconds is None else float(seconds)
     except (ValueError, TypeError, OverflowError):
         return 0.0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import islice
 from typing import Any
 
@@ -15,6 +15,7 @@ from chalicelib.core.models.accounts import PROJECT
 from chalicelib.core.resource import now, timestamp
 from chalicelib.core.text.dates import read_date
 from chalicelib.core.text.numbers import natural
+from chalicelib.core.time import clock
 from chalicelib.errors import BadInput, NotFound, TooMany
 from chalicelib.queues import send
 from chalicelib.resources.events import service as events_service
@@ -132,7 +133,7 @@ def rotate(webhook: Webhook, keep_hours: int) -> tuple[str, str | None]:
     """Give a webhook a new secret; returns it, and the time until which the one before stays valid."""
     secret = signing.new_secret()
     sealed = sealing.seal(secret.encode(), PURPOSE)
-    until = timestamp(datetime.now(UTC) + timedelta(hours=keep_hours)) if keep_hours else None
+    until = timestamp(clock.utc_now() + timedelta(hours=keep_hours)) if keep_hours else None
 
     def how(current: Webhook) -> Webhook:
         before = current.sealed if keep_hours else ""

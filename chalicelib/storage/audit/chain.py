@@ -12,13 +12,12 @@ delete a row of this table, and only that of erasures may change one (`erase`); 
 from __future__ import annotations
 
 import threading
-import time
 import uuid
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -27,6 +26,7 @@ from botocore.exceptions import ClientError
 from chalicelib.core.context import holding
 from chalicelib.core.log.audit import FIRST, AuditEntry, AuditKind
 from chalicelib.core.resource import now
+from chalicelib.core.time import clock
 from chalicelib.core.time.retry import LOG
 from chalicelib.errors import Unavailable
 from chalicelib.storage.audit.rows import AuditRow
@@ -93,7 +93,7 @@ def next_rows(draft: Draft) -> list[AuditRow]:
         made = AuditEntry(
             number=number + 1, created_datetime=now(), kind=draft.kind or "refusal", previous=previous, **draft.members
         )
-        expires = int(time.time()) + KEPT_SECONDS
+        expires = int(clock.seconds()) + KEPT_SECONDS
         doc, writer = _encode(made.sealed()), uuid.uuid4().hex
         rows.append(AuditRow(organization, number + 1, doc=doc, expires=expires, writer=writer))
     return rows
@@ -194,7 +194,7 @@ def number_at(organization: int, when: str) -> int:
 def check_in(organization: int) -> None:
     """Continue a chain that is at rest with a checkpoint, so that its last entry does not expire."""
     last = next(entries(organization, backwards=True), None)
-    if last is not None and datetime.now(UTC) - datetime.fromisoformat(last.created_datetime) > RESTING:
+    if last is not None and clock.utc_now() - datetime.fromisoformat(last.created_datetime) > RESTING:
         append(Draft({"operation": "Upkeep", "status": 200}, "checkpoint", (organization,)))
 
 

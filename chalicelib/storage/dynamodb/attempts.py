@@ -7,12 +7,12 @@ addresses and user names do not appear in the table. Rows expire by TTL.
 from __future__ import annotations
 
 import hashlib
-import time
 
 from pynamodb.exceptions import UpdateError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
+from chalicelib.core.time import clock
 from chalicelib.core.time.retry import CONFLICTS
 from chalicelib.errors import LimnError, Unavailable
 from chalicelib.storage.dynamodb.tables import CounterRow
@@ -36,7 +36,7 @@ def count(key: str, limit: int, seconds: int, *, extend: bool = False, by: int =
         Unavailable: DynamoDB does not answer.
     """
     for _ in CONFLICTS.attempts():
-        now = int(time.time())
+        now = int(clock.seconds())
         row = _row(key)
         ends = CounterRow.expires.set(now + seconds if extend else CounterRow.expires | (now + seconds))
         below_limit = CounterRow.pk.does_not_exist() | ((CounterRow.expires > now) & (CounterRow.n < limit))
@@ -64,18 +64,18 @@ def clear(key: str) -> None:
 
 def allow_once(key: str, seconds: int) -> None:
     """Let `take_once` succeed for a key, once, within some seconds. Raises Unavailable: DynamoDB does not answer."""
-    _update(_row(key), [CounterRow.n.set(0), CounterRow.expires.set(int(time.time()) + seconds)], None)
+    _update(_row(key), [CounterRow.n.set(0), CounterRow.expires.set(int(clock.seconds()) + seconds)], None)
 
 
 def take_once(key: str) -> bool:
     """Whether `allow_once` was called for a key, its time has not passed, and this is the first call."""
-    now = int(time.time())
+    now = int(clock.seconds())
     return _update(_row(key), [CounterRow.expires.set(0)], CounterRow.expires > now)
 
 
 def take_within(change: Transaction, key: str, otherwise: LimnError) -> None:
     """Add `take_once` to a transaction, which fails with an error where it would be false."""
-    change.update(_row(key), [CounterRow.expires.set(0)], CounterRow.expires > int(time.time()), otherwise)
+    change.update(_row(key), [CounterRow.expires.set(0)], CounterRow.expires > int(clock.seconds()), otherwise)
 
 
 def seconds_left(key: str) -> int:
@@ -84,7 +84,7 @@ def seconds_left(key: str) -> int:
         ends = int(CounterRow.get(*_row(key).key(), consistent_read=True).expires)
     except CounterRow.DoesNotExist:
         return 1
-    return max(1, ends - int(time.time()))
+    return max(1, ends - int(clock.seconds()))
 
 
 def _row(key: str) -> CounterRow:

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 from chalicelib.core.record_limits import MEGABYTES, Most
 from chalicelib.core.records import RecordKind
 from chalicelib.core.text.names import with_article
+from chalicelib.core.time import clock
 from chalicelib.core.time.retry import CONFLICTS
 from chalicelib.errors import BadInput, Conflict, TooMany
 from chalicelib.storage.dynamodb.record_rows import Key, begin_of_links, home
@@ -59,7 +60,7 @@ class Guard:
     def add(self, change: Transaction) -> None:
         """Let a transaction fail with `moved` where the guard was raised since, and raise it."""
         unmoved = CounterRow.n == self.n if self.n else CounterRow.pk.does_not_exist()
-        row = CounterRow(f"limit#{self.name}", "@", n=self.n + 1, expires=int(time.time()) + _KEPT_SECONDS)
+        row = CounterRow(f"limit#{self.name}", "@", n=self.n + 1, expires=int(clock.seconds()) + _KEPT_SECONDS)
         change.put(row, unmoved, self.moved)
 
 

@@ -24,6 +24,7 @@ from chalicelib.core.context import holding
 from chalicelib.core.log.commits import Change, Commit, Edit, Note, Operation
 from chalicelib.core.log.commits_read import note_written
 from chalicelib.core.resource import now
+from chalicelib.core.time import clock
 from chalicelib.core.time.retry import LOG, Retry
 from chalicelib.errors import NotFound, Unavailable
 from chalicelib.storage.dynamodb.tables import LogRow
@@ -237,7 +238,7 @@ def follow(project: int, seq: int, most: int) -> Iterator[Commit]:
 
 
 def _check_kept(rows: Iterable[LogRow], seq: int) -> Iterator[LogRow]:
-    moment = time.time()
+    moment = clock.seconds()
     for number, found in enumerate(rows, seq + 1):
         if found.seq != number or (found.expires is not None and found.expires <= moment):
             raise Expired

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -22,6 +22,7 @@ import urllib3
 from chalicelib.core.keys import object_keys
 from chalicelib.core.keys.object_keys import ObjectKey, ObjectPrefix
 from chalicelib.core.resource import timestamp
+from chalicelib.core.time import clock
 from chalicelib.core.time.retry import Retry
 from chalicelib.core.web import origins
 from chalicelib.errors import BadInput, Conflict, NotFound, Unavailable
@@ -303,7 +304,7 @@ class GcsStore:
     ) -> str:
         host = host or self._seen
         path = f"/{self.bucket}/{quote(key.name, safe='/~')}" if key else f"/{self.bucket}"
-        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+        stamp = clock.utc_now().strftime("%Y%m%dT%H%M%SZ")
         scope = f"{stamp[:8]}/auto/storage/goog4_request"
         lines = {"host": host, **{name.lower(): value for name, value in (headers or {}).items()}}
         names = ";".join(sorted(lines))

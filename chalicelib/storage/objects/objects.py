@@ -12,7 +12,6 @@ A `bucket` argument is the name of one of the deployment's buckets, or the numbe
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 from chalicelib.core.keys import key_forms
 from chalicelib.core.keys import object_keys as naming
 from chalicelib.core.keys.object_keys import ObjectKey, ObjectPrefix
+from chalicelib.core.time import clock
 from chalicelib.errors import BadInput, Forbidden, LimnError, NotFound
 from chalicelib.settings import settings
 from chalicelib.storage.objects import placement, s3
@@ -244,7 +244,7 @@ def find_listed(prefix: ObjectPrefix, name: str) -> Listed | None:
 def put_answer(body: bytes, content_type: str, encoding: str | None, longest: int) -> str:
     """Store a response too large for the API; returns a URL of it, for ten minutes or at most `longest` seconds."""
     seconds = min(_ANSWER_SECONDS, longest)
-    key = naming.answer_key(int(time.time()) + seconds)
+    key = naming.answer_key(int(clock.seconds()) + seconds)
     store = s3.own(settings().views_bucket)
     store.write(key, body, content_type, encoding or "")
     if settings().answers_url:

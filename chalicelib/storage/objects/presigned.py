@@ -12,7 +12,6 @@ of port, or where the clock goes back, it is signed again. A new membership begi
 from __future__ import annotations
 
 import re
-import time
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable
@@ -25,6 +24,7 @@ import msgspec
 from chalicelib.core.context import holding
 from chalicelib.core.keys import key_forms
 from chalicelib.core.keys.object_keys import ObjectKey
+from chalicelib.core.time import clock
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.objects import objects
@@ -67,7 +67,7 @@ def urls(user: int, keys: Iterable[ObjectKey], seconds: int, *, fresh: bool = Fa
     for key in wanted:
         folders[_row_of(key)].append(key)
     known = _read(user, folders)
-    moment = time.time()
+    moment = clock.seconds()
     found: dict[ObjectKey, str] = {}
     changed: dict[str, _Urls] = {}
     for folder, inside in folders.items():

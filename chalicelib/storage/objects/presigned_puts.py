@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import msgspec
 
 from chalicelib.core.resource import Timestamp, timestamp
+from chalicelib.core.time import clock
 from chalicelib.storage.dynamodb.tables import RecordRow
 
 _ALL = "presigned-puts"
@@ -40,7 +41,7 @@ _decoder = msgspec.json.Decoder(Put)
 
 def add(key: str, upload: str, within: timedelta) -> None:
     """Note an upload, to check it after this time."""
-    name = f"{timestamp(datetime.now(UTC) + within)}|{uuid.uuid4()}"
+    name = f"{timestamp(clock.utc_now() + within)}|{uuid.uuid4()}"
     RecordRow(_ALL, name, doc=msgspec.json.encode(Put(key=key, upload=upload))).save()
 
 

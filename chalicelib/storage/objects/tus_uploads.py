@@ -7,13 +7,13 @@ tus-ends, {time}|{id}      when to check whether it has ended
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from chalicelib.core.resource import Timestamp
+from chalicelib.core.time import clock
 from chalicelib.core.web.tus import Upload
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.storage.dynamodb.tables import RecordRow
@@ -100,4 +100,4 @@ def _end(upload: Upload) -> RecordRow:
 
 
 def _expires() -> int:
-    return int(time.time()) + KEPT
+    return int(clock.seconds()) + KEPT

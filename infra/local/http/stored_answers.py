@@ -6,12 +6,12 @@ The address names when it ends, as the function `AnswersExpiry` of `infra/statef
 from __future__ import annotations
 
 import re
-import time
 from typing import Any
 
 import boto3
 from botocore.exceptions import ClientError
 
+from chalicelib.core.time import clock
 from chalicelib.settings import settings
 from infra.local.http.reply import Reply
 
@@ -35,7 +35,7 @@ class StoredAnswers:
     def serve(self, method: str, path: str) -> Reply:
         """The stored answer at a path; 403 after its end, and for all that is not there."""
         found = _PATH.fullmatch(path)
-        if method not in ("GET", "HEAD") or found is None or int(found["end"]) <= time.time():
+        if method not in ("GET", "HEAD") or found is None or int(found["end"]) <= clock.seconds():
             return _FORBIDDEN
         try:
             got: dict[str, Any] = dict(self._s3.get_object(Bucket=settings().views_bucket, Key=path[1:]))

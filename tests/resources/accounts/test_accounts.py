@@ -48,11 +48,10 @@ class TestToken:
             assert sign_in(nobody, ada, "wrong").status == 400
         assert sign_in(nobody, ada).status == 400
 
-    def test_the_lock_opens_ten_minutes_after_the_last_failure(self, nobody, ada, monkeypatch):
+    def test_the_lock_opens_ten_minutes_after_the_last_failure(self, nobody, ada, move_clock):
         for _ in range(3):
             sign_in(nobody, ada, "wrong")
-        later = passwords.time.time() + passwords.LOCK_SECONDS + 1
-        monkeypatch.setattr(passwords.time, "time", lambda: later)
+        move_clock(passwords.LOCK_SECONDS + 1)
         assert sign_in(nobody, ada).status == 201
         for _ in range(2):  # counted from the start again
             sign_in(nobody, ada, "wrong")

@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from chalicelib.core.models.credentials import hash_of
-from chalicelib.resources.accounts import address_changes
 from chalicelib.resources.accounts.invitations import PASSWORD_RESET, PasswordReset
 from chalicelib.storage.dynamodb import records
 from tests.resources.accounts.mails import link_in, mails_to, newest_mail_to, spec, token_in
@@ -69,12 +68,11 @@ def test_a_newer_change_ends_the_older_one(api, nobody, me, address):
     assert confirm(nobody, api, f"two-{address}").status == 200
 
 
-def test_a_link_ends_after_a_day(api, nobody, me, address, monkeypatch):
+def test_a_link_ends_after_a_day(api, nobody, me, address, move_clock):
     new = f"new-{address}"
     change(me, new)
     api.drain()
-    later = address_changes.time.time() + 25 * 3600
-    monkeypatch.setattr(address_changes.time, "time", lambda: later)
+    move_clock(25 * 3600)
     assert nobody.ask("POST", link_in(newest_mail_to(new)["text"]), raw=b"").status == 404
 
 

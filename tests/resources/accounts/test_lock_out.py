@@ -92,11 +92,10 @@ def test_an_unlock_token_is_for_three_guesses_at_its_own_account(api, nobody, ad
     assert sign_in(nobody, ada, unlock_token=token).status == 400
 
 
-def test_an_unlock_token_ends_after_a_day(api, nobody, ada, monkeypatch):
+def test_an_unlock_token_ends_after_a_day(api, nobody, ada, move_clock):
     lock(nobody, ada)
     token = passwords.create_unlock(ada)
-    later = time.time() + 25 * 3600
-    monkeypatch.setattr(passwords.time, "time", lambda: later)
+    move_clock(25 * 3600)
     assert passwords._find_unlock(ada, token) is None
 
 

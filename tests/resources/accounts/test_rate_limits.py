@@ -115,16 +115,13 @@ def test_registrations_are_limited_and_staff_is_not(api, nobody, monkeypatch, co
     assert [api.post("Users", spec(any_address())).status for _ in range(2)] == [201, 201]
 
 
-def test_a_limit_ends_with_its_hour(monkeypatch):
+def test_a_limit_ends_with_its_hour(move_clock):
     limit = rate_limits.Limit(f"test {uuid.uuid4()}", by_caller=1)
     caller = Caller.anonymous("192.0.2.1")
     rate_limits.check(limit, caller)
     with pytest.raises(TooMany):
         rate_limits.check(limit, caller)
-    from chalicelib.storage.dynamodb import attempts
-
-    later = attempts.time.time() + rate_limits.HOUR + 1
-    monkeypatch.setattr(attempts.time, "time", lambda: later)
+    move_clock(rate_limits.HOUR + 1)
     rate_limits.check(limit, caller)
 
 

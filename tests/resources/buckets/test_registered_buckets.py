@@ -5,14 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 import socket
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 import requests
 
 from chalicelib.core.keys import key_forms, object_keys
-from chalicelib.core.resource import timestamp
 from chalicelib.resources.projects import purging
 from chalicelib.resources.projects.messages import PurgeProject
 from chalicelib.resources.uploads import unclaimed
@@ -42,11 +40,11 @@ def test_an_upload_goes_to_the_project_s_upload_bucket_and_back(api, project, se
 
 
 @pytest.mark.slow
-def test_an_upload_that_was_not_used_is_removed_there_too(api, project, settled, monkeypatch):
+def test_an_upload_that_was_not_used_is_removed_there_too(api, project, settled, move_clock):
     single, parts = (api.get(f"UploadInfo/{project}", num_parts=count, expiration=60).json for count in (1, 2))
     for url in (*single["urls"], parts["urls"][0]):
         assert requests.put(url, data=b"x" * PART, timeout=20).status_code == 200
-    monkeypatch.setattr(unclaimed, "now", lambda: timestamp(datetime.now(UTC) + timedelta(days=7, seconds=61)))
+    move_clock(7 * 86_400 + 61)
     unclaimed.sweep()
     assert settled.keys() == []
     etag = {"ETag": '"0"', "PartNumber": 1}

@@ -8,7 +8,7 @@ import pytest
 from chalicelib.access.masks import EXIST, READ, mask_of
 from chalicelib.core.kinds import Kind
 from chalicelib.core.permissions import Level
-from chalicelib.core.resource import timestamp
+from chalicelib.core.time import clock
 from chalicelib.maintenance import compaction, upkeep
 from chalicelib.settings import override
 from chalicelib.storage.dynamodb import entities
@@ -293,8 +293,7 @@ def test_the_upkeep_keeps_what_was_restored_and_what_was_deleted_again(here):
     second = datetime.fromisoformat(history(here, "localization", again)[-1]["time"])
     due = first + timedelta(days=30, milliseconds=1)
     assert second > first
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(upkeep, "now", lambda: timestamp(due))
+    with clock.ahead_by((due - clock.utc_now()).total_seconds()):
         upkeep.look_after(here.project)
     assert here.count() == 1
     assert set(entities.get_deleted(Kind.LOCALIZATION, [again])) == {again}

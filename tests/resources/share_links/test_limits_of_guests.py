@@ -67,11 +67,10 @@ def test_all_processes_share_the_count(public):
     assert statuses(somebody, public, LOT) == [200] * (LOT - 1) + [429]
 
 
-def test_who_is_refused_goes_on_when_the_period_ends(public, monkeypatch):
+def test_who_is_refused_goes_on_when_the_period_ends(public, move_clock):
     somebody = Api(None)
     assert statuses(somebody, public, MOST + LOT)[-1] == 429
-    began = rate_limits.time.time()
-    monkeypatch.setattr(rate_limits.time, "time", lambda: began + rate_limits.GUEST_READING.seconds + 1)
+    move_clock(rate_limits.GUEST_READING.seconds + 1)
     assert somebody.get(public).status == 200
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import boto3
 import pytest
 
-from chalicelib.core.resource import timestamp
+from chalicelib.core.time import clock
 from chalicelib.maintenance import upkeep
 from chalicelib.resources.uploads import unclaimed
 from chalicelib.settings import settings
@@ -23,10 +23,9 @@ def put(key):
     boto3.client("s3").put_object(Bucket=settings().media_bucket, Key=key, Body=b"late")
 
 
-def sweep(monkeypatch, later):
+def sweep(later):
     """Run the upkeep's sweep so much later."""
-    with monkeypatch.context() as patch:
-        patch.setattr(unclaimed, "now", lambda: timestamp(datetime.now(UTC) + later))
+    with clock.ahead_by(later.total_seconds()):
         return unclaimed.sweep()
 
 
@@ -44,19 +43,19 @@ def info(api, project, **query):
 AFTER = timedelta(hours=1) + unclaimed.KEPT + timedelta(minutes=1)
 
 
-def test_an_object_that_no_file_names_is_removed_a_week_after_its_url(api, project, media, monkeypatch):
+def test_an_object_that_no_file_names_is_removed_a_week_after_its_url(api, project, media):
     named, unnamed = (info(api, project, media_id=media, filename="a.jpg")["key"] for _ in range(2))
     put(named)
     put(unnamed)
     entry = {"path": named, "resolution": [48, 64], "size": 4, "mime": "image/jpeg"}
     assert api.post(f"ImageFiles/{media}", entry, role="image").status == 201
-    sweep(monkeypatch, AFTER - timedelta(hours=2))
+    sweep(AFTER - timedelta(hours=2))
     assert objects.size(unnamed) == 4
-    sweep(monkeypatch, AFTER)
+    sweep(AFTER)
     assert (objects.size(named), objects.size(unnamed)) == (4, None)
 
 
-def test_what_is_put_after_a_project_was_purged_is_removed(api, project, media, monkeypatch):
+def test_what_is_put_after_a_project_was_purged_is_removed(api, project, media):
     kind = api.made(f"FileTypes/{project}", {"name": "f"})
     file = api.made(f"Files/{project}", {"type": kind, "name": "f", "description": ""})
     keys = [info(api, project, **query)["key"] for query in ({"media_id": media}, {"file_id": file})]
@@ -64,11 +63,11 @@ def test_what_is_put_after_a_project_was_purged_is_removed(api, project, media, 
     api.drain()
     for key in keys:
         put(key)
-    sweep(monkeypatch, AFTER)
+    sweep(AFTER)
     assert [objects.size(key) for key in keys] == [None, None]
 
 
-def test_a_deleted_file_stays_without_an_object(api, project, monkeypatch):
+def test_a_deleted_file_stays_without_an_object(api, project):
     kind = api.made(f"FileTypes/{project}", {"name": "f"})
     file = api.made(f"Files/{project}", {"type": kind, "name": "f", "description": ""})
     key = info(api, project, file_id=file)["key"]
@@ -77,11 +76,11 @@ def test_a_deleted_file_stays_without_an_object(api, project, monkeypatch):
     assert api.delete(f"File/{file}").status == 200
     assert objects.size(key) is None
     put(key)
-    sweep(monkeypatch, AFTER)
+    sweep(AFTER)
     assert objects.size(key) is None
 
 
-def test_a_multipart_upload_ends_with_its_media(api, project, media, monkeypatch):
+def test_a_multipart_upload_ends_with_its_media(api, project, media):
     said = info(api, project, media_id=media, num_parts=2)
     s3, place = boto3.client("s3"), {"Bucket": settings().media_bucket, "Key": said["key"]}
     parts = [
@@ -97,23 +96,23 @@ def test_a_multipart_upload_ends_with_its_media(api, project, media, monkeypatch
     )
     assert refused.status == 400
     assert "media" in refused.message
-    sweep(monkeypatch, AFTER)
+    sweep(AFTER)
     listed = s3.list_multipart_uploads(Bucket=settings().media_bucket, Prefix=said["key"])
     assert not listed.get("Uploads")
 
 
-def test_a_picture_that_no_organization_has_is_removed(api, organization, monkeypatch):
+def test_a_picture_that_no_organization_has_is_removed(api, organization):
     keys = [api.get(f"OrganizationUploadInfo/{organization}", expiration=3600).json["key"] for _ in range(2)]
     for key in keys:
         put(key)
     assert api.patch(f"Organization/{organization}", {"thumb": keys[0]}).status == 200
-    sweep(monkeypatch, AFTER)
+    sweep(AFTER)
     assert [objects.size(key) is not None for key in keys] == [True, False]
 
 
-def test_the_upkeep_sweeps(api, project, media, monkeypatch):
+def test_the_upkeep_sweeps(api, project, media):
     key = info(api, project, media_id=media)["key"]
     put(key)
-    monkeypatch.setattr(unclaimed, "now", lambda: timestamp(datetime.now(UTC) + AFTER))
-    upkeep.run(0)
+    with clock.ahead_by(AFTER.total_seconds()):
+        upkeep.run(0)
     assert objects.size(key) is None

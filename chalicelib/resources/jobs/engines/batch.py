@@ -17,6 +17,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.resource import Timestamp, timestamp
+from chalicelib.core.time import clock
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.resources.jobs.engines import batch_calls, batch_jobs
 from chalicelib.resources.jobs.engines.base import (
@@ -173,7 +174,7 @@ def _expand(run: Run, submission: Submission, results: Mapping[str, Result]) -> 
     workflow = manifests.workflow(submission.document())
     arguments = expansion.arguments_of(workflow, submission.parameters())
     most = manifests.seconds_of(workflow.spec.active_deadline_seconds, "activeDeadlineSeconds")
-    is_late = most is not None and datetime.now(UTC) > datetime.fromisoformat(run.created) + timedelta(seconds=most)
+    is_late = most is not None and clock.utc_now() > datetime.fromisoformat(run.created) + timedelta(seconds=most)
     return expansion.expand(workflow, arguments, results, name=run.id, uid=run.uid, is_late=is_late)
 
 

@@ -9,7 +9,7 @@ the media are readable.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import msgspec
 
@@ -19,6 +19,7 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.log.edits import changed
 from chalicelib.core.models.entities import ArchiveState, Media
 from chalicelib.core.resource import now, timestamp
+from chalicelib.core.time import clock
 from chalicelib.storage.dynamodb import entities
 from chalicelib.storage.objects import owners, storage_class
 
@@ -113,4 +114,4 @@ def _is_ripe(media: Media) -> bool:
     """Whether a request to archive is old enough and was not withdrawn."""
     if media.archive_state != "to_archive":
         return False
-    return (media.archive_status_date or "") <= timestamp(datetime.now(UTC) - PATIENCE)
+    return (media.archive_status_date or "") <= timestamp(clock.utc_now() - PATIENCE)

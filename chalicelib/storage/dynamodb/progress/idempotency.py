@@ -10,7 +10,6 @@ free again `HELD_SECONDS` after it was taken; or it changed something, and no ot
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -21,6 +20,7 @@ from pynamodb.exceptions import DeleteError, PutError
 from pynamodb.expressions.condition import Condition
 
 from chalicelib.core.context import holding
+from chalicelib.core.time import clock
 from chalicelib.errors import Conflict, Unavailable
 from chalicelib.storage.dynamodb.tables import RecordRow
 
@@ -83,7 +83,7 @@ def claim(user: int, key: str, fingerprint: str) -> Hold | Earlier:
     Raises:
         Unavailable: DynamoDB does not answer; nothing was changed.
     """
-    now = int(time.time())
+    now = int(clock.seconds())
     row = RecordRow(
         f"idempotency#{user}", key, home_pk=fingerprint, home_sk=uuid.uuid4().hex, n=0, expires=now + KEPT_SECONDS
     )

@@ -7,9 +7,9 @@ A row is written before its media: a crash in between leaves a row of a media th
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 
+from chalicelib.core.time import clock
 from chalicelib.storage.dynamodb.tables import CounterRow
 from chalicelib.storage.dynamodb.transactions import Transaction
 
@@ -20,7 +20,7 @@ _AT_ONCE = 50
 
 def record_launches(media: Iterable[int], launches: int) -> None:
     """Store for new media how many launches led to them; nothing for 0."""
-    numbers, expires = list(media) if launches else [], int(time.time()) + LIFETIME
+    numbers, expires = list(media) if launches else [], int(clock.seconds()) + LIFETIME
     for start in range(0, len(numbers), _AT_ONCE):
         change = Transaction()
         for number in numbers[start : start + _AT_ONCE]:

@@ -9,8 +9,7 @@ own count, as has the set of groups that are shown.
 
 from __future__ import annotations
 
-import time
-
+from chalicelib.core.time import clock
 from chalicelib.errors import Conflict
 from chalicelib.storage.dynamodb.tables import CounterRow, RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction
@@ -24,7 +23,7 @@ _GROUPS = (0, 1)
 
 def finish(job: str, index: int, result: bytes, *, group: int = 0) -> int:
     """Record a finished piece and its result; returns how many of its group are finished, at least 1."""
-    end = int(time.time()) + KEPT
+    end = int(clock.seconds()) + KEPT
     change = Transaction()
     noted = Conflict("The piece was done before.")
     row = RecordRow(_key(job, group), f"{index:06d}", doc=result, expires=end)

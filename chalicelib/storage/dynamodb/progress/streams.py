@@ -20,6 +20,7 @@ from msgspec import Struct
 from pynamodb.exceptions import PutError
 
 from chalicelib.core.records import padded
+from chalicelib.core.time import clock
 from chalicelib.core.time.retry import CONFLICTS
 from chalicelib.errors import Conflict, Unavailable
 from chalicelib.storage.dynamodb.tables import CounterRow
@@ -58,7 +59,7 @@ class Stream(Struct, kw_only=True):
     @property
     def is_leased(self) -> bool:
         """Whether a process holds it."""
-        return bool(self.lease) and self.lease_until > time.time()
+        return bool(self.lease) and self.lease_until > clock.seconds()
 
 
 class Lost(Exception):
@@ -106,10 +107,10 @@ def lease(word: str, project: int, reader: int, seconds: float) -> Stream | None
             if found.is_woken:
                 return None
             found.is_woken = True
-        elif found.next_at > time.time() and found.rewind is None:
+        elif found.next_at > clock.seconds() and found.rewind is None:
             return None
         else:
-            found.lease, found.lease_until, found.is_woken = uuid.uuid4().hex, time.time() + seconds, False
+            found.lease, found.lease_until, found.is_woken = uuid.uuid4().hex, clock.seconds() + seconds, False
             _apply_rewind(found)
         mine = not found.is_woken
         try:
@@ -126,7 +127,7 @@ def extend_lease(stream: Stream, seconds: float) -> bool:
     Raises:
         Lost: it is no longer this process's.
     """
-    stream.lease_until = time.time() + seconds
+    stream.lease_until = clock.seconds() + seconds
     return _keep(stream)
 
 
@@ -260,5 +261,5 @@ def journal(word: str, reader: int, before: str | None = None) -> Iterator[tuple
     """The pages of a journal, newest first, each with its key; `before` is the key of the page to go on after."""
     begins = None if before is None else CounterRow.sk < before
     for row in CounterRow.query(f"journal#{word}|{reader}", begins, scan_index_forward=False, consistent_read=True):
-        if not row.expires or row.expires > time.time():
+        if not row.expires or row.expires > clock.seconds():
             yield row.sk, json.loads(row.detail)

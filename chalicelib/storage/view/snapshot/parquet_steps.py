@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from chalicelib.core.time import clock
 from chalicelib.errors import NotFound
 from chalicelib.settings import settings
 from chalicelib.storage.objects import objects, view_objects
@@ -83,5 +84,5 @@ def _under_way(project: int) -> Export | None:
     except NotFound:
         return None
     export = msgspec.json.decode(body, type=Export)
-    is_usable = not snapshots.is_other(export.source) and time_of(export.where) > time.time() - _PATIENCE
+    is_usable = not snapshots.is_other(export.source) and time_of(export.where) > clock.seconds() - _PATIENCE
     return export if is_usable else None

@@ -10,7 +10,6 @@ The pointer only moves forward: a snapshot older than the current one is discard
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections.abc import Sequence
 
@@ -20,6 +19,7 @@ from chalicelib.core.keys import object_keys
 from chalicelib.core.keys.object_keys import ObjectPrefix
 from chalicelib.core.kinds import Kind
 from chalicelib.core.resource import Timestamp
+from chalicelib.core.time import clock
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.query.layout import Layout
 from chalicelib.settings import settings
@@ -137,7 +137,7 @@ def folder(project: int) -> ObjectPrefix:
 
 def stamp() -> str:
     """A unique part of a name that holds the time of its creation."""
-    return f"{int(time.time()):010d}-{uuid.uuid4().hex[:8]}"
+    return f"{int(clock.seconds()):010d}-{uuid.uuid4().hex[:8]}"
 
 
 def time_of(name: str) -> int:

@@ -31,6 +31,7 @@ import msgspec
 from chalicelib.core.log.commits import Commit
 from chalicelib.core.models.definitions import Definitions
 from chalicelib.core.resource import now
+from chalicelib.core.time import clock
 from chalicelib.errors import NotFound
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import retired
@@ -326,9 +327,9 @@ def _list_dropped(before: Manifest | None, database: Database) -> list[Dropped]:
     """Objects that containers may still read though this snapshot does not refer to them."""
     if before is None:
         return []
-    kept = [each for each in before.dropped if each.when > time.time() - KEPT_SECONDS]
+    kept = [each for each in before.dropped if each.when > clock.seconds() - KEPT_SECONDS]
     old = before.database.keys if before.database else set()
-    return kept + [Dropped(key, int(time.time())) for key in sorted(old - database.keys)]
+    return kept + [Dropped(key, int(clock.seconds())) for key in sorted(old - database.keys)]
 
 
 def sweep(project: int) -> None:
@@ -338,7 +339,7 @@ def sweep(project: int) -> None:
         return
     manifest = manifest_of(project, found)
     kept = {segment.key for segment in manifest.archive}
-    kept |= {each.key for each in manifest.dropped if each.when > time.time() - KEPT_SECONDS}
+    kept |= {each.key for each in manifest.dropped if each.when > clock.seconds() - KEPT_SECONDS}
     kept |= manifest.database.keys if manifest.database else set()
     folders = {found.folder, *("/".join(part.key.split("/")[:2]) for part in manifest.parts)}
     whole = folder(project)
@@ -359,7 +360,7 @@ def sweep(project: int) -> None:
 
 
 def _is_old(name: str) -> bool:
-    return time_of(name) < time.time() - KEPT_SECONDS
+    return time_of(name) < clock.seconds() - KEPT_SECONDS
 
 
 def follow(view: View, upto: int, end: float = math.inf) -> Iterator[Commit]:
