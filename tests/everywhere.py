@@ -20,7 +20,7 @@ import boto3
 import duckdb
 
 from infra.emulator import aws
-from infra.emulator.sqs import shelf_of
+from infra.emulator.sqs import messages_of
 from infra.local.background.queues import queue_of
 from tests.queue_runner import handlers
 
@@ -39,7 +39,7 @@ def _bodies() -> Iterator[tuple[str, bytes]]:
     yield from _of_tables()
     yield from _of_buckets()
     for url in handlers():
-        for message in shelf_of(queue_of(url, aws.REGION)):
+        for message in messages_of(queue_of(url, aws.REGION)):
             yield url, str(message.body).encode()
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from chalicelib.queues import Message, encode
 from chalicelib.settings import settings
 from infra.emulator import aws
-from infra.emulator.sqs import shelf_of
+from infra.emulator.sqs import messages_of
 from infra.local.background.queues import Context, Source, queue_of, run
 from tests.roles import RECORDER
 
@@ -57,13 +57,13 @@ def drain() -> int:
 
 def count_waiting() -> int:
     """The messages of all queues that have functions, those in flight included."""
-    return sum(len(shelf_of(queue_of(url, aws.REGION))) for url in handlers())
+    return sum(len(messages_of(queue_of(url, aws.REGION))) for url in handlers())
 
 
 def run_once(url: str, handler: Any) -> int:
     """Give a function one batch of its queue as Lambda would; how many messages there were."""
     queue = queue_of(url, aws.REGION)
-    messages = shelf_of(queue).take(queue, BATCH, VISIBILITY, 0.0, lambda: False)
+    messages = messages_of(queue).receive(queue, BATCH, VISIBILITY, 0.0, lambda: False)
     if messages:
         with RECORDER.acting(url.rpartition("-")[2].title()):
             run(Source(queue_url=url, handler=handler), queue, messages)

@@ -44,7 +44,7 @@ Advance = Callable[[int], None]
 
 
 @dataclass
-class State:
+class UploadState:
     """How far one file is."""
 
     uid: str = field(default_factory=lambda: str(uuid.uuid4()))
@@ -74,13 +74,13 @@ class Journal:
         self._rows = sqlite3.connect(place, check_same_thread=False, isolation_level=None, timeout=30)
         self._rows.execute("CREATE TABLE IF NOT EXISTS uploads (name TEXT PRIMARY KEY, state TEXT NOT NULL)")
 
-    def get(self, name: str) -> State:
+    def get(self, name: str) -> UploadState:
         """The state of a file; a new one where it is unknown."""
         with self._lock:
             row = self._rows.execute("SELECT state FROM uploads WHERE name = ?", (name,)).fetchone()
-        return State(**json.loads(row[0])) if row else State()
+        return UploadState(**json.loads(row[0])) if row else UploadState()
 
-    def put(self, name: str, state: State) -> None:
+    def put(self, name: str, state: UploadState) -> None:
         """Store the state of a file."""
         with self._lock:
             self._rows.execute("REPLACE INTO uploads VALUES (?, ?)", (name, json.dumps(asdict(state))))
@@ -176,7 +176,7 @@ class Uploader:
             advance(size)
             return state.key
         try:
-            return self._send(source, size, name, State() if state.is_stored else state, advance).key
+            return self._send(source, size, name, UploadState() if state.is_stored else state, advance).key
         finally:
             self._parts.shutdown(cancel_futures=True)
 
@@ -201,9 +201,9 @@ class Uploader:
                 advance(before.st_size)
                 return "present", media
             if state.media is not None:  # it was created, and deleted since
-                state = State()
+                state = UploadState()
         if state.is_stored and state.until + KEPT_SECONDS < time.time():
-            state = State(uid=state.uid)
+            state = UploadState(uid=state.uid)
         if not state.is_stored:
             state = self._send(source, before.st_size, name, state, advance)
         else:
@@ -213,7 +213,7 @@ class Uploader:
             raise Failure("The file changed while it was read; upload it again.")
         return "uploaded", self._create(source, name, state)
 
-    def _existing(self, state: State) -> int | None:
+    def _existing(self, state: UploadState) -> int | None:
         found = self._client.get_media_list(
             self._target.project, uid=state.uid, archive_lifecycle="all", fields="id", stop=1
         )
@@ -221,7 +221,7 @@ class Uploader:
 
     # --- bytes -----------------------------------------------------------------------------------------------------
 
-    def _send(self, source: Source, size: int, name: str, state: State, advance: Advance) -> State:
+    def _send(self, source: Source, size: int, name: str, state: UploadState, advance: Advance) -> UploadState:
         if not state.urls or state.until - MARGIN_SECONDS < time.time():
             state = self._begin(source, size, name, state.uid)
         try:
@@ -232,20 +232,20 @@ class Uploader:
                 self._client.complete_upload(self._target.project, body)
         except Failure as failure:
             if failure.status in (REFUSED, NOT_FOUND):  # of an upload that expired: the next run begins again
-                self._journal.put(name, State(uid=state.uid))
+                self._journal.put(name, UploadState(uid=state.uid))
             raise
         state.is_stored = True
         state.urls = []
         self._journal.put(name, state)
         return state
 
-    def _begin(self, source: Source, size: int, name: str, uid: str) -> State:
+    def _begin(self, source: Source, size: int, name: str, uid: str) -> UploadState:
         part_size = max(self._part_size, -(-size // MOST_PARTS))
         count = -(-size // part_size)
         made = self._client.get_upload_info(
             self._target.project, num_parts=count, expiration=URL_SECONDS, filename=source.path.name
         )
-        state = State(
+        state = UploadState(
             uid=uid,
             key=made["key"],
             upload_id=made.get("upload_id") or "",
@@ -256,7 +256,7 @@ class Uploader:
         self._journal.put(name, state)
         return state
 
-    def _send_parts(self, source: Source, size: int, name: str, state: State, advance: Advance) -> None:
+    def _send_parts(self, source: Source, size: int, name: str, state: UploadState, advance: Advance) -> None:
         lock = threading.Lock()
 
         def send(number: int) -> None:
@@ -276,7 +276,7 @@ class Uploader:
 
     # --- media -----------------------------------------------------------------------------------------------------
 
-    def _create(self, source: Source, name: str, state: State) -> int:
+    def _create(self, source: Source, name: str, state: UploadState) -> int:
         project, target = self._target.project, self._target
         [link] = self._client.get_download_info(project, {"keys": [state.key]})
         spec: dict[str, Any] = {

@@ -222,7 +222,7 @@ class _Stream(io.RawIOBase):
 def _send(url: str, region: str, entries: list[Params]) -> list[Message] | None:
     backend = sqs_backends[DEFAULT_ACCOUNT_ID][region]
     queue = backend.queues.get(url.rsplit("/", 1)[-1])
-    if queue is None or queue.fifo_queue or not isinstance(queue._messages, sqs.Shelf):  # noqa: SLF001 -- moto's name
+    if queue is None or queue.fifo_queue or not isinstance(queue._messages, sqs.MessageStore):  # noqa: SLF001 -- moto's name
         return None
     try:
         with database.current().transaction():

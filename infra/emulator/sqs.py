@@ -1,8 +1,7 @@
-"""moto's SQS made flat: the messages of a queue by when they may next be received.
+"""Standard queues of SQS whose messages are rows of the database, indexed by the time at which they become visible.
 
-moto keeps messages in memory, walks through all of a queue to send, receive, delete or count, and a long poll looks
-once a second. Here they are rows of the local stack's database, indexed by the time at which they become visible, and a
-condition wakes those who wait as soon as there is something to do. FIFO queues keep moto's own ways.
+moto keeps messages in memory, scans a queue for each call, and polls once a second. Here a condition wakes long polls
+when a message becomes visible. FIFO queues are moto's own.
 """
 
 # ruff: noqa: SLF001 -- what is kept here has no public name in moto
@@ -43,7 +42,7 @@ def now() -> float:
     return time.time() * 1000.0
 
 
-class Shelf:
+class MessageStore:
     """The messages of one queue, in the place of moto's list `Queue._messages`; moto's code may still iterate it.
 
     They are rows of the database, in order of when they may next be received. A message that moves to another queue,
@@ -95,7 +94,7 @@ class Shelf:
         found = self._database.one("SELECT due FROM messages WHERE queue = ? ORDER BY due LIMIT 1", self._name)
         return None if found is None else found[0]
 
-    def take(self, queue: Queue, count: int, visibility: int, wait: float = 0.0,
+    def receive(self, queue: Queue, count: int, visibility: int, wait: float = 0.0,
              stopped: Callable[[], bool] = bool) -> list[Message]:  # fmt: skip
         """Receive up to `count` messages, waiting for the first up to `wait` seconds or until `stopped()`."""
         deadline = now() + wait * 1000
@@ -128,7 +127,7 @@ class Shelf:
                 if message.sent_timestamp < expired:
                     self.remove(message)
                 elif most is not None and message.approximate_receive_count >= most:
-                    shelf_of(queue.dead_letter_queue)._store(message)
+                    messages_of(queue.dead_letter_queue)._store(message)
                     dead.append(message)
                 else:
                     message.mark_received(visibility_timeout=visibility)
@@ -136,7 +135,7 @@ class Shelf:
                     self._store(message)
                     taken.append(message)
         if dead:
-            shelf_of(queue.dead_letter_queue).wake()
+            messages_of(queue.dead_letter_queue).wake()
         return taken
 
     def delete(self, handle: str) -> None:
@@ -195,17 +194,17 @@ def _id_in(handle: str) -> str:
     return number
 
 
-def shelf_of(queue: Queue) -> Shelf:
-    """The shelf of a standard queue made after `install`."""
-    shelf = queue._messages
-    if not isinstance(shelf, Shelf):
+def messages_of(queue: Queue) -> MessageStore:
+    """The store of a standard queue made after `install`."""
+    store = queue._messages
+    if not isinstance(store, MessageStore):
         raise TypeError(f"{queue.name} is a FIFO queue, or older than the local stack")
-    return shelf
+    return store
 
 
 def clear(queue: Queue) -> None:
     """Delete every message of a queue."""
-    if isinstance(queue._messages, Shelf):
+    if isinstance(queue._messages, MessageStore):
         queue._messages.clear()
     else:
         queue._messages = []
@@ -233,14 +232,14 @@ def _with_shelf(original: Callable[..., None]) -> Callable[..., None]:
     def init(self: Queue, *args: Any, **options: Any) -> None:
         original(self, *args, **options)
         if not self.fifo_queue:
-            self._messages = Shelf(f"{self.region}/{self.name}")
+            self._messages = MessageStore(f"{self.region}/{self.name}")
 
     return init
 
 
 def _add_message(original: Callable[..., None]) -> Callable[..., None]:
     def add_message(self: Queue, message: Message) -> None:
-        if isinstance(self._messages, Shelf):
+        if isinstance(self._messages, MessageStore):
             self._messages.append(message)
         else:
             original(self, message)
@@ -252,7 +251,7 @@ def _count(name: str, index: int) -> None:
     original = Queue.__dict__[name]
 
     def count(self: Queue) -> int:
-        if isinstance(self._messages, Shelf):
+        if isinstance(self._messages, MessageStore):
             return self._messages.counts()[index]
         number: int = original.fget(self)
         return number
@@ -266,7 +265,7 @@ def _on_shelf(own: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callabl
     def replace(original: Callable[..., Any]) -> Callable[..., Any]:
         def method(self: SQSBackend, queue_name: str, *args: Any, **options: Any) -> Any:
             queue = self.get_queue(queue_name)
-            if not isinstance(queue._messages, Shelf):
+            if not isinstance(queue._messages, MessageStore):
                 return original(self, queue_name, *args, **options)
             return own(self, queue, *args, **options)
 
@@ -310,18 +309,20 @@ def _receive(
     visibility_timeout: int,
     message_attribute_names: list[str] | None = None,
 ) -> list[Message]:
-    taken = shelf_of(queue).take(queue, int(count), int(visibility_timeout or 0), float(wait_seconds_timeout or 0))
+    taken = messages_of(queue).receive(
+        queue, int(count), int(visibility_timeout or 0), float(wait_seconds_timeout or 0)
+    )
     for message in taken:
         _filter_message_attributes(message, message_attribute_names or [])
     return taken
 
 
 def _delete(_: SQSBackend, queue: Queue, receipt_handle: str) -> None:
-    shelf_of(queue).delete(receipt_handle)
+    messages_of(queue).delete(receipt_handle)
 
 
 def _change_visibility(_: SQSBackend, queue: Queue, receipt_handle: str, visibility_timeout: int) -> None:
-    shelf_of(queue).change_visibility(receipt_handle, int(visibility_timeout))
+    messages_of(queue).change_visibility(receipt_handle, int(visibility_timeout))
 
 
 def _purge(_: SQSBackend, queue: Queue) -> None:

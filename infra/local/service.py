@@ -31,7 +31,7 @@ from infra.emulator.private_files import write_private
 from infra.emulator.s3.front import S3Front
 from infra.emulator.sqlite import database
 from infra.local import struct_types
-from infra.local.background.queues import Pollers, Source
+from infra.local.background.queues import EventSourceMapping, Pollers
 from infra.local.background.schedule import Schedule, Timer
 from infra.local.folder import PLACE, read_place
 from infra.local.http import operator_page, outbox, stored_answers
@@ -182,7 +182,7 @@ def _timers() -> list[Timer]:
     ]
 
 
-def _sources() -> list[Source]:
+def _sources() -> list[EventSourceMapping]:
     place = settings()
     rows = (
         # a third one, for the first pieces of a new video while large pieces of others are encoded
@@ -195,6 +195,6 @@ def _sources() -> list[Source]:
         ("webhook", place.webhook_queue_url, webhook.handler, 4, 90.0),
     )
     return [
-        Source(name=name, queue_url=queue, handler=handler, concurrency=at_once, timeout=seconds)
+        EventSourceMapping(name=name, queue_url=queue, handler=handler, concurrency=at_once, timeout=seconds)
         for name, queue, handler, at_once, seconds in rows
     ]

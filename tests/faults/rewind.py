@@ -24,7 +24,7 @@ from infra.emulator import aws
 from infra.emulator.aws import ses_backends, sqs_backends
 from infra.emulator.dynamodb import rows as dynamo_rows
 from infra.emulator.sqlite.database import pack, unpack
-from infra.emulator.sqs import shelf_of
+from infra.emulator.sqs import messages_of
 
 
 class Rewind:
@@ -81,7 +81,7 @@ class Rewind:
         """What is done within is undone at its end, and what was before it stands again; `back` leads where it led."""
         journal = list(self._journal)
         objects_ = [(store, bucket, _Objects(store, bucket)) for store, bucket in _buckets()]
-        waiting = [(queue, list(shelf_of(queue))) for queue in _queues()]
+        waiting = [(queue, list(messages_of(queue))) for queue in _queues()]
         mails = [list(mail.sent_messages) for mail in _mails()]
         try:
             yield
@@ -94,7 +94,7 @@ class Rewind:
                 kept.put_back(store, bucket)
             for queue, messages in waiting:
                 for message in messages:
-                    shelf_of(queue).append(message)
+                    messages_of(queue).append(message)
             for mail, sent in zip(_mails(), mails, strict=True):
                 mail.sent_messages[:] = sent
 
@@ -141,7 +141,7 @@ class Rewind:
 
     def messages(self):
         """The bodies of all messages that wait, by the name of their queue."""
-        return [(queue.name, message.body) for queue in _queues() for message in shelf_of(queue)]
+        return [(queue.name, message.body) for queue in _queues() for message in messages_of(queue)]
 
     def mails(self):
         return [mail.sent_messages[count:] for mail, count in zip(_mails(), self._mails, strict=True)]
@@ -167,7 +167,7 @@ class Rewind:
 
     def _empty_queues(self):
         for queue in _queues():
-            shelf_of(queue).clear()
+            messages_of(queue).clear()
 
 
 class _Objects:

@@ -45,7 +45,7 @@ from chalicelib.storage.view import views
 from functions.worker import RECEIVES
 from infra.emulator import aws
 from infra.emulator.sqlite.database import pack, unpack
-from infra.emulator.sqs import shelf_of
+from infra.emulator.sqs import messages_of
 from infra.local.background.queues import Context, event_of, failures, queue_of
 from infra.templates import FUNCTIONS, load
 from tests import objects
@@ -202,17 +202,17 @@ class Rig:
                 upkeep.look_after(project)
             return
         for _ in range(MOST_DELIVERIES):
-            waiting = [(url, shelf_of(queue_of(url, aws.REGION))) for url in handlers()]
-            found = next(((url, shelf, message) for url, shelf in waiting for message in shelf), None)
+            waiting = [(url, messages_of(queue_of(url, aws.REGION))) for url in handlers()]
+            found = next(((url, store, message) for url, store in waiting for message in store), None)
             if found is None:
                 return
-            url, shelf, message = found
+            url, store, message = found
             message.mark_received(visibility_timeout=900)
-            shelf.append(message)
+            store.append(message)
             context = Context("function", 1024, "arn", time.monotonic() + 900)
             event = event_of(queue_of(url, aws.REGION), [message])
             if not failures(handlers()[url](event, context), {message.id}):
-                shelf.remove(message)
+                store.remove(message)
             elif message.approximate_receive_count >= RECEIVES:
                 raise AssertionError(f"a dead letter: {message.body}")
             self.time_passes()

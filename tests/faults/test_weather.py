@@ -11,7 +11,7 @@ from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.log import log
 from chalicelib.storage.view import views
 from infra.emulator import aws
-from infra.emulator.sqs import shelf_of
+from infra.emulator.sqs import messages_of
 from infra.local.background.queues import queue_of
 from tests.faults import figures
 from tests.faults.weather import weather
@@ -97,7 +97,7 @@ def work(seed):
 
     dice, functions = random.Random(seed), handlers()
     for _ in range(MOST_DELIVERIES):
-        waiting = [(url, message) for url in functions for message in shelf_of(queue_of(url, aws.REGION))]
+        waiting = [(url, message) for url in functions for message in messages_of(queue_of(url, aws.REGION))]
         if not waiting:
             return
         url, message = dice.choice(waiting)
@@ -107,7 +107,7 @@ def work(seed):
         context = Context("function", 1024, "arn", time.monotonic() + 0.05)
         answer = functions[url](event_of(queue, [message]), context)
         if not failures(answer, {message.id}) and dice.random() < 0.5:
-            shelf_of(queue).remove(message)
+            messages_of(queue).remove(message)
     raise AssertionError("the queues never became empty")
 
 

@@ -24,7 +24,7 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from infra import package
 from infra.emulator import aws
-from infra.emulator.sqs import shelf_of
+from infra.emulator.sqs import messages_of
 from infra.local.background.queues import queue_of
 from infra.local.http.gateway import event_of
 from tests.resources.media.samples import media_type, transcode, video
@@ -142,7 +142,7 @@ def test_the_api_refuses_who_is_nobody(call, api, project):
 def test_the_transcode_function_plans(call, api, project):
     type_ = media_type(project, streaming_config=[ResolutionConfig(resolution=64)])
     uid = transcode(api, project, type_, video(10)).json["id"]
-    waiting = shelf_of(queue_of(settings().transcode_queue_url, aws.REGION))
+    waiting = messages_of(queue_of(settings().transcode_queue_url, aws.REGION))
     before = len(waiting)
     event = sqs_event(settings().transcode_queue_url, encode(PlanTranscode(job=uid)))
     assert call("transcode", "functions.transcode.handler", event)["result"] == {"batchItemFailures": []}

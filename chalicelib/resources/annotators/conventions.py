@@ -23,13 +23,13 @@ from chalicelib.core.values import rle
 from chalicelib.errors import BadInput
 from chalicelib.formats.model import Label
 from chalicelib.resources.annotators import brush
-from chalicelib.resources.annotators.found import Found, Size, box, dot, mask, number, polygon, text
+from chalicelib.resources.annotators.found import Detection, Size, box, dot, mask, number, polygon, text
 from chalicelib.resources.annotators.schemas import MOST_BOXES, Convention
 
 UNREADABLE = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError)
 _MOST_POINTS = 10_000
 _LONGEST_NAME = 128
-Shapes = Iterable[Found | None]
+Shapes = Iterable[Detection | None]
 """None stands for a shape that has no form here, or nothing of which lies within the picture."""
 
 
@@ -42,7 +42,7 @@ class Answer(Struct, frozen=True, kw_only=True):
         model: the model's name and version, as far as the answer has them.
     """
 
-    found: list[Found]
+    found: list[Detection]
     left_out: int = 0
     model: tuple[str | None, str | None] = (None, None)
 
@@ -119,21 +119,23 @@ def model_in(answer: Any) -> tuple[str | None, str | None]:
     return text(answer.get("model"), _LONGEST_NAME), text(version, _LONGEST_NAME)
 
 
-def answer_of(shape: Label | None, item: Mapping[str, Any], label: Any = None, confidence: Any = None) -> Found | None:
+def answer_of(
+    shape: Label | None, item: Mapping[str, Any], label: Any = None, confidence: Any = None
+) -> Detection | None:
     """A shape with its class and confidence."""
     label = item.get("label") if label is None else label
     confidence = item.get("confidence") if confidence is None else confidence
     chance = None if confidence is None else number(confidence, "confidence")
-    return None if shape is None else Found(shape=shape, label=text(label), confidence=chance, track=_track(item))
+    return None if shape is None else Detection(shape=shape, label=text(label), confidence=chance, track=_track(item))
 
 
 def _track(item: Mapping[str, Any]) -> str | None:
     return text(item.get("track"), _LONGEST_NAME)
 
 
-def _class(item: Mapping[str, Any], label: Any, confidence: Any) -> Found:
+def _class(item: Mapping[str, Any], label: Any, confidence: Any) -> Detection:
     chance = None if confidence is None else number(confidence, "confidence")
-    return Found(label=text(label), confidence=chance, track=_track(item))
+    return Detection(label=text(label), confidence=chance, track=_track(item))
 
 
 def points_of(pairs: Any, across: float = 1.0, down: float = 1.0) -> list[tuple[float, float]]:
@@ -191,7 +193,7 @@ def _label_studio(answer: Any, size: Size) -> Shapes:
             yield _region(item, result, size)
 
 
-def _region(item: Mapping[str, Any], result: Mapping[str, Any], size: Size) -> Found | None:
+def _region(item: Mapping[str, Any], result: Mapping[str, Any], size: Size) -> Detection | None:
     value, kind = item["value"], item["type"]
     labels = value.get(kind) or value.get("labels") or []
     label = next(iter(labels), None)

@@ -29,13 +29,13 @@ from chalicelib.storage.dynamodb import entities, records
 _SELECTING = ("ids", "state_ids", "media_ids", "frames", "labels", "least", "most")
 
 
-class _State(Struct, frozen=True):
+class _TrackRow(Struct, frozen=True):
     id: int
     localizations: list[int] = []
     segments: list[list[int]] | None = None
 
 
-_decode = msgspec.json.Decoder(_State).decode
+_decode = msgspec.json.Decoder(_TrackRow).decode
 
 
 def review(writer: Writer, annotator: Annotator, spec: DraftsSpec) -> DraftsReviewed:
@@ -55,7 +55,7 @@ def review(writer: Writer, annotator: Annotator, spec: DraftsSpec) -> DraftsRevi
     if layer is None:
         raise BadInput(f"The annotator {annotator.name!r} has no layer of drafts.")
     _check(spec, layer)
-    found = _Found(writer, annotator, spec, layer)
+    found = _SelectedDrafts(writer, annotator, spec, layer)
     fixed = writer.authorship()
     if spec.decision == "accept":
         fixed["version"] = spec.version
@@ -105,7 +105,7 @@ def _change(
     return writer.bulk_change(kind, "move", numbers, type=type_, fixed=fixed, logged=logged)
 
 
-class _Found:
+class _SelectedDrafts:
     """The drafts that a request selects, by type."""
 
     def __init__(self, writer: Writer, annotator: Annotator, spec: DraftsSpec, layer: int) -> None:
@@ -137,7 +137,7 @@ class _Found:
         drafts = {each.id for each in self._all(kind, type_, tuple(going))} if going else set()
         self.localizations[type_] = sorted(drafts | (set(single) - held))
 
-    def _states(self, of: Any) -> list[_State]:
+    def _states(self, of: Any) -> list[_TrackRow]:
         if not self._is_chosen("ids"):
             return []
         numbers = set(self._ids(Kind.STATE, of, self._spec.state_ids))
@@ -183,7 +183,7 @@ class _Found:
             terms.append(either(*(Compare(name, word, each) for each in values)))
         return view_queries.ids(self._view, Query(kind=kind, where=both(*terms)), self._writer.scope)
 
-    def _all(self, kind: Kind, type_: int, numbers: tuple[int, ...] | None = None) -> list[_State]:
+    def _all(self, kind: Kind, type_: int, numbers: tuple[int, ...] | None = None) -> list[_TrackRow]:
         """The drafts of a type, as far as the caller may see them."""
         within = [] if numbers is None else [Test("id", Op.IN, numbers)]
         query = Query(kind=kind, where=both(*self._in_layer(type_), *within))

@@ -29,7 +29,7 @@ _PLACES = 9
 """Decimals of fractions: a hundredth of a pixel has seven."""
 
 
-class Found(Struct, frozen=True, kw_only=True):
+class Detection(Struct, frozen=True, kw_only=True):
     """One answer of an annotator.
 
     Attributes:
@@ -246,7 +246,7 @@ def _media(size: Size) -> Media:
     return Media(key="", name="", width=size[0], height=size[1])
 
 
-def attributes(found: Found, names: Any, model: str) -> dict[str, object]:
+def attributes(found: Detection, names: Any, model: str) -> dict[str, object]:
     """The attributes of a draft: its class, its confidence and the model, under the names that an annotator has."""
     values = {
         names.label_attribute: found.label,

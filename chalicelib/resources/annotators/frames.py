@@ -23,7 +23,7 @@ from chalicelib.formats.model import Label
 from chalicelib.resources.annotations.regions import region
 from chalicelib.resources.annotators import conventions, found, interactive, service
 from chalicelib.resources.annotators.conventions import Asked
-from chalicelib.resources.annotators.found import Found, Size
+from chalicelib.resources.annotators.found import Detection, Size
 from chalicelib.resources.annotators.schemas import (
     Annotator,
     Box,
@@ -183,7 +183,7 @@ def track(media: Media, spec: TrackingSpec) -> Tracking:
 
 def _follow(
     annotator: Annotator, asked: Asked, boxes: list[Sides | None], states: list[Any], *, is_first: bool = False
-) -> list[Found | None]:
+) -> list[Detection | None]:
     """Ask for the boxes of a frame: those that are not lost, and their states, are replaced."""
     living = [place for place, box in enumerate(boxes) if box is not None]
     if not living:
@@ -196,7 +196,7 @@ def _follow(
     )
     answer = service.ask(annotator, question)
     seen, after = interactive.read_boxes(annotator.convention, answer, asked.size, len(living))
-    result: list[Found | None] = [None] * len(boxes)
+    result: list[Detection | None] = [None] * len(boxes)
     for place, each, state in zip(living, seen, after, strict=True):
         states[place] = state
         if is_first:
@@ -276,7 +276,7 @@ def _size(media: Media, picture: Size) -> Size:
     return (media.width, media.height) if media.width and media.height else picture
 
 
-def _box(each: Found) -> Box | None:
+def _box(each: Detection) -> Box | None:
     sides = found.bounds(each.shape) if isinstance(each.shape, Label) else None
     if sides is None:
         return None

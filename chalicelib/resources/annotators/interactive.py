@@ -26,7 +26,7 @@ from chalicelib.resources.annotators.conventions import (
     read,
     unreadable,
 )
-from chalicelib.resources.annotators.found import Found, Size, box, mask, number, polygon
+from chalicelib.resources.annotators.found import Detection, Size, box, mask, number, polygon
 from chalicelib.resources.annotators.schemas import MOST_NUMBERS, Convention, Prompt, Sides
 
 # --- interactors -----------------------------------------------------------------------------------------------------
@@ -73,7 +73,7 @@ def read_object(convention: Convention, answer: Any, size: Size) -> Answer:
             shape = _cvat_object(answer, size)
         except UNREADABLE as failure:
             raise unreadable(convention, failure) from None
-        return Answer(found=[] if shape is None else [Found(shape=shape)])
+        return Answer(found=[] if shape is None else [Detection(shape=shape)])
     made = read(convention, answer, size)
     shapes = [each for each in made.found if each.shape is not None and each.shape.kind != "dot"]
     best = sorted(shapes, key=lambda each: -(each.confidence or 0))[:1]
@@ -111,7 +111,9 @@ def ask_boxes(
     return made | {"boxes": sides, "states": None if states is None else list(states)}
 
 
-def read_boxes(convention: Convention, answer: Any, size: Size, wanted: int) -> tuple[list[Found | None], list[Any]]:
+def read_boxes(
+    convention: Convention, answer: Any, size: Size, wanted: int
+) -> tuple[list[Detection | None], list[Any]]:
     """The boxes of a frame, None for what was lost, and the states for the next one, as many as were asked for.
 
     Raises:
@@ -128,7 +130,7 @@ def read_boxes(convention: Convention, answer: Any, size: Size, wanted: int) -> 
     return found, states
 
 
-def _box_of(item: Any, convention: Convention, size: Size) -> Found | None:
+def _box_of(item: Any, convention: Convention, size: Size) -> Detection | None:
     if item is None:
         return None
     if convention == "nuclio":
@@ -137,7 +139,7 @@ def _box_of(item: Any, convention: Convention, size: Size) -> Found | None:
         flat = flat_points(item, size)
         xs, ys = zip(*flat, strict=True)
         shape = box((min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys)))
-        return None if shape is None else Found(shape=shape)
+        return None if shape is None else Detection(shape=shape)
     return answer_of(limn_box(item), item)
 
 

@@ -79,7 +79,7 @@ class Undecided(Resource, kw_only=True):
 
 
 class ConsensusLayer(Resource, kw_only=True):
-    """A layer made of copies."""
+    """A consensus layer: a version computed from the copies of several people."""
 
     hidden: ClassVar = frozenset({"user", "round", "after", "people"})
 
@@ -111,7 +111,7 @@ class ConsensusLayer(Resource, kw_only=True):
 
 
 class ConsensusLayerCreated(Resource, kw_only=True):
-    """The answer to an order."""
+    """The id of the consensus layer that was ordered."""
 
     message: str
     id: str

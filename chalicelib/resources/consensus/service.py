@@ -150,7 +150,7 @@ class _Round:
 
 
 def run_round(uid: str, number: int) -> None:
-    """Decide the next media of a layer, and send the next round; a round that is done sends the next only.
+    """Compute the next media of a layer, and send the next round; a repeated round only sends the next.
 
     Raises:
         NotFound: there is no such layer: it is not stored yet, or deleted.
@@ -310,5 +310,5 @@ def fail(uid: str, reason: Exception) -> None:
 
 
 def reopen(uid: str) -> None:
-    """Let a layer that failed go on where it stopped; another one stays as it is."""
+    """Resume a failed layer; others are unchanged."""
     outcomes.reopen(CONSENSUS_LAYER, uid, message="")

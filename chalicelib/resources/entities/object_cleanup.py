@@ -8,7 +8,7 @@ A change that releases objects records that in its own transaction, and checks a
 names them. If several changes release an object at the same time, the last check finds no reference. `sweep` finishes
 records that a crash left behind.
 
-    object_cleanup.edit(kind, number, how, …)      as entities.edit; deletes objects that are no longer named
+    object_cleanup.edit(kind, number, edited, …)   as entities.edit; deletes objects that are no longer named
     object_cleanup.purge(project, kind, numbers)   as entities.purge; deletes objects that no other document names
     object_cleanup.sweep(project)                  finishes after a crash
 """
@@ -73,7 +73,7 @@ def _removable(keys: set[ObjectKey]) -> set[ObjectKey]:
 def edit(
     kind: Kind,
     number: int,
-    how: Callable[[Any], Any],
+    edited: Callable[[Any], Any],
     *,
     user: int | None,
     describe: Callable[[Any, Any], list[Edit]] | None = None,
@@ -86,7 +86,7 @@ def edit(
     going = _LettingGo()
 
     def follow(current: Any) -> Any:
-        after = how(current)
+        after = edited(current)
         going.keys = _removable(object_keys_of(current) - object_keys_of(after)) if after is not None else set()
         going.note = ""
         going.before = current

@@ -36,7 +36,7 @@ def person_of(user: User) -> Person:
 
 
 def find(person: Person, organizations: Iterable[int]) -> Iterator[Finding]:
-    """The records beside the account that name a person: most have no use without the account, and go."""
+    """The other records that name a person; most are deleted with the account."""
     user = person.id
     for token in records.list_children(ACCESS_TOKEN, user):
         yield "access tokens", partial(_end_token, token)
@@ -70,7 +70,7 @@ def count_members(user: User) -> int:
 
 
 def close(user: int, also: Callable[[Transaction], None]) -> None:
-    """Erase an account in one transaction with something else: the user is signed out, and signs in no more."""
+    """Erase an account within a transaction: all sessions end, and the user can no longer sign in."""
 
     def add(change: Transaction, before: User, after: User) -> None:
         passwords.revoke_removed(change, before, after)

@@ -8,7 +8,7 @@ from chalicelib.queues.base import Message, tag_of
 
 
 class ErasePerson(Message, frozen=True, kw_only=True, tag="erasure.1"):
-    """Erase what a request that closed an account left. Queue: purge."""
+    """Erase the remaining data of a closed account. Queue: purge."""
 
     id: str
     """A uuid for each message: a continuation must not count as a duplicate."""

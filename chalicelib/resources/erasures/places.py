@@ -31,20 +31,20 @@ from chalicelib.storage.objects import objects
 
 
 @dataclass(frozen=True)
-class Place:
+class ErasurePart:
     """A part of the work that is done within one delivery; parts are done in the order of their keys."""
 
     key: str
     find: Callable[[Person], Iterator[Finding]]
 
 
-def places_of(erasure: Erasure) -> list[Place]:
+def places_of(erasure: Erasure) -> list[ErasurePart]:
     """All parts of an erasure. A project that was deleted is left to its purge."""
-    found = [Place("user", _of_user)]
+    found = [ErasurePart("user", _of_user)]
     for organization in erasure.organizations:
-        found.append(Place(f"audit {organization:012d}", partial(_of_audit_log, organization)))
+        found.append(ErasurePart(f"audit {organization:012d}", partial(_of_audit_log, organization)))
         projects = (each for each in records.list_linked(PROJECT, "organization", organization) if not each.deleted)
-        found += (Place(f"project {each.id:012d}", partial(_of_project, each.id)) for each in projects)
+        found += (ErasurePart(f"project {each.id:012d}", partial(_of_project, each.id)) for each in projects)
     return sorted(found, key=lambda place: place.key)
 
 

@@ -63,6 +63,6 @@ def _complete(current: Erasure) -> Erasure:
     )
 
 
-def _edit(number: int, how: Callable[[Erasure], Erasure]) -> None:
+def _edit(number: int, edited: Callable[[Erasure], Erasure]) -> None:
     with suppress(NotFound):  # it went with its organization
-        records.edit(ERASURE, number, how)
+        records.edit(ERASURE, number, edited)

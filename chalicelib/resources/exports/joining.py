@@ -137,11 +137,11 @@ def _begin_upload(export: StoredExport, key: ObjectKey) -> StoredExport | None:
         return export
     upload = objects.begin(key)
 
-    def how(current: StoredExport) -> StoredExport | None:
+    def edited(current: StoredExport) -> StoredExport | None:
         return None if current.upload else msgspec.structs.replace(current, upload=upload)
 
     try:
-        begun: StoredExport = records.edit(EXPORT, export.uid, how)
+        begun: StoredExport = records.edit(EXPORT, export.uid, edited)
     except NotFound:
         objects.abort(key, upload)
         return None

@@ -44,7 +44,7 @@ class _Localization(ShapeDocument, kw_only=True):
     attributes: Attributes
 
 
-class _State(Struct):
+class _StateRow(Struct):
     """The same of a state."""
 
     id: int
@@ -64,7 +64,7 @@ class _Leaf(Struct):
 
 _leaf = msgspec.json.Decoder(_Leaf).decode
 _localization = msgspec.json.Decoder(_Localization).decode
-_state = msgspec.json.Decoder(_State).decode
+_state = msgspec.json.Decoder(_StateRow).decode
 _media = msgspec.json.Decoder(MediaEntity).decode
 
 
@@ -202,10 +202,10 @@ class Reader:
     def _documents(self, query: Query) -> Iterable[bytes]:
         return view_queries.documents(self.view, query, self.scope)
 
-    def _states(self, part: PartPlan) -> list[_State]:
+    def _states(self, part: PartPlan) -> list[_StateRow]:
         return [_state(body) for body in self._documents(self.found.on(Kind.STATE, part.media))]
 
-    def _localizations(self, part: PartPlan, states: Sequence[_State]) -> Iterator[_Localization]:
+    def _localizations(self, part: PartPlan, states: Sequence[_StateRow]) -> Iterator[_Localization]:
         """The localizations of a part; of a part of a media's frames also the neighbours of its tracks' gaps."""
         if not part.start and part.stop is None:
             yield from map(_localization, self._documents(self.found.on(Kind.LOCALIZATION, part.media)))
@@ -218,7 +218,7 @@ class Reader:
             among = Test("id", Op.IN, tuple(sorted(numbers)))
             yield from map(_localization, self._documents(self.found.on(Kind.LOCALIZATION, part.media, among)))
 
-    def _neighbours(self, part: PartPlan, states: Sequence[_State]) -> set[int]:
+    def _neighbours(self, part: PartPlan, states: Sequence[_StateRow]) -> set[int]:
         """The last member of each track before the part, and the first after it."""
         tracks = [state.localizations for state in states if len(state.localizations) > 1]
         if not tracks:
@@ -262,7 +262,7 @@ class Reader:
         section = definitions.sections.get(number) if number else None
         return section.path if section and self.scope.visible(SECTION.name, [section]) else ""
 
-    def _state_row(self, state: _State, media: str, definitions: Definitions) -> State:
+    def _state_row(self, state: _StateRow, media: str, definitions: Definitions) -> State:
         definition = definitions.types(Kind.STATE).get(state.type)
         return State(
             media=media,
@@ -279,7 +279,7 @@ class Reader:
 
     # --- classes ----------------------------------------------------------------------------------------------------
 
-    def _class(self, kind: Kind, row: _Localization | _State) -> str | None:
+    def _class(self, kind: Kind, row: _Localization | _StateRow) -> str | None:
         """The class that the attribute of a row gives, as it is."""
         name = self.classes.attribute
         if name is None:

@@ -18,7 +18,7 @@ from chalicelib.http.operation import Answer, Call, Operations
 from chalicelib.resources.frames.cameras import cameras_of
 from chalicelib.resources.frames.operations import FORMATS, PartNumber, picture
 from chalicelib.resources.graphics import service as graphics_service
-from chalicelib.resources.graphics.service import Look, TrackLook
+from chalicelib.resources.graphics.service import PictureStyle, TrackStyle
 
 OPERATIONS = Operations(tag="Clips and frames", function="media")
 MOST_BOXES = 100
@@ -92,7 +92,7 @@ def localization_graphic(call: Call[Localization, LocalizationGraphicQuery, None
         found, cameras = msgspec.structs.replace(found, frame=frame), None
     if query.mask and call.accept not in (None, "png"):
         raise BadInput("mask: only PNG has transparency; accept image/png.")
-    look = Look(
+    look = PictureStyle(
         form=call.accept or "png",
         force_scale=query.force_scale,
         margins=margins,
@@ -117,7 +117,7 @@ def state_graphic(call: Call[State, StateGraphicQuery, None]) -> Answer:
     """
     state, query = call.target, call.query
     found = graphics_service.track(state, query.offset, query.length, call.scope)
-    look = TrackLook(
+    look = TrackStyle(
         form=call.accept or "png", force_scale=query.force_scale, is_tiled=query.mode == "tile", fps=query.fps
     )
     modified = max(state.modified_datetime, found.modified)

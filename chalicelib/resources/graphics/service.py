@@ -28,7 +28,7 @@ LONGEST_STRIP = 65_000
 """Pixels: more than that JPEG and GIF do not hold."""
 
 
-class Look(Struct, frozen=True, kw_only=True):
+class PictureStyle(Struct, frozen=True, kw_only=True):
     """How the picture of one localization is drawn; see `operations.graphics`."""
 
     form: str
@@ -38,7 +38,7 @@ class Look(Struct, frozen=True, kw_only=True):
     is_cut_out: bool = False
 
 
-class TrackLook(Struct, frozen=True, kw_only=True):
+class TrackStyle(Struct, frozen=True, kw_only=True):
     """How the picture of a track is to look; see `operations.graphics`."""
 
     form: str
@@ -69,7 +69,7 @@ def media_of(localization: Localization, scope: Scope) -> Media:
     return found
 
 
-def draw(localization: Localization, media: Media, cameras: Cameras | None, look: Look) -> tuple[bytes, str]:
+def draw(localization: Localization, media: Media, cameras: Cameras | None, look: PictureStyle) -> tuple[bytes, str]:
     """The picture of one localization, and its media type; of one on a media that shows others, of their grid.
 
     Raises:
@@ -117,7 +117,7 @@ def track(state: State, offset: int, length: int, scope: Scope) -> Track:
     return Track(localizations=chosen, media=found, cameras=cameras)
 
 
-def draw_track(found: Track, look: TrackLook) -> tuple[bytes, str]:
+def draw_track(found: Track, look: TrackStyle) -> tuple[bytes, str]:
     """The boxes of a track as an animation, or beside each other in one row; and the media type.
 
     Raises:

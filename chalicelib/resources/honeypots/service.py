@@ -99,15 +99,15 @@ def _add(score: HoneypotScore, result: HoneypotResult, spec: HoneypotSpec) -> Ho
     return after
 
 
-def _edit(found: HoneypotSet, user: int, how: Callable[[HoneypotScore], HoneypotScore]) -> HoneypotScore:
+def _edit(found: HoneypotSet, user: int, edited: Callable[[HoneypotScore], HoneypotScore]) -> HoneypotScore:
     uid = str(uuid.uuid5(uuid.UUID(found.uid), str(user)))
     if records.maybe(HONEYPOT_SCORE, uid) is None:
         made = HoneypotScore(uid=uid, id=uid, project=found.project, set=found.uid, name=found.name, user=user)
         try:
-            return records.create(HONEYPOT_SCORE, how(made))
+            return records.create(HONEYPOT_SCORE, edited(made))
         except Conflict:
             pass  # another result came first
-    return records.edit(HONEYPOT_SCORE, uid, how)
+    return records.edit(HONEYPOT_SCORE, uid, edited)
 
 
 def _follow_suspension(score: HoneypotScore) -> None:
@@ -131,25 +131,25 @@ def _return_tasks(score: HoneypotScore) -> None:
 def suspend(score: HoneypotScore) -> HoneypotScore:
     """Give a person no more tasks of a set, and return those that the person holds."""
 
-    def how(found: HoneypotScore) -> HoneypotScore:
+    def edited(found: HoneypotScore) -> HoneypotScore:
         return msgspec.structs.replace(found, suspended_datetime=found.suspended_datetime or now(), is_told=True)
 
-    after = records.edit(HONEYPOT_SCORE, score.uid, how)
+    after = records.edit(HONEYPOT_SCORE, score.uid, edited)
     _return_tasks(after)
     return after
 
 
 def reinstate(score: HoneypotScore) -> HoneypotScore:
-    """Let a person have tasks of a set again, judged by what is handed in from now on."""
+    """End a suspension: the person gets tasks of the set again, and the score starts anew."""
 
-    def how(found: HoneypotScore) -> HoneypotScore | None:
+    def edited(found: HoneypotScore) -> HoneypotScore | None:
         if found.suspended_datetime is None:
             return None
         return msgspec.structs.replace(
             found, suspended_datetime=None, reinstated_datetime=now(), results=[], score=None, is_told=False
         )
 
-    return records.edit(HONEYPOT_SCORE, score.uid, how)
+    return records.edit(HONEYPOT_SCORE, score.uid, edited)
 
 
 def list_scores(project: int, query: HoneypotScoreQuery) -> list[HoneypotScore]:
@@ -164,7 +164,7 @@ def list_scores(project: int, query: HoneypotScoreQuery) -> list[HoneypotScore]:
 
 
 def delete_set(found: HoneypotSet) -> None:
-    """End the honeypots of a set; the record goes last, so that a repetition finishes what a crash left."""
+    """Delete the honeypots of a set; the record is deleted last, so that a retry completes after a crash."""
     for each in records.list_children(HONEYPOT_SCORE, found.project, found.uid):
         records.remove(HONEYPOT_SCORE, each.uid)
     honeypots.show_reference(found)

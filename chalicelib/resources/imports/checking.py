@@ -66,14 +66,14 @@ _AT_ONCE = 2_000
 """Elements of one question to the view."""
 
 
-class _Found(Struct):
+class _MatchedMedia(Struct):
     """A media of the archive: the project's media, or the elemental id of one that will be created."""
 
     media: int | str
     size: Size
 
 
-class _State(Struct):
+class _PendingState(Struct):
     """A state until its labels are known."""
 
     media: list[int | str]
@@ -107,9 +107,9 @@ class Check:
         self.report = ImportReport(media=Tally(), localizations=Tally(), states=Tally())
         self.parts: dict[Phase, list[int]] = {phase: [] for phase in PHASES}
         """The rows of each part."""
-        self._media: dict[str, _Found | str] = {}
+        self._media: dict[str, _MatchedMedia | str] = {}
         """By key: what a media stands for, or why its rows are refused."""
-        self._states: dict[str, _State] = {}
+        self._states: dict[str, _PendingState] = {}
         self._classes: dict[tuple[str, str], MappedClass] = {}
         self._new_media: list[MediaRow] = []
         self._labels: list[LabelRow] = []
@@ -160,7 +160,7 @@ class Check:
             number = found.media if isinstance(found.media, int) else None
             self.report.matched.append(MappedMedia(key=row.key, media=number))
 
-    def _match(self, row: Media) -> _Found:
+    def _match(self, row: Media) -> _MatchedMedia:
         element = element_of(row, self._namespace)
         known = self._index.find(msgspec.structs.replace(row, elemental_id=element))
         if known is None:
@@ -168,9 +168,9 @@ class Check:
         dtype = getattr(self._definitions.types(Kind.MEDIA).get(known.type), "dtype", "")
         frames = 1 if dtype == "image" else known.num_frames
         width, height = row.width or known.width or 0, row.height or known.height or 0
-        return _Found(known.id, Size(width, height, frames, row.fps or known.fps))
+        return _MatchedMedia(known.id, Size(width, height, frames, row.fps or known.fps))
 
-    def _create(self, row: Media, element: str) -> _Found:
+    def _create(self, row: Media, element: str) -> _MatchedMedia:
         if not self._spec.create_media:
             raise ValueError(f"the project has no media that matches it by {self._spec.match}")
         path = self._files.path_of(row)
@@ -198,9 +198,9 @@ class Check:
                 fps=row.fps,
             )
         )
-        return _Found(element, Size(row.width, row.height, self._files.frames(row, path), row.fps))
+        return _MatchedMedia(element, Size(row.width, row.height, self._files.frames(row, path), row.fps))
 
-    def _find(self, key: str) -> _Found:
+    def _find(self, key: str) -> _MatchedMedia:
         found = self._media.get(key)
         if found is None:
             raise ValueError(f"its media {key!r} is not in the archive")
@@ -277,9 +277,9 @@ class Check:
         tally.accepted += 1
         self._show_note(placed, note)
         is_track = row.association == "track"
-        self._states[row.key] = _State([found.media], spec, placed.place, bytearray(), is_track)
+        self._states[row.key] = _PendingState([found.media], spec, placed.place, bytearray(), is_track)
 
-    def _join_media(self, state: _State, placed: Placed, row: State) -> None:
+    def _join_media(self, state: _PendingState, placed: Placed, row: State) -> None:
         """A track on several media has a row for each, of the same key."""
         try:
             found = self._find(row.media)

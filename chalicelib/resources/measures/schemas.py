@@ -19,7 +19,7 @@ Scale = Annotated[float, Meta(gt=0, lt=1e9, description="Factor from the unit of
 
 
 class Calibrated(Resource, kw_only=True):
-    """Where the calibration is."""
+    """The attachment with the calibration of the cameras."""
 
     names: ClassVar = {"file_id": "file"}
 
@@ -32,7 +32,7 @@ class Calibrated(Resource, kw_only=True):
 
 
 class StereoQuery(Resource, kw_only=True):
-    """Whether only to answer."""
+    """Whether to return the measures without storing them."""
 
     dry_run: Annotated[bool, Meta(description="Only answer what would change, and what would be refused.")] = False
 

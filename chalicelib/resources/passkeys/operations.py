@@ -102,14 +102,14 @@ def create_passkey(call: Call[None, NoQuery, PasskeySpec]) -> PasskeyCreated:
 
 @OPERATIONS.patch("/rest/Passkey/{id}", "UpdatePasskey", addresses=_ONE, audits="account")
 def rename_passkey(call: Call[str, NoQuery, PasskeyUpdate]) -> MessageResponse:
-    """Name one of the caller's passkeys."""
+    """Rename one of the caller's passkeys."""
     passkeys.rename(call.caller.id, call.target, call.body.name)
     return MessageResponse(message=f"Passkey {call.target} updated successfully!")
 
 
 @OPERATIONS.delete("/rest/Passkey/{id}", "DeletePasskey", addresses=_ONE, audits="account")
 def delete_passkey(call: Call[str, NoQuery, None]) -> MessageResponse:
-    """Remove one of the caller's passkeys: it signs in no more.
+    """Delete one of the caller's passkeys.
 
     The last one stays while it is the second factor. Sign-ins that it made stay valid; `GET /rest/Token` lists them.
     The user gets a mail.

@@ -217,7 +217,7 @@ class Findings:
         return alpha_of(whole)
 
     def alpha_interval(self) -> tuple[float, float] | None:
-        """Its interval."""
+        """The bootstrap interval of 95 % of `alpha`."""
         return alpha_interval(self.tables)
 
     def end_media(self, number: int, units: list[list[str]]) -> None:

@@ -82,7 +82,7 @@ class QualityReport(Resource, kw_only=True):
 
 
 class QualityReportCreated(Resource, kw_only=True):
-    """The answer to an order."""
+    """The id of the report that was ordered."""
 
     message: str
     id: str

@@ -122,7 +122,7 @@ def query_of(spec: QualityReportSpec) -> Query:
 
 
 def make(uid: str, number: int, has_time: Callable[[], bool] = lambda: True) -> None:
-    """Compute a round of a report, and send the next round; a round that is done sends the next only.
+    """Compute a round of a report, and send the next round; a repeated round only sends the next.
 
     What was found of the media before is an object for each round, which names its last media itself: a repetition
     after a crash begins from the same, so that nothing counts twice.
@@ -227,12 +227,12 @@ def fail(uid: str, reason: Exception) -> None:
 
 
 def reopen(uid: str) -> None:
-    """Let a report that failed be computed again; another one stays as it is."""
+    """Compute a failed report again; others are unchanged."""
     outcomes.reopen(QUALITY_REPORT, uid, message="")
 
 
 def without_results(report: QualityReport) -> QualityReport:
-    """A report as lists show it."""
+    """A report without its results, as lists show it."""
     return msgspec.structs.replace(report, results=None)
 
 

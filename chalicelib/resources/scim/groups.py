@@ -69,7 +69,7 @@ def create(organization: int, document: dict[str, Any]) -> Group:
 
 
 def replace(group: Group, document: dict[str, Any]) -> Group:
-    """Make a group what a document says. Raises as `create`."""
+    """Replace the attributes of a group with those of a document. Raises as `create`."""
     members = _read(group.organization, document, group)
     return records.edit(GROUP, group.id, lambda current: msgspec.structs.replace(current, **members))
 

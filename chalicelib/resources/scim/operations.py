@@ -42,14 +42,14 @@ class ScimQuery(Resource, kw_only=True):
 
     @property
     def has_members(self) -> bool:
-        """Whether the members of groups are wanted."""
+        """Whether the answer includes the members of groups."""
         left_out = {protocol.canonical(each.strip()) for each in (self.excluded_attributes or "").split(",")}
         wanted = {protocol.canonical(each.strip()) for each in (self.attributes or "").split(",") if each.strip()}
         return "members" not in left_out and (not wanted or "members" in wanted)
 
 
 def _scim(handler: Callable[[Any], Answer]) -> Callable[[Any], Answer]:
-    """A handler that wants a token for SCIM, and answers errors as SCIM has them."""
+    """Require an access token for SCIM, and format errors as SCIM does."""
 
     @wraps(handler)
     def serve(call: Call[Organization, Any, Any]) -> Answer:
@@ -78,14 +78,14 @@ def _encode_created(shown: dict[str, Any]) -> Answer:
 @PAGES.get(_ROOT + "/Users", "ListScimUsers")
 @_scim
 def list_users(call: Call[Organization, ScimQuery, None]) -> Answer:
-    """The users that the provider knows."""
+    """List the users that were provisioned through SCIM."""
     return _page(call, users.list_documents(call.organization, call.query.filter))
 
 
 @PAGES.post(_ROOT + "/Users", "CreateScimUser", audits="membership")
 @_scim
 def create_user(call: Call[Organization, NoQuery, bytes]) -> Answer:
-    """Make a user, with an account and an affiliation."""
+    """Create a user, with an account and an affiliation."""
     return _encode_created(users.describe(users.create(call.organization, protocol.read(call.body))))
 
 
@@ -107,7 +107,7 @@ def replace_user(call: Call[Organization, NoQuery, bytes]) -> Answer:
 @PAGES.patch(_ROOT + "/Users/{id}", "UpdateScimUser", addresses=_ONE, audits="membership")
 @_scim
 def update_user(call: Call[Organization, NoQuery, bytes]) -> Answer:
-    """Change members of a user."""
+    """Change attributes of a user."""
     found = users.find(call.organization, call.path["id"])
     after = protocol.apply_patch(users.describe(found), protocol.read(call.body))
     return protocol.encode(users.describe(users.replace(found, after)))
@@ -116,7 +116,7 @@ def update_user(call: Call[Organization, NoQuery, bytes]) -> Answer:
 @PAGES.delete(_ROOT + "/Users/{id}", "DeleteScimUser", addresses=_ONE, audits="membership")
 @_scim
 def delete_user(call: Call[Organization, NoQuery, None]) -> Answer:
-    """End a user."""
+    """Delete a user: an account that SCIM made is deactivated, of another one the affiliation ends."""
     users.remove(users.find(call.organization, call.path["id"]))
     return protocol.encode(None, 204)
 
@@ -124,7 +124,7 @@ def delete_user(call: Call[Organization, NoQuery, None]) -> Answer:
 @PAGES.get(_ROOT + "/Groups", "ListScimGroups")
 @_scim
 def list_groups(call: Call[Organization, ScimQuery, None]) -> Answer:
-    """The groups of the organization."""
+    """List the groups of the organization."""
     query = call.query
     return _page(call, groups.list_documents(call.organization, query.filter, has_members=query.has_members))
 
@@ -132,7 +132,7 @@ def list_groups(call: Call[Organization, ScimQuery, None]) -> Answer:
 @PAGES.post(_ROOT + "/Groups", "CreateScimGroup", audits="membership")
 @_scim
 def create_group(call: Call[Organization, NoQuery, bytes]) -> Answer:
-    """Make a group."""
+    """Create a group."""
     return _encode_created(groups.describe(groups.create(call.organization, protocol.read(call.body))))
 
 
@@ -155,7 +155,7 @@ def replace_group(call: Call[Organization, NoQuery, bytes]) -> Answer:
 @PAGES.patch(_ROOT + "/Groups/{id}", "UpdateScimGroup", addresses=_ONE, audits="membership")
 @_scim
 def update_group(call: Call[Organization, NoQuery, bytes]) -> Answer:
-    """Change members of a group."""
+    """Change attributes of a group."""
     found = groups.find(call.organization, call.path["id"])
     after = protocol.apply_patch(groups.describe(found), protocol.read(call.body))
     return protocol.encode(groups.describe(groups.replace(found, after)))

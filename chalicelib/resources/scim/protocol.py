@@ -41,7 +41,7 @@ class Invalid(BadInput):
 
 
 class Taken(LimnError):
-    """Another user or group has a value that is unique."""
+    """Another user or group already has a value that must be unique."""
 
     status = 409
     kind = "uniqueness"
@@ -54,7 +54,7 @@ def encode(document: dict[str, Any] | None, status: int = 200, **headers: str) -
 
 
 def encode_error(error: LimnError) -> Answer:
-    """An error as SCIM has it."""
+    """An error in the format of SCIM."""
     kind = {"scimType": error.kind} if isinstance(error, Invalid | Taken) and error.kind else {}
     detail = " ".join(part for part in (error.message, error.details) if part)
     return encode({"schemas": [_ERROR], "status": str(error.status), **kind, "detail": detail}, error.status)

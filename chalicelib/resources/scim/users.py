@@ -26,7 +26,7 @@ _ATTEMPTS = 5
 _LONGEST_NAME = 150
 
 
-class Wanted(msgspec.Struct, kw_only=True):
+class UserDocument(msgspec.Struct, kw_only=True):
     """A user as a document of SCIM describes it."""
 
     user_name: str
@@ -46,7 +46,7 @@ def find(organization: int, number: str) -> ScimUser:
 
 
 def list_documents(organization: int, filter_: str | None) -> list[dict[str, Any]]:
-    """The users of an organization that its provider knows, by id, or those that a filter selects."""
+    """The users of an organization that SCIM manages, by id, or those that a filter selects."""
     if filter_:
         name, value = protocol.read_filter(filter_)
         found = _select(organization, name, value)
@@ -109,7 +109,7 @@ def create(organization: int, document: dict[str, Any]) -> ScimUser:
 
 
 def replace(found: ScimUser, document: dict[str, Any]) -> ScimUser:
-    """Make a user what a document says. Raises as `create`."""
+    """Replace the attributes of a user with those of a document. Raises as `create`."""
     wanted = _read(document)
     concern(target=f"user {found.user}")
     if _is_controlled(found):
@@ -145,7 +145,7 @@ def remove(found: ScimUser) -> None:
     records.remove(SCIM_USER, found.id)
 
 
-def _read(document: dict[str, Any]) -> Wanted:
+def _read(document: dict[str, Any]) -> UserDocument:
     """What a document says of a user. Raises Invalid."""
     user_name = protocol.read_text(document, "userName", _LONGEST_NAME)
     if user_name is None:
@@ -158,7 +158,7 @@ def _read(document: dict[str, Any]) -> Wanted:
         email = creation.check_address(_address(document) or user_name)
     except BadInput as failure:
         raise Invalid("invalidValue", f"emails: {failure.message}") from None
-    return Wanted(
+    return UserDocument(
         user_name=user_name,
         external_id=protocol.read_text(document, "externalId"),
         first_name=protocol.read_text(name, "givenName", _LONGEST_NAME) or "",
@@ -179,7 +179,7 @@ def _address(document: dict[str, Any]) -> str | None:
     return protocol.read_text(first[0], "value") if first else None
 
 
-def _make(organization: int, wanted: Wanted) -> ScimUser:
+def _make(organization: int, wanted: UserDocument) -> ScimUser:
     """A new user without password, with an affiliation, in one transaction."""
     name = wanted.user_name.partition("@")[0] or wanted.user_name
     for attempt in range(_ATTEMPTS):
@@ -209,13 +209,13 @@ def _make(organization: int, wanted: Wanted) -> ScimUser:
     raise Taken("userName: no user name is free for it.")
 
 
-def _take_over(organization: int, user: User, wanted: Wanted) -> ScimUser:
+def _take_over(organization: int, user: User, wanted: UserDocument) -> ScimUser:
     concern(target=f"user {user.id}")
     made = _scim_user(organization, user.id, wanted, is_own=False)
     return records.create(SCIM_USER, made, taken=Taken("emails: the organization has a user with this address."))
 
 
-def _scim_user(organization: int, user: int, wanted: Wanted, *, is_own: bool) -> ScimUser:
+def _scim_user(organization: int, user: int, wanted: UserDocument, *, is_own: bool) -> ScimUser:
     return ScimUser(
         id=ids.reserve(SCIM_USER.name)[0],
         organization=organization,

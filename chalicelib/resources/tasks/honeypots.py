@@ -167,16 +167,16 @@ def show_reference(found: HoneypotSet) -> None:
     _edit(found.project, lambda there: {key: each for key, each in there.items() if not key.startswith(found.uid)})
 
 
-def _edit(project: int, how: Callable[[Mapping[str, int]], dict[str, int]]) -> None:
+def _edit(project: int, edited: Callable[[Mapping[str, int]], dict[str, int]]) -> None:
     uid = f"{project}-{EVERYBODY}"
     if records.maybe(HIDDEN_LAYERS, uid) is None:
         try:
-            records.create(HIDDEN_LAYERS, HiddenLayers(uid=uid, project=project, user=EVERYBODY, versions=how({})))
+            records.create(HIDDEN_LAYERS, HiddenLayers(uid=uid, project=project, user=EVERYBODY, versions=edited({})))
         except Conflict:
             pass
         else:
             return
-    records.edit(HIDDEN_LAYERS, uid, lambda found: msgspec.structs.replace(found, versions=how(found.versions)))
+    records.edit(HIDDEN_LAYERS, uid, lambda found: msgspec.structs.replace(found, versions=edited(found.versions)))
 
 
 # --- suspensions -----------------------------------------------------------------------------------------------------

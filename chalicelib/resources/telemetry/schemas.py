@@ -26,7 +26,7 @@ Tolerance = Annotated[
 
 
 class TelemetryFileQuery(Resource, kw_only=True):
-    """Which telemetry of a media."""
+    """The attachment that has the telemetry, and its columns."""
 
     file: Annotated[
         FileName | None,

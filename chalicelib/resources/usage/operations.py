@@ -58,7 +58,7 @@ def list_usage(call: Call[Organization, UsageQuery, None]) -> list[UsageRow]:
     its administrators are mailed at 80 %, and at 100 % what would use more is refused (403).
     """
     month = present_month()
-    usage_service.settle(usage.flush())
+    usage_service.enforce_limits(usage.flush())
     rows, loaded = [], 0
     for project in usage_service.projects_of(call.organization):
         if view_queries.loaded(project.id) or loaded < usage_service.MOST_LOADED:

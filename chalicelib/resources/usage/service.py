@@ -43,14 +43,14 @@ def settle_due() -> None:
         return
     try:
         with time_limit(SETTLE_SECONDS):
-            settle(usage.flush())
+            enforce_limits(usage.flush())
     except LimnError as failure:
         log.warning("usage was not settled: %s", type(failure).__name__)
     except Exception:  # the answer to the request is there, and goes out all the same
         log.exception("usage was not settled")
 
 
-def settle(projects: Iterable[int]) -> None:
+def enforce_limits(projects: Iterable[int]) -> None:
     """Measure projects, and hold them and their organizations against their limits."""
     found = [each for each in records.many(PROJECT, sorted(projects)).values() if each.deleted is None]
     for project in found:

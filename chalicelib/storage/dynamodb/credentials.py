@@ -54,11 +54,11 @@ def remove(change: Transaction, keys: Iterable[str]) -> None:
             change.delete(CredentialRow(key))
 
 
-def edit(key: str, how: Callable[[Credential], Credential]) -> None:
+def edit(key: str, edited: Callable[[Credential], Credential]) -> None:
     """Change a credential; one that has ended, or ends meanwhile, stays ended."""
     found = read(key)
     if found is not None:
-        _update(key, [CredentialRow.doc.set(_encode(how(found[0])))])
+        _update(key, [CredentialRow.doc.set(_encode(edited(found[0])))])
 
 
 def prolong(key: str, expires: int) -> None:

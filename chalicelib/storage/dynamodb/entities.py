@@ -227,7 +227,7 @@ def create(
 def edit(
     kind: Kind,
     number: int,
-    how: Callable[[Any], Entity | None],
+    edited: Callable[[Any], Entity | None],
     *,
     user: int | None,
     describe: Callable[[Any, Any], list[Edit]] | None = None,
@@ -238,7 +238,7 @@ def edit(
     Args:
         kind: the kind of entity.
         number: its id.
-        how: from the entity to the changed entity, a copy; None to leave it.
+        edited: from the entity to the changed entity, a copy; None to leave it.
         user: id of the editing user.
         describe: from the entity before and after to the entries of the change log; without it the log has none.
         also: adds rows that must change with the entity to the transaction; gets the changed entity.
@@ -249,7 +249,7 @@ def edit(
     """
     for _ in CONFLICTS.attempts():
         before = get_stored(kind, number)
-        after = how(before.entity)
+        after = edited(before.entity)
         if after is None:
             return before.entity
         change, moved, doc = Transaction(), _conflict(kind, number), _encoder.encode(after)

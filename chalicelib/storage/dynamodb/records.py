@@ -207,7 +207,7 @@ def add(
 def edit(
     kind: RecordKind[R],
     number: int | str,
-    how: Callable[[R], R | None],
+    edited: Callable[[R], R | None],
     *,
     user: int | None = None,
     taken: LimnError | None = None,
@@ -218,7 +218,7 @@ def edit(
     Args:
         kind: the kind of record.
         number: its id.
-        how: from the record to the changed record, a copy; None to leave it.
+        edited: from the record to the changed record, a copy; None to leave it.
         user: id of the editing user, for the log.
         taken: the error to raise where another record holds a claim of the changed record.
         also: adds rows that must change with the record to the transaction; gets it before and after.
@@ -229,7 +229,7 @@ def edit(
     """
     for _ in CONFLICTS.attempts():
         before, row = read(kind, number)
-        after = how(before)
+        after = edited(before)
         if after is None or after == before:
             return before
         moved = _conflict(kind, number)
@@ -244,7 +244,12 @@ def edit(
 
 
 def change(
-    transaction: Transaction, kind: RecordKind[R], number: int | str, how: Callable[[R], R], *, user: int | None = None
+    transaction: Transaction,
+    kind: RecordKind[R],
+    number: int | str,
+    edited: Callable[[R], R],
+    *,
+    user: int | None = None,
 ) -> None:
     """Add an edit to a transaction, which fails with Conflict where the record was changed meanwhile.
 
@@ -252,7 +257,7 @@ def change(
         NotFound: there is no such record.
     """
     before, row = read(kind, number)
-    after = how(before)
+    after = edited(before)
     moved = _conflict(kind, number)
     _rewrite(transaction, kind, before, after, row, moved=moved, taken=None)
     _commit(transaction, kind, after, encode(kind, after), user, before)

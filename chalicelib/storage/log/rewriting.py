@@ -16,14 +16,14 @@ from chalicelib.storage.log.bodies import decode, row_of
 from chalicelib.storage.objects import view_objects
 
 
-def find_changed(project: int, how: Callable[[Commit], Commit]) -> Iterator[Callable[[], None]]:
+def find_changed(project: int, edited: Callable[[Commit], Commit]) -> Iterator[Callable[[], None]]:
     """The commits of a log that a function changes: for each, what writes its other form."""
     for row in LogRow.select(project):
         try:
             [commit] = decode([row])
         except NotFound:  # its body went with a purge
             continue
-        changed = how(commit)
+        changed = edited(commit)
         if changed != commit:
             yield lambda row=row, changed=changed: _write(row, changed)  # type: ignore[misc]
 

@@ -210,7 +210,7 @@ class _Copy:
         self._journal.put(self._name, state)
         return state.key, size
 
-    def _begin(self, size: int, part_size: int) -> uploads.State:
+    def _begin(self, size: int, part_size: int) -> uploads.UploadState:
         made = self._move.target.get_upload_info(
             self._move.target_project,
             num_parts=max(1, -(-size // part_size)),
@@ -218,7 +218,7 @@ class _Copy:
             filename=self._file,
             **self._where,
         )
-        state = uploads.State(
+        state = uploads.UploadState(
             key=made["key"],
             upload_id=made.get("upload_id") or "",
             part_size=part_size,

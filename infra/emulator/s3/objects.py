@@ -168,7 +168,7 @@ def _copied(source: FakeKey, start: int, length: int) -> tuple[Content | Body, s
     return buffer.copied(), None if "-" in etag else etag  # that of a multipart upload is none of its content
 
 
-class _Source:
+class _CopySource:
     """An object whose value is a copy of its content, from file to file."""
 
     def __init__(self, key: FakeKey) -> None:
@@ -188,7 +188,7 @@ def _copy(original: Any) -> Callable[..., None]:
     def copy_object(
         self: S3Backend, src_key: FakeKey, dest_bucket_name: str, dest_key_name: str, *args: Any, **options: Any
     ) -> None:
-        source = _Source(src_key)
+        source = _CopySource(src_key)
         original(self, source, dest_bucket_name, dest_key_name, *args, **options)
         made = self.get_object(dest_bucket_name, dest_key_name)
         made._etag = made._etag or source.copied_etag

@@ -21,7 +21,7 @@ from moto.core import DEFAULT_ACCOUNT_ID
 from moto.sqs.models import Message, Queue, sqs_backends
 
 from infra.emulator.sqlite.integrity import CannotStore, Damaged
-from infra.emulator.sqs import shelf_of
+from infra.emulator.sqs import messages_of
 
 Handler = Callable[[dict[str, Any], Any], Any]
 
@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class EventSourceMapping:
     """A queue and the function that works on it."""
 
     queue_url: str
@@ -87,7 +87,7 @@ def join(threads: Sequence[threading.Thread], timeout: float | None) -> list[thr
 class Pollers:
     """Worker threads for a number of sources, from `start` to `stop`."""
 
-    def __init__(self, sources: Iterable[Source], *, region: str = "us-east-1") -> None:
+    def __init__(self, sources: Iterable[EventSourceMapping], *, region: str = "us-east-1") -> None:
         self.sources = tuple(sources)
         self.region = region
         self._stopping = threading.Event()
@@ -118,7 +118,7 @@ class Pollers:
         """
         self._stopping.set()
         for source in self.sources:
-            shelf_of(queue_of(source.queue_url, self.region)).wake()
+            messages_of(queue_of(source.queue_url, self.region)).wake()
         self._threads = join(self._threads, timeout)
         return not self._threads
 
@@ -129,22 +129,22 @@ class Pollers:
             Whether it came to that in time.
         """
         deadline = time.monotonic() + timeout
-        shelves = [shelf_of(queue_of(source.queue_url, self.region)) for source in self.sources]
+        stores = [messages_of(queue_of(source.queue_url, self.region)) for source in self.sources]
         with self._idle:
-            while self._busy or any(map(len, shelves)):
+            while self._busy or any(map(len, stores)):
                 left = deadline - time.monotonic()
                 if left <= 0:
                     return False
                 self._idle.wait(min(left, 0.05))
         return True
 
-    def _work(self, source: Source, queue: Queue) -> None:
-        shelf = shelf_of(queue)
+    def _work(self, source: EventSourceMapping, queue: Queue) -> None:
+        store = messages_of(queue)
         while not self._stopping.is_set():
             visibility = queue.visibility_timeout if source.visibility_timeout is None else source.visibility_timeout
             size = min(source.batch_size, LARGEST_BATCH)
             try:
-                messages = shelf.take(queue, size, visibility, LONGEST_WAIT, self._stopping.is_set)
+                messages = store.receive(queue, size, visibility, LONGEST_WAIT, self._stopping.is_set)
             except (CannotStore, Damaged):  # its receipt must be stored before a message is worked on
                 self._stopping.wait(PAUSE)
                 continue
@@ -160,7 +160,7 @@ class Pollers:
                     self._idle.notify_all()
 
 
-def run(source: Source, queue: Queue, messages: Sequence[Message]) -> None:
+def run(source: EventSourceMapping, queue: Queue, messages: Sequence[Message]) -> None:
     """Call a function on a batch it has received, and delete what it has done."""
     function = f"arn:aws:lambda:{queue.region}:{queue.account_id}:function:{source.name}"
     context = Context(source.name, source.memory, function, time.monotonic() + source.timeout)
@@ -173,7 +173,7 @@ def run(source: Source, queue: Queue, messages: Sequence[Message]) -> None:
     for message in messages:
         if message.id not in failed:
             try:
-                shelf_of(queue).delete(message.receipt_handle)
+                messages_of(queue).delete(message.receipt_handle)
             except (CannotStore, Damaged):  # it comes back, and its function finds it done
                 log.warning("%s could not be deleted", message.id)
 

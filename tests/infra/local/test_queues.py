@@ -9,7 +9,7 @@ import pytest
 
 from chalicelib.settings import settings
 from infra.local import service as local_service
-from infra.local.background.queues import Pollers, Source, failures
+from infra.local.background.queues import EventSourceMapping, Pollers, failures
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def poll():
     running = []
 
     def start(url, handler, **options):
-        pollers = Pollers([Source(queue_url=url, handler=handler, name="worker", **options)])
+        pollers = Pollers([EventSourceMapping(queue_url=url, handler=handler, name="worker", **options)])
         pollers.start()
         running.append(pollers)
         return pollers

@@ -117,17 +117,17 @@ def test_a_limit_warns_at_80_percent_once_and_refuses_at_100(api, organization, 
     assert api.patch(path, {"usage_limits": {"bytes": 1000}}).status == 200
     assert api.get(path).json["usage_limits"]["bytes"] == 1000
     stored(archival=700)
-    usage_service.settle([project])
+    usage_service.enforce_limits([project])
     api.drain()
     assert warnings_to(api.user) == []
     stored(archival=150)
     for _ in range(3):
-        usage_service.settle([project])
+        usage_service.enforce_limits([project])
     api.drain()
     assert len(warnings_to(api.user)) == 1
     assert api.get(f"UploadInfo/{project}").status == 200
     stored(archival=150)
-    usage_service.settle([project])
+    usage_service.enforce_limits([project])
     said = api.get(f"UploadInfo/{project}")
     assert said.status == 403
     assert f"limit of bytes of this {holder}" in said.message
@@ -139,7 +139,7 @@ def test_a_limit_warns_at_80_percent_once_and_refuses_at_100(api, organization, 
     assert api.get(f"Medias/{project}").status == 200
     assert the_row(api, organization, project)["exhausted"] == ["bytes"]
     assert api.patch(path, {"usage_limits": {"bytes": 5000}}).status == 200
-    usage_service.settle([project])
+    usage_service.enforce_limits([project])
     assert api.get(f"UploadInfo/{project}").status == 200
 
 
@@ -150,7 +150,7 @@ def b64(number):
 def test_a_limit_of_a_month_ends_with_it(api, project, monkeypatch):
     api.patch(f"Project/{project}", {"usage_limits": {"transcoded_minutes": 1}})
     transcoded(project, 60)
-    usage_service.settle([project])
+    usage_service.enforce_limits([project])
     spec = {"type": 1, "name": "t.mp4", "md5": "", "url": "https://x.example.org/a.mp4", "uid": "u", "gid": "g"}
     said = api.post(f"Transcodes/{project}", spec)
     assert said.status == 403
@@ -165,11 +165,11 @@ def test_limits_of_an_organization_count_all_its_projects(api, organization, pro
     stored(archival=600)
     usage.put(other, "originals", 600)
     api.patch(f"Organization/{organization}", {"usage_limits": {"bytes": 1000}})
-    usage_service.settle([project])
+    usage_service.enforce_limits([project])
     for number in (project, other):
         assert api.get(f"UploadInfo/{number}").status == 403
     api.patch(f"Organization/{organization}", {"usage_limits": None})
-    usage_service.settle([project])
+    usage_service.enforce_limits([project])
     assert api.get(f"UploadInfo/{project}").status == 200
 
 
@@ -187,7 +187,7 @@ def test_what_cannot_be_added_waits_on(project, monkeypatch):
 
 def test_only_a_project_that_changes_what_is_used_up_is_written(project):
     before = records.get(PROJECT, project)
-    usage_service.settle([project])
+    usage_service.enforce_limits([project])
     assert records.get(PROJECT, project) == before
 
 
@@ -197,7 +197,7 @@ def test_a_request_is_answered_though_its_usage_cannot_be_settled(api, project, 
         raise failure
 
     monkeypatch.setattr(usage, "FLUSH_SECONDS", -1.0)
-    monkeypatch.setattr(usage_service, "settle", fail)
+    monkeypatch.setattr(usage_service, "enforce_limits", fail)
     assert api.get(f"Project/{project}").status == 200
 
 

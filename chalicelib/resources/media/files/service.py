@@ -78,10 +78,10 @@ def remove(writer: Writer, media: Media, role: str, index: int) -> None:
     _edit(writer, media.id, role, without)
 
 
-def _edit(writer: Writer, media: int, role: str, how: Callable[[Entries], Entries]) -> None:
+def _edit(writer: Writer, media: int, role: str, edited: Callable[[Entries], Entries]) -> None:
     def edit(current: Media) -> Media:
         files = current.media_files or MediaFiles()
-        files = msgspec.structs.replace(files, **{role: how(entries_of(current, role))})
+        files = msgspec.structs.replace(files, **{role: edited(entries_of(current, role))})
         return msgspec.structs.replace(current, media_files=files, **writer.authorship())
 
     edit_media(media, edit, user=writer.user)

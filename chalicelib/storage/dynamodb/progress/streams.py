@@ -148,13 +148,13 @@ def release(stream: Stream) -> bool:
     return True
 
 
-def change(word: str, project: int, reader: int, how: Callable[[Stream], None]) -> Stream | None:
+def change(word: str, project: int, reader: int, edited: Callable[[Stream], None]) -> Stream | None:
     """Change a stream, even if another process has its lease; returns the stored one, None if it does not exist."""
     for _ in CONFLICTS.attempts():
         found = get(word, project, reader)
         if found is None:
             return None
-        how(found)
+        edited(found)
         try:
             _save(found)
         except Conflict:

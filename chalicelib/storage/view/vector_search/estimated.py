@@ -55,12 +55,12 @@ class EstimatedDistances:
         return self._changed.is_bounded
 
     def rank(self, number: int) -> float:
-        """Sort keys, the first row lowest; infinite for a row without a distance. Call `settle` before."""
+        """Sort keys, the first row lowest; infinite for a row without a distance. Call `load_deciding` before."""
         rank = self._exact.get(number)
         return rank if rank is not None else sum(self._ranges.get(number, (math.inf,))) / 2
 
     def allows(self, number: int) -> bool:
-        """Whether a row is within the bounds. Call `settle` before."""
+        """Whether a row is within the bounds. Call `load_deciding` before."""
         return not self.is_bounded or self._low <= self.rank(number) <= self._high
 
     def within(self) -> list[int]:
@@ -88,7 +88,7 @@ class EstimatedDistances:
         own = [number for number, rank in self._exact.items() if self._low <= rank <= reach]
         return [*{number for number, _, _ in found}.union(own)]
 
-    def settle(self, numbers: Collection[int], wanted: int) -> None:
+    def load_deciding(self, numbers: Collection[int], wanted: int) -> None:
         """Read the vectors that decide which of some rows are within the bounds and come first.
 
         Args:

@@ -37,7 +37,7 @@ class Distances:
         self._low = -MAX_DISTANCE if nearest.lower is None else nearest.lower
         self._high = MAX_DISTANCE if nearest.upper is None else nearest.upper
 
-    def settle(self, numbers: Collection[int], wanted: int) -> None:
+    def load_deciding(self, numbers: Collection[int], wanted: int) -> None:
         """Prepare `rank` and `allows` of some rows, of which some come first: nothing to do."""
 
     @property

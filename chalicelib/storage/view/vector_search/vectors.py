@@ -188,9 +188,9 @@ def order(query: Query, distances: Sequence[AnyDistances], ask: Ask) -> list[Row
         among = first.within() if some is None and first.is_bounded else some
         rows = ask(among)
         for each in distances[1:]:
-            each.settle([row[0] for row in rows], sys.maxsize)
+            each.load_deciding([row[0] for row in rows], sys.maxsize)
             rows = [row for row in rows if each.allows(row[0])]
-        first.settle([row[0] for row in rows], wanted)
+        first.load_deciding([row[0] for row in rows], wanted)
         rows = [row for row in rows if first.allows(row[0])]
         if some is None or sum(first.rank(row[0]) <= first.reach for row in rows) >= wanted:
             rows.sort(key=lambda row: [each.rank(row[0]) for each in distances])
@@ -205,5 +205,5 @@ def within(distances: Sequence[AnyDistances]) -> list[int] | None:
         return None
     found = bounded[0].within()
     for each in bounded[1:]:
-        each.settle(found, 0)
+        each.load_deciding(found, 0)
     return [number for number in found if all(each.allows(number) for each in bounded[1:])]
