@@ -144,9 +144,9 @@ class Operations:
     def create_passkey(self, body: PasskeySpec) -> PasskeyCreated:
         """Register the passkey that the browser's authenticator made, by the challenge of `POST /rest/PasskeyRegistration`."""
     def update_passkey(self, id: str, body: PasskeyUpdate) -> MessageResponse:
-        """Name one of the caller's passkeys."""
+        """Rename one of the caller's passkeys."""
     def delete_passkey(self, id: str) -> MessageResponse:
-        """Remove one of the caller's passkeys: it signs in no more."""
+        """Delete one of the caller's passkeys."""
     def get_group_list(self, organization: int, **query: Unpack[GroupQuery]) -> list[Group]:
         """Every group there is for the caller."""
     def create_group(self, organization: int, body: GroupSpec) -> CreateResponse:
