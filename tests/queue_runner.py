@@ -13,7 +13,7 @@ from chalicelib.queues import Message, encode
 from chalicelib.settings import settings
 from infra.emulator import aws
 from infra.emulator.sqs import messages_of
-from infra.local.background.queues import Context, Source, queue_of, run
+from infra.local.background.queues import Context, EventSourceMapping, queue_of, run
 from tests.roles import RECORDER
 
 ROUNDS_WITHOUT_PROGRESS = 500
@@ -66,7 +66,7 @@ def run_once(url: str, handler: Any) -> int:
     messages = messages_of(queue).receive(queue, BATCH, VISIBILITY, 0.0, lambda: False)
     if messages:
         with RECORDER.acting(url.rpartition("-")[2].title()):
-            run(Source(queue_url=url, handler=handler), queue, messages)
+            run(EventSourceMapping(queue_url=url, handler=handler), queue, messages)
     return len(messages)
 
 

@@ -21,7 +21,7 @@ from chalicelib.resources.projects.schemas import ProjectSpec
 from chalicelib.resources.webhooks import delivery
 from chalicelib.settings import override
 from infra.emulator import aws
-from infra.local.background.queues import Pollers, Source
+from infra.local.background.queues import EventSourceMapping, Pollers
 from tests.resources.webhooks.receiver import running
 from tests.service import new_user
 
