@@ -75,8 +75,9 @@ export class Player extends EventTarget {
     const isImage = Boolean(media.media_files?.image?.length);
     this.fps = isImage ? 0 : (media.fps ?? 0);
     this.frames = isImage ? 1 : (media.num_frames ?? 0);
+    this.target = frame; // a seek meanwhile replaces it
     await this.#connect(this.ways);
-    await this.seek(frame);
+    await this.seek(this.target);
   }
 
   /** @param {number | null} height */

@@ -79,6 +79,7 @@ function Watch({ media, types, link }) {
   const player = useRef(/** @type {Player | null} */ (null));
   const [frame, setFrame] = useState(0);
   const [isPlaying, setPlaying] = useState(false);
+  const [isOpen, setOpen] = useState(false);
   const [failure, setFailure] = useState("");
   const isFile = !link.frames;
   const [first, last] = isFile ? [0, (media.num_frames ?? 1) - 1] : [link.frames.start, link.frames.stop - 1];
@@ -110,7 +111,10 @@ function Watch({ media, types, link }) {
     });
     player.current = made;
     made.addEventListener("frame", () => setFrame(made.frame));
-    made.addEventListener("state", () => setPlaying(made.isPlaying));
+    made.addEventListener("state", () => {
+      setPlaying(made.isPlaying);
+      setOpen(made.source !== null);
+    });
     made.addEventListener("error", (event) => setFailure(explain(/** @type {CustomEvent} */ (event).detail)));
     get(`Media/${media.id}`, { presigned: URL_SECONDS })
       .then((fresh) => made.open(fresh, within(link.view?.frame ?? 0)))
@@ -136,8 +140,8 @@ function Watch({ media, types, link }) {
   return html`${original && html`<div><${Button} small icon="download" onClick=${() => load().catch((reason) => setFailure(explain(reason)))}>${words.downloadOriginal}<//></div>`}${failure && html`<div class="note bad" role="alert">${failure}</div>`}<div class="shared-stage" style=${{ aspectRatio: ratio }}><canvas ref=${picture} /><canvas ref=${overlay} aria-hidden="true" /></div>
     ${
       (media.num_frames ?? 1) > 1 &&
-      html`<div class="row shared-transport"><${Button} icon="frame_previous" disabled=${count < 2} title=${words.back} onClick=${() => seek(frame - 1)} /><${Button} icon=${isPlaying ? "pause" : "play"} title=${isPlaying ? words.pause : words.play} onClick=${() => player.current?.toggle()} /><${Button} icon="frame_next" title=${words.on} onClick=${() => seek(frame + 1)} />
-      <input class="grow" type="range" min=${first} max=${last} value=${frame} aria-label=${words.position} onInput=${(/** @type {any} */ event) => seek(Number(event.currentTarget.value))} /><span class="number">${words.frame(frame, media.num_frames ?? 1)}</span></div>`
+      html`<div class="row shared-transport"><${Button} icon="frame_previous" disabled=${!isOpen || count < 2} title=${words.back} onClick=${() => seek(frame - 1)} /><${Button} icon=${isPlaying ? "pause" : "play"} disabled=${!isOpen} title=${isPlaying ? words.pause : words.play} onClick=${() => player.current?.toggle()} /><${Button} icon="frame_next" disabled=${!isOpen} title=${words.on} onClick=${() => seek(frame + 1)} />
+      <input class="grow" type="range" min=${first} max=${last} value=${frame} disabled=${!isOpen} aria-label=${words.position} onInput=${(/** @type {any} */ event) => seek(Number(event.currentTarget.value))} /><span class="number">${words.frame(frame, media.num_frames ?? 1)}</span></div>`
     }`;
 }
 
