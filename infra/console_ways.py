@@ -34,6 +34,7 @@ PLACES = {
     "views/applet.js": "Manage › Applets › Open",
     "views/comments.js": "Team › Comments",
     "views/crops.js": "Crops",
+    "views/device.js": "The page for the code of a device",
     "views/jobs.js": "Jobs",
     "views/manage.js": "Manage",
     "views/manage_files.js": "Manage › Files",
@@ -96,6 +97,7 @@ _ANEW = "It is deleted and made anew."
 _BY_JOBS = (
     "Jobs report themselves; the console cancels all jobs of a launch, and uploads ask for transcodes by an older path."
 )
+_DEVICES = "Programs call it; the person confirms their code on a page of the console."
 _LATER = "For programs; the console has no page for it yet."
 REASONS = {
     _SINGLE: (
@@ -140,6 +142,7 @@ REASONS = {
         *("Notify", "HealthCheck", "HealthCheckFull", "BackChannelLogout", "CreateUser", "ResetSecondFactor"),
         "DeleteOrganization",
     ),
+    _DEVICES: ("CreateDeviceAuthorization", "CreateDeviceToken"),
     _INVITED: ("CreateAffiliation", "UserExists", "UpdateInvitation", "AcceptInvitation"),
     _ANEW: ("UpdateFavorite", "UpdateShareLink"),
     _BY_JOBS: ("UpdateJob", "DeleteJob", "Transcode", "DeleteTranscodeList", "DeleteTranscode"),

@@ -43,6 +43,7 @@ LOOKUP = Limit("lookup", by_caller=600)
 """Lookups of users whom the caller does not know, and of ones that do not exist."""
 LINK_OPENING = Limit("opening of share links", by_caller=300)
 PASSKEY_CHALLENGE = Limit("sign-ins by passkey", by_caller=600)
+DEVICE_SIGN_IN = Limit("sign-ins by device", by_caller=60)
 KEPT_ANSWERS = Limit("Idempotency-Key", by_caller=50_000)
 """Requests whose answers are kept for a day: `http/idempotency.py`."""
 GUEST_READING = Limit("reading without an account", by_caller=3_000, seconds=300)

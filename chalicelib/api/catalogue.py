@@ -23,6 +23,7 @@ _MODULES = (
     "accounts.session_operations",
     "accounts.token_operations",
     "access_tokens.operations",
+    "access_tokens.device_operations",
     "second_factors.operations",
     "passkeys.operations",
     "permissions.group_operations",

@@ -15,6 +15,7 @@ export const VIEWS = [
   { pattern: "/shared/:token", load: () => import("./views/shared.js"), open: true, frameless: true },
   { pattern: "/public", load: () => import("./views/public.js"), open: true, frameless: true },
   { pattern: "/public/:id", load: () => import("./views/public.js"), open: true, frameless: true },
+  { pattern: "/device", load: () => import("./views/device.js") },
   { pattern: "/profile", load: () => import("./views/profile.js") },
   { pattern: "/organizations/:organization", load: () => import("./views/organization.js") },
   { pattern: "/projects/:project", load: () => import("./views/media.js"), tab: "media" },

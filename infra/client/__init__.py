@@ -8,7 +8,7 @@
 Installed with `pip install '.[client]'`; `.[cli]` adds the command `limn` (`cli/`). See docs/guides/programs.md.
 """
 
-from .client import AsyncClient, Client, connect, connect_async
+from .client import AsyncClient, Client, connect, connect_async, sign_in
 from .configuration import Profile
 from .display import show
 from .failures import Failure
@@ -26,4 +26,5 @@ __all__ = [
     "connect",
     "connect_async",
     "show",
+    "sign_in",
 ]

@@ -10,7 +10,9 @@ a client.
 
 from __future__ import annotations
 
+import time
 import weakref
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 COMMIT = "Limn-Commit"
+ProjectLevel = Literal["View Only", "Can Edit", "Can Transfer", "Can Execute", "Full Control"]
 BEHIND_PAUSE, BEHIND_ATTEMPTS = 0.1, 30
 """Seconds between attempts to read what this client wrote, and how many there are."""
 
@@ -174,6 +177,50 @@ def connect(profile: str | None = None, *, url: str | None = None, token: str | 
 def connect_async(profile: str | None = None, *, url: str | None = None, token: str | None = None) -> AsyncClient:
     """As `connect`, for programs with an event loop."""
     return AsyncClient(_profile(profile, url, token))
+
+
+def sign_in(
+    url: str,
+    name: str = "limn",
+    *,
+    show: Callable[[str], None] = print,
+    level: ProjectLevel = "Full Control",
+    operations: Sequence[str] = ("all",),
+    projects: Sequence[int] | None = None,
+) -> Client:
+    """A client with a new access token, which a person confirms in the console (RFC 8628).
+
+    Args:
+        url: the address of the service.
+        name: what the token is for, as the person is shown it.
+        show: is told where to confirm, and by which code.
+        level: the highest level that is asked for; the person may give less.
+        operations: groups of operations, `all`, or `read`.
+        projects: the projects that it shall reach; None for all of the person.
+
+    Raises:
+        Failure: the person denied it, or did not answer within ten minutes.
+    """
+    base = configuration.address(url)
+    asked: Any = {"name": name, "level": level, "operations": [*operations]}
+    if projects is not None:
+        asked["projects"] = [*projects]
+    with Client(Profile(base)) as device:
+        codes = device.create_device_authorization(asked)
+        show(f"Open {codes['verification_uri_complete']} and confirm the code {codes['user_code']}.")
+        pause, end = float(codes["interval"]), time.monotonic() + codes["expires_in"]
+        while time.monotonic() < end:
+            time.sleep(pause)
+            try:
+                made = device.create_device_token({"device_code": codes["device_code"]})
+            except Failure as failure:
+                reason = failure.members.get("code")
+                if reason not in ("authorization_pending", "slow_down") and failure.status != failures.NO_CONNECTION:
+                    raise
+                pause += 5 * (reason == "slow_down")
+            else:
+                return Client(Profile(base, made["access_token"]))
+    raise Failure("Nobody confirmed the code in time. Begin again.", failures.NOT_PERMITTED)
 
 
 def _profile(name: str | None, url: str | None, token: str | None) -> Profile:

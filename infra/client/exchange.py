@@ -94,7 +94,7 @@ def exchange(request: Request, how: Literal["safe", "keyed", "once"] = "safe") -
                 return answer
             wait = max(wait, _asked(answer))
             if answer.status_code not in BUSY or attempt == most or wait > LONGEST_WAIT:
-                raise failures.of_answer(answer.status_code, _message(answer))
+                raise _refusal(answer)
         elif attempt == most or not isinstance(answer, httpx.TransportError):
             raise Failure(f"No answer from {_host(request.url)}: {_reason(answer)}", failures.NO_CONNECTION) from answer
         yield wait
@@ -169,14 +169,16 @@ def _asked(answer: httpx.Response) -> float:
     return float(text) if text.isdigit() else 0.0
 
 
-def _message(answer: httpx.Response) -> str:
-    """The message of an error, with its details; of an answer that is not the service's, its status."""
+def _refusal(answer: httpx.Response) -> Failure:
+    """The failure of an error: its message with details, and its code (RFC 8628) if it has one."""
     try:
         document = msgspec.json.decode(answer.content)
-        message, details = str(document["message"]), document.get("details")
-    except (msgspec.DecodeError, KeyError, TypeError, AttributeError):
-        return f"{answer.status_code} {answer.reason_phrase}"
-    return f"{message} {details}" if details and details != message else message
+        message, details, code = str(document["message"]), document.get("details"), document.get("error")
+    except (msgspec.DecodeError, KeyError, TypeError, AttributeError):  # not an answer of the service
+        return failures.of_answer(answer.status_code, f"{answer.status_code} {answer.reason_phrase}")
+    if details and details != message:
+        message = f"{message} {details}"
+    return failures.of_answer(answer.status_code, message, **({"code": code} if code else {}))
 
 
 def _host(url: str) -> str:

@@ -51,8 +51,8 @@ class Failure(Exception):
         self.message, self.status, self.members = message, status, members
 
 
-def of_answer(status: int, message: str) -> Failure:
-    """The failure for an HTTP status above 399."""
+def of_answer(status: int, message: str, **members: Any) -> Failure:
+    """The failure for an HTTP status above 399, with further members."""
     code = SERVICE_ERROR
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         code = NOT_PERMITTED
@@ -60,4 +60,4 @@ def of_answer(status: int, message: str) -> Failure:
         code = NOT_FOUND
     elif HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR:
         code = REFUSED
-    return Failure(message, code, http_status=status)
+    return Failure(message, code, http_status=status, **members)

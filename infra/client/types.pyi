@@ -669,6 +669,42 @@ class DepthRow(TypedDict):
     depth: float
     seconds: float
     media: int
+class DeviceAnswer(TypedDict, total=False):
+    name: str | None
+    projects: list[int] | None
+    level: Literal["Can Edit", "Can Execute", "Can Transfer", "Full Control", "View Only"] | None
+    operations: list[str] | None
+    networks: list[str] | None
+    expires_datetime: str | None
+    user_code: Required[str]
+    decision: Required[Literal["approve", "deny"]]
+class DeviceCodes(TypedDict):
+    device_code: str
+    user_code: str
+    verification_uri: str
+    verification_uri_complete: str
+    expires_in: int
+    interval: int
+class DeviceSignIn(TypedDict, total=False):
+    name: Required[str]
+    projects: list[int] | None
+    level: Literal["Can Edit", "Can Execute", "Can Transfer", "Full Control", "View Only"]
+    operations: list[str]
+    network_address: Required[str]
+    created_datetime: Required[str]
+    expires_datetime: Required[str]
+class DeviceSignInSpec(TypedDict, total=False):
+    name: Required[str]
+    projects: list[int] | None
+    level: Literal["Can Edit", "Can Execute", "Can Transfer", "Full Control", "View Only"]
+    operations: list[str]
+class DeviceToken(TypedDict, total=False):
+    access_token: Required[str]
+    token_type: Literal["Token"]
+    expires_in: Required[int]
+    id: Required[int]
+class DeviceTokenSpec(TypedDict):
+    device_code: str
 class Difference(TypedDict):
     added: int
     changed: int
@@ -3100,6 +3136,8 @@ class DepthQuery(TypedDict, total=False):
     time: str
     width: float
     longest: float
+class DeviceCodeQuery(TypedDict):
+    user_code: str
 class DownloadInfoQuery(TypedDict, total=False):
     expiration: int
 class EventQuery(TypedDict, total=False):

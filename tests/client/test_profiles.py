@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
 import stat
+import time
+from types import SimpleNamespace
 
+import pytest
+
+from chalicelib.resources.access_tokens import devices
+from infra.client import client as connect
 from infra.client import failures
 
 
@@ -76,3 +84,59 @@ def test_the_exit_status_says_what_went_wrong(limn, signed_in, monkeypatch):
     monkeypatch.setenv("LIMN_TOKEN", "x")
     monkeypatch.setattr("infra.client.exchange.ATTEMPTS", 1)
     assert limn("jobs", "list", "-p", 1).status == failures.NO_CONNECTION
+
+
+@pytest.fixture
+def person(monkeypatch, api):
+    """Answers what a device asks, in the second pause between its requests, with the decision given."""
+    found = SimpleNamespace(decision=None, told="", pauses=0)
+    sleep = time.sleep
+
+    def answer(pause):
+        if pause != devices.INTERVAL_SECONDS:  # of another thread
+            sleep(pause)
+            return
+        found.pauses += 1
+        if found.pauses == 2:
+            [code] = re.findall(r"[A-Z]{4}-[A-Z]{4}(?=\.$)", found.told)
+            body = {"user_code": code, "decision": found.decision, "level": "View Only"}
+            assert api.patch("DeviceAuthorization", body).status == 200
+
+    found.read = lambda text: setattr(found, "told", text)
+    monkeypatch.setattr("time.sleep", answer)
+    monkeypatch.setattr("infra.client.cli.output.Output.tell", lambda _self, text: found.read(text))
+    return found
+
+
+def test_a_device_is_confirmed_in_the_console(limn, service, api, project, config, person):
+    person.decision = "approve"
+    ran = limn("login", service, "--device")
+    assert ran.status == 0, ran.err
+    assert api.user.username in ran.out
+    assert person.pauses == 2
+    assert "/#/device?code=" in person.told
+    assert '"limn_' in config.read_text()
+    assert limn("--json", "query", "media", "-p", project).status == 0
+    [token] = api.get("AccessTokens").json
+    assert (token["name"].startswith("limn on "), token["level"]) == (True, "View Only")
+
+
+def test_a_denied_device_stores_nothing(limn, service, config, person):
+    person.decision = "deny"
+    ran = limn("--json", "login", service, "--device")
+    assert (ran.status, json.loads(ran.err)["code"]) == (failures.REFUSED, "access_denied")
+    assert not config.exists()
+
+
+def test_a_program_signs_in_by_device(service, api, project, person):
+    person.decision = "approve"
+    with connect.sign_in(service, "notebook", show=person.read, level="Can Edit", projects=[project]) as client:
+        assert client.get_project(project)["id"] == project
+    [token] = api.get("AccessTokens").json
+    assert (token["name"], token["projects"]) == ("notebook", [project])
+
+
+def test_a_code_that_nobody_confirms_ends(service, person, monkeypatch):
+    monkeypatch.setattr(devices, "SECONDS", 0)
+    with pytest.raises(failures.Failure, match="Nobody confirmed"):
+        connect.sign_in(service, show=person.read)

@@ -45,6 +45,7 @@ def accounts(api: Api) -> None:
     api.get("SecondFactor")
     api.delete("SecondFactor", {"code": codes[0]})
     passkeys(api, "Battery-staple-8")
+    devices(api)
     api.delete("Token", id=tokens[0]["id"])
     api.token = token
     api.delete(f"SecondFactor/{number}")
@@ -71,6 +72,17 @@ def passkeys(api: Api, password: str) -> None:
     api.headers, api.token = {}, token
     api.patch(f"Passkey/{number}", {"name": "old phone"})
     api.delete(f"Passkey/{number}")
+
+
+def devices(api: Api) -> None:
+    token, api.token = api.token, ""
+    codes = api.post("DeviceAuthorizations", {"name": "limn on lab-3", "level": "Can Edit"}).json
+    api.token = token
+    api.get("DeviceAuthorization", user_code=codes["user_code"])
+    api.patch("DeviceAuthorization", {"user_code": codes["user_code"], "decision": "approve"})
+    api.token = ""
+    api.post("DeviceToken", {"device_code": codes["device_code"]})
+    api.token = token
 
 
 def people(api: Api, organization: int, project: int) -> None:

@@ -25,11 +25,14 @@ LONGEST_TEXT = 160
 """Characters of a text that an example shows."""
 HIDDEN = {"token", "upload_id", "lookup", "hash", "previous", "credential", "salt"}
 HIDDEN |= {"challenge", "client_data", "authenticator_data", "signature", "attestation"}
+HIDDEN |= {"user_code", "access_token"}
 _HASH = re.compile("[0-9a-f]{64}")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
 _URL = re.compile(r"https?://[\w.:-]+(?P<path>/[^\s\"?]*)(?P<query>\?[^\s\"]*)?")
-_RANDOM = re.compile(r"(?<=grace)[0-9a-f]{6}|_[A-Za-z0-9]{10,16}(?=\.\w)|(?<=user)\d+-\d+-\d+|(?<=user)\d+\.\d+(?=@)")
+_RANDOM = re.compile(
+    r"(?<=grace)[0-9a-f]{6}|_[A-Za-z0-9]{10,16}(?=\.\w)|(?<=user)\d+-\d+-\d+|(?<=user)\d+\.\d+(?=@)|(?<=code=)[A-Z]{4}-[A-Z]{4}"
+)
 """Parts of names that differ from run to run."""
 _ROUTES = {
     re.compile("^" + re.sub(r"{\w+}", "[^/]+", route) + "$"): operations for route, operations in routes().items()

@@ -125,6 +125,22 @@ GUARDS: dict[str, Guard] = {
         "tests/resources/accounts/test_passkeys.py",
         "test_hostile_sign_ins_are_refused",
     ),
+    "one answer to a device": Guard(
+        "a second answer to a device that somebody has answered",
+        "chalicelib/storage/dynamodb/progress/device_codes.py",
+        "RecordRow.n == _WAITS)",
+        "RecordRow.pk.exists())",
+        "tests/resources/access_tokens/test_devices.py",
+        "test_a_denied_device_gets_nothing_and_an_answer_counts_once",
+    ),
+    "trials of codes of devices": Guard(
+        "codes of devices that are guessed without end",
+        "chalicelib/resources/access_tokens/devices.py",
+        "    rate_limits.check(rate_limits.TOKEN_TRIAL, caller)\n",
+        "",
+        "tests/resources/access_tokens/test_devices.py",
+        "test_codes_are_not_guessed_and_devices_do_not_flood",
+    ),
     "counter of passkeys": Guard(
         "copies of a passkey whose counter goes back",
         "chalicelib/access/identities/passkeys.py",

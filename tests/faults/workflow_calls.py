@@ -73,6 +73,11 @@ def overrides(world):  # one line per operation
         "CreatePasskey": {"body": things["new_passkey"]},
         "UpdatePasskey": {"variables": {"id": things["passkey"]}, "body": {"name": "old phone"}},
         "DeletePasskey": {"variables": {"id": things["passkey"]}},
+        "CreateDeviceAuthorization": named,
+        "UpdateDeviceAuthorization": {
+            "body": {"user_code": things["waiting_device"]["user_code"], "decision": "approve"}
+        },
+        "CreateDeviceToken": {"body": {"device_code": things["approved_device"]}},
         "DeleteToken": {"query": {"id": things["second_token"]}},
         "CreatePasswordReset": {"body": {"email": world.owner.user.email}},
         "UpdateOrganization": named,

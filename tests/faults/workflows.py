@@ -197,6 +197,9 @@ def _build_more(world):
     first, second = (owner.post("PasskeyRegistration", {"password": PASSWORD}).json for _ in range(2))
     things["passkey"] = owner.made("Passkeys", Authenticator().make(first))
     things["new_passkey"] = Authenticator().make(second)
+    things["waiting_device"], approved = (owner.post("DeviceAuthorizations", {"name": "d"}).json for _ in range(2))
+    things["approved_device"] = approved["device_code"]
+    owner.patch("DeviceAuthorization", {"user_code": approved["user_code"], "decision": "approve"})
     things["empty_organization"] = owner.made("Organizations", {"name": "empty"})
     for kind, spec in (("bucket", BUCKET), ("jobcluster", CLUSTER)):
         things[kind] = owner.made(f"{'Buckets' if kind == 'bucket' else 'JobClusters'}/{organization}", spec)

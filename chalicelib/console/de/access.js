@@ -63,6 +63,17 @@ export const access = {
   projectsHint: "Leer: alle Ihre Projekte.",
   lastUse: "Zuletzt benutzt",
   tokenGone: "Skripte, die es benutzen, funktionieren sofort nicht mehr.",
+  device: "Ein Gerät anmelden",
+  deviceLead:
+    "Ein Programm auf einem anderen Rechner zeigt einen Code. Geben Sie ihn nur ein, wenn Sie das Programm selbst gestartet haben.",
+  deviceCode: "Code",
+  deviceAsks: (/** @type {string} */ name) => `${name} möchte in Ihrem Namen handeln`,
+  deviceFrom: (/** @type {string} */ address, /** @type {string} */ when) => `Die Anfrage kam von ${address}, ${when}.`,
+  deviceEnds: (/** @type {number} */ days) => `Es erhält ein Zugriffstoken, das spätestens nach ${days} Tagen endet.`,
+  approve: "Anmelden",
+  deny: "Ablehnen",
+  goOn: "Weiter",
+  deviceDone: { approve: "Das Gerät ist angemeldet. Gehen Sie zu ihm zurück.", deny: "Das Gerät erhält nichts." },
   secondFactor: "Zweiter Faktor",
   factorLead:
     "Die Anmeldung mit Passwort fragt auch nach einem Code einer Authenticator-App auf Ihrem Telefon oder einem Passkey.",

@@ -59,6 +59,17 @@ export const access = {
   projectsHint: "Vacío: todos los suyos.",
   lastUse: "Último uso",
   tokenGone: "Los scripts que lo usan dejan de funcionar enseguida.",
+  device: "Conectar un dispositivo",
+  deviceLead: "Un programa en otra máquina muestra un código. Escríbalo solo si usted mismo inició ese programa.",
+  deviceCode: "Código",
+  deviceAsks: (/** @type {string} */ name) => `${name} pide actuar en su nombre`,
+  deviceFrom: (/** @type {string} */ address, /** @type {string} */ when) =>
+    `La solicitud llegó desde ${address}, ${when}.`,
+  deviceEnds: (/** @type {number} */ days) => `Recibe un token de acceso, que caduca a los ${days} días como máximo.`,
+  approve: "Conectar",
+  deny: "Rechazar",
+  goOn: "Continuar",
+  deviceDone: { approve: "El dispositivo está conectado. Vuelva a él.", deny: "El dispositivo no recibe nada." },
   secondFactor: "Segundo factor",
   factorLead:
     "El inicio de sesión con contraseña pide también un código de una app de autenticación de su teléfono, o una llave de acceso.",

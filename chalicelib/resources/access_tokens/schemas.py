@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
@@ -76,6 +76,75 @@ class AccessToken(Resource, kw_only=True):
     used_on: Annotated[str | None, Meta(description="The day on which it was last used, `2026-11-21`, in UTC.")] = None
     credential: str = ""
     """The key of its credential."""
+
+
+class DeviceSignInSpec(Resource, kw_only=True):
+    """The body with which a device asks for a token: what the person who confirms it is shown."""
+
+    name: TokenName
+    projects: Projects | None = None
+    level: HighestLevel = "Full Control"
+    operations: Groups = field(default_factory=lambda: [ALL])
+
+
+class DeviceSignIn(DeviceSignInSpec, kw_only=True):
+    """A device that asks for a token, as the person is shown it who confirms it."""
+
+    network_address: Annotated[str, Meta(description="Where the device asked from.")]
+    created_datetime: Timestamp
+    expires_datetime: Annotated[Timestamp, Meta(description="Until when it can be confirmed.")]
+
+
+UserCode = Annotated[
+    str,
+    Meta(
+        min_length=8,
+        max_length=20,
+        description="The code that the device shows, `WDJB-MJHT`; hyphens, spaces and lower case count the same.",
+    ),
+]
+DeviceCode = Annotated[
+    str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)", description="The secret with which the device asks for its token.")
+]
+
+
+class DeviceCodes(Resource, kw_only=True):
+    """The two codes of a sign-in by device (RFC 8628): one that the device keeps, one that it shows."""
+
+    device_code: DeviceCode
+    user_code: UserCode
+    verification_uri: Annotated[str, Meta(description="The page of the console that asks for the code.")]
+    verification_uri_complete: Annotated[str, Meta(description="The same page with the code filled in.")]
+    expires_in: Annotated[int, Meta(description="Seconds for which both codes count.")]
+    interval: Annotated[int, Meta(description="Seconds to wait between requests for the token.")]
+
+
+class DeviceCodeQuery(Resource, kw_only=True):
+    """Which device."""
+
+    user_code: UserCode
+
+
+class DeviceAnswer(AccessTokenUpdate, kw_only=True):
+    """What the person says; limits that are not given are those that the device asked for."""
+
+    user_code: UserCode
+    decision: Annotated[Literal["approve", "deny"], Meta(description="Whether the device gets a token.")]
+
+
+class DeviceTokenSpec(Resource, kw_only=True):
+    """Which device asks for its token."""
+
+    device_code: DeviceCode
+
+
+class DeviceToken(Resource, kw_only=True):
+    """The access token of a device, which is never shown again."""
+
+    access_token: Annotated[str, Meta(description="For the Authorization header: `Token limn_…`.")]
+    token_type: Literal["Token"] = "Token"  # noqa: S105 the scheme of the header
+    expires_in: Annotated[int, Meta(description="Seconds until it ends.")]
+    id: Annotated[int, Meta(description="Its id in the list of access tokens.")]
 
 
 class AccessTokenCreated(Resource, kw_only=True):

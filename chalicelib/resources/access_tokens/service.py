@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -42,22 +42,42 @@ def create(caller: Caller, spec: AccessTokenSpec, groups: Collection[str]) -> tu
     Raises:
         BadInput: a member breaks a rule, or there are too many.
     """
-    token = new_token("access", caller.id)
+    return store(plan(caller, spec, groups), caller.username)
+
+
+def plan(caller: Caller, spec: AccessTokenSpec, groups: Collection[str]) -> AccessToken:
+    """Check what `create` takes; the access token, which is not stored and has no secret yet."""
     made = AccessToken(
         id=ids.reserve(ACCESS_TOKEN.name)[0],
         user=caller.id,
         name=spec.name,
         created_datetime=now(),
         expires_datetime="",
-        credential=key_of(token),
     )
     members = _check(caller, made, spec, groups)
     if "expires_datetime" not in members:
         days = min(DEFAULT_DAYS, _most_days(caller, members.get("projects")))
         members["expires_datetime"] = timestamp(clock.utc_now() + timedelta(days=days))
-    made = msgspec.structs.replace(made, **members)
+    return msgspec.structs.replace(made, **members)
+
+
+def store(
+    planned: AccessToken, username: str, also: Callable[[Transaction], None] = lambda _: None
+) -> tuple[AccessToken, str]:
+    """Store what `plan` made, in one transaction with what `also` adds; the access token, and its secret.
+
+    Raises:
+        BadInput: the user has as many as are allowed.
+    """
+    token = new_token("access", planned.user)
+    made = msgspec.structs.replace(planned, credential=key_of(token))
     concern(target=f"access token {made.id}")
-    records.create(ACCESS_TOKEN, made, also=lambda change: _put(change, caller, made, None))
+
+    def add(change: Transaction) -> None:
+        _put(change, username, made, None)
+        also(change)
+
+    records.create(ACCESS_TOKEN, made, also=add)
     return made, token
 
 
@@ -72,7 +92,7 @@ def change(caller: Caller, token: AccessToken, body: AccessTokenUpdate, groups: 
         ACCESS_TOKEN,
         token.id,
         lambda current: msgspec.structs.replace(current, **members),
-        also=lambda change, _before, after: _put(change, caller, after, used),
+        also=lambda change, _before, after: _put(change, caller.username, after, used),
     )
 
 
@@ -93,12 +113,12 @@ def with_use(tokens: Sequence[AccessToken]) -> list[AccessToken]:
     ]
 
 
-def _put(change: Transaction, caller: Caller, token: AccessToken, used: str | None) -> None:
+def _put(change: Transaction, username: str, token: AccessToken, used: str | None) -> None:
     credential = Credential(
         id=token.credential,
         kind="access",
         user=token.user,
-        username=caller.username,
+        username=username,
         holder=token.id,
         projects=token.projects,
         level=LEVEL_OF[token.level],

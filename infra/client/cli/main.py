@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import json
+import platform
 import sys
 from dataclasses import asdict, replace
 from importlib import metadata
@@ -14,7 +15,7 @@ import typer
 
 from .. import configuration, failures, uploads
 from ..annotator import command as annotator_command
-from ..client import Client
+from ..client import Client, sign_in
 from ..configuration import Profile
 from ..failures import Failure
 from . import agent_commands, audit_commands, dataset_commands, man_command, migrate_command, mirror_command, queries
@@ -82,14 +83,15 @@ def login(
     username: Annotated[str | None, typer.Option(help="Sign in with a password, which is asked for.")] = None,
     name: Annotated[str, typer.Option("--name", help="Name of the profile.")] = "default",
     project: Annotated[int | None, typer.Option(min=1, help="Project of commands that name none.")] = None,
+    device: Annotated[bool, typer.Option("--device", help="Confirm a code in the console, on any machine.")] = False,
 ) -> None:
     """Store a token in a profile. It is read from a prompt, or from standard input; never from the command line."""
-    session: Session = context.obj
-    base = configuration.address(url)
-    if username is not None:
-        token = Client(Profile(base)).create_obtain_auth_token(
-            {"username": username, "password": _secret("Password: ")}
-        )["token"]
+    session, base = context.obj, configuration.address(url)
+    if device:
+        token = sign_in(base, f"limn on {platform.node()}"[:100], show=session.output.tell).profile.token
+    elif username is not None:
+        secret = _secret("Password: ")
+        token = Client(Profile(base)).create_obtain_auth_token({"username": username, "password": secret})["token"]
     else:
         token = _secret("Token: ")
     if not token.isascii() or not token.isprintable() or not token or " " in token:

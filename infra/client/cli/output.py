@@ -51,6 +51,10 @@ class Output:
         if not self.as_json:
             self._errors.print(text, markup=False)
 
+    def tell(self, text: str) -> None:
+        """What a person must do now, on standard error; with `--json` too."""
+        self._errors.print(text, markup=False, soft_wrap=True)
+
     def failure(self, failure: Failure) -> None:
         """Why the command ends, on standard error."""
         if self.as_json:

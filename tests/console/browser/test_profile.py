@@ -49,6 +49,42 @@ def test_a_token_is_made_and_revoked_and_the_password_changed(new_page, stack):
     assert requests.post(f"{stack.url}/rest/Token", json=body, timeout=60).status_code == 201
 
 
+def test_a_device_is_signed_in_by_its_code(new_page, stack):
+    _, token = stack.user(f"device-{uuid.uuid4().hex[:8]}")
+    asked = {"name": "limn on <b>lab-3</b>", "level": "Full Control", "operations": ["Media", "Uploads"]}
+
+    def begin():
+        return requests.post(f"{stack.url}/rest/DeviceAuthorizations", json=asked, timeout=60).json()
+
+    def ask(codes):
+        return requests.post(f"{stack.url}/rest/DeviceToken", json={"device_code": codes["device_code"]}, timeout=60)
+
+    page = new_page(token, allow=("404",))
+    codes = begin()
+    show(page, "/#/device")
+    page.get_by_label("Code").fill("BBBB-BBBB")
+    page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_role("alert")).to_contain_text("no device waits")
+    page.get_by_label("Code").fill(codes["user_code"].lower())
+    page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_role("heading", name="limn on <b>lab-3</b> asks to act in your name")).to_be_visible()
+    expect(page.get_by_label("Operations")).to_have_value("")
+    page.get_by_label("Level").select_option("View Only")
+    page.get_by_role("button", name="Sign it in").click()
+    expect(page.locator(".note.good")).to_contain_text("The device is signed in.")
+    who = {"Authorization": f"Token {ask(codes).json()['access_token']}"}
+    assert requests.get(f"{stack.url}/rest/User/GetCurrent", headers=who, timeout=60).status_code == 403
+    mine = {"Authorization": f"Token {token}"}
+    [made] = requests.get(f"{stack.url}/rest/AccessTokens", headers=mine, timeout=60).json()
+    assert (made["level"], made["operations"]) == ("View Only", ["Media", "Uploads"])
+
+    codes = begin()
+    show(page, f"/#/device?code={codes['user_code']}")
+    page.get_by_role("button", name="Refuse").click()
+    expect(page.locator(".note.good")).to_contain_text("The device gets nothing.")
+    assert ask(codes).json()["error"] == "access_denied"
+
+
 def test_a_second_factor_is_set_up_and_asked_for_at_the_next_sign_in(new_page, stack):
     name = f"factor-{uuid.uuid4().hex[:8]}"
     _, token = stack.user(name)

@@ -47,7 +47,13 @@ PROJECT = (
     ),
     *("/manage/webhooks", "/manage/sources", "/manage/shares", "/manage/history?user=all", "/applets/{applet}"),
 )
-ALL = ("/#/", "/#/profile", "/#/organizations/{organization}", *(f"/#/projects/{{project}}{each}" for each in PROJECT))
+ALL = (
+    "/#/",
+    "/#/profile",
+    "/#/device",
+    "/#/organizations/{organization}",
+    *(f"/#/projects/{{project}}{each}" for each in PROJECT),
+)
 """Addresses of a member, with the names of what they show."""
 OPEN = ("/#/sign-in", "/#/shared/4be1", "/#/public", "/#/public/1")
 """Addresses of pages that need no account."""
