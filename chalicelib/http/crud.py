@@ -113,7 +113,7 @@ class RecordResource:
         def attempt() -> None:
             guard = steps.guard(call.project) if self.needs_guard(call.body) else None
 
-            def edited(current: Any) -> Any:
+            def edit(current: Any) -> Any:
                 """What the change makes of the record as it is now, not as it was when the request was admitted."""
                 change = self.check_change(replace(call, target=current), given(call.body))
                 if not change:
@@ -126,7 +126,7 @@ class RecordResource:
                 if self.event_of:
                     transaction.note(after.project, call.caller.id, self.event_of(before, after))
 
-            records.edit(self.kind, number, edited, user=call.caller.id, taken=taken, also=also)
+            records.edit(self.kind, number, edit, user=call.caller.id, taken=taken, also=also)
 
         if self.needs_guard(call.body):
             steps.retry_on_conflict(attempt)

@@ -104,7 +104,7 @@ def change(project: Project, caller: Caller, level: Level, algorithm: Algorithm,
         _free(body.name)
     members = {name: getattr(body, name, value) for name, value in members.items()}
 
-    def edited(current: Algorithm) -> Algorithm:
+    def edit(current: Algorithm) -> Algorithm:
         after = hosted_templates_service.change_use(current, members)
         if after.sealed != current.sealed or any(getattr(after, name) != getattr(current, name) for name in _RUNS):
             # a deleted cluster or template that is kept counts as none; one that is named has to exist
@@ -113,7 +113,7 @@ def change(project: Project, caller: Caller, level: Level, algorithm: Algorithm,
             after.approver, after.digest = caller.id, digest_now(project, after)
         return after
 
-    records.edit(ALGORITHM, algorithm.id, edited, taken=name_taken(body.name or ""))
+    records.edit(ALGORITHM, algorithm.id, edit, taken=name_taken(body.name or ""))
 
 
 def remove(project: Project, algorithm: Algorithm) -> None:

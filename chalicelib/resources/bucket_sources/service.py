@@ -116,11 +116,11 @@ def begin(number: int, **members: Any) -> None:
     """
     run, moment = uuid.uuid4().hex, now()
 
-    def edited(current: BucketSource) -> BucketSource:
+    def edit(current: BucketSource) -> BucketSource:
         begun = {**members, "run": run, "status": "listing", "message": "", "progress_datetime": moment}
         return msgspec.structs.replace(current, **begun)
 
-    records.edit(BUCKET_SOURCE, number, edited)
+    records.edit(BUCKET_SOURCE, number, edit)
     send(settings().source_queue_url, ListObjects(source=number, run=run, began=moment))
 
 
@@ -180,12 +180,12 @@ def hears(source: BucketSource, name: str) -> bool:
 def finish(number: int, run: str, **members: Any) -> None:
     """Store the result of a listing, unless another one has begun."""
 
-    def edited(current: BucketSource) -> BucketSource | None:
+    def edit(current: BucketSource) -> BucketSource | None:
         if current.run != run or current.status != "listing":
             return None
         return msgspec.structs.replace(current, progress_datetime=now(), **members)
 
     try:
-        records.edit(BUCKET_SOURCE, number, edited)
+        records.edit(BUCKET_SOURCE, number, edit)
     except NotFound:
         return

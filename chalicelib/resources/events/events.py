@@ -145,7 +145,7 @@ class Event:
         """Whether it is of one of some kinds or types; an empty set means all."""
         return not kinds or self.name in kinds or self.name.partition(".")[0] in kinds
 
-    def narrowed_to(self, seen: Callable[[Any], bool]) -> Event | None:
+    def narrow_to(self, seen: Callable[[Any], bool]) -> Event | None:
         """The event with those ids alone that a reader may see; None for none."""
         if all(map(seen, self.ids)):
             return self

@@ -233,8 +233,8 @@ def _seen(project: int, event: Event, seen: dict[Kind, set[int]], scope: Scope) 
     if event.changes is None:
         return event if level_of(scope.in_project(project).whole) >= scope.needed or event.media else None
     if event.kind in set(Kind):
-        return event.narrowed_to(seen[Kind(event.kind)].__contains__)
-    return event.narrowed_to(lambda number: sees_definition(project, event.kind, number, scope))
+        return event.narrow_to(seen[Kind(event.kind)].__contains__)
+    return event.narrow_to(lambda number: sees_definition(project, event.kind, number, scope))
 
 
 def sees_definition(project: int, kind: str, number: int, scope: Scope) -> bool:

@@ -137,11 +137,11 @@ def _begin_upload(export: StoredExport, key: ObjectKey) -> StoredExport | None:
         return export
     upload = objects.begin(key)
 
-    def edited(current: StoredExport) -> StoredExport | None:
+    def edit(current: StoredExport) -> StoredExport | None:
         return None if current.upload else msgspec.structs.replace(current, upload=upload)
 
     try:
-        begun: StoredExport = records.edit(EXPORT, export.uid, edited)
+        begun: StoredExport = records.edit(EXPORT, export.uid, edit)
     except NotFound:
         objects.abort(key, upload)
         return None

@@ -119,13 +119,13 @@ def _make_plan(work: Any, what: What) -> Any:
     objects.write(places.parts_key(work), b"".join(lines))
     objects.write(places.plan_key(work), _encode(Prepared(header=header, offsets=offsets)), "application/json")
 
-    def edited(current: Any) -> Any:
+    def edit(current: Any) -> Any:
         if current.parts or current.is_finished:
             return None
         return msgspec.structs.replace(current, status="running", parts=len(lines))
 
     try:
-        return records.edit(KINDS[what], work.uid, edited)
+        return records.edit(KINDS[what], work.uid, edit)
     except NotFound:
         clean_up(work, whole=True)
         return None
@@ -317,13 +317,13 @@ def finish(work: Work, what: What, size: int) -> None:
     """Mark the work as done, and remove what only its steps need."""
     totals = frozen.numbers_of(results(work))
 
-    def edited(current: Any) -> Any:
+    def edit(current: Any) -> Any:
         if current.is_finished:
             return None
         return msgspec.structs.replace(current, status="succeeded", size=size, **totals)
 
     with contextlib.suppress(NotFound):  # cancelled during the last step
-        records.edit(KINDS[what], work.uid, edited, also=note_end)
+        records.edit(KINDS[what], work.uid, edit, also=note_end)
     clean_up(work, whole=records.maybe(KINDS[what], work.uid) is None)
 
 
@@ -346,11 +346,11 @@ def fail(uid: str, what: What, reason: Exception) -> None:
         return
     message = reason_of(reason)
 
-    def edited(current: Any) -> Any:
+    def edit(current: Any) -> Any:
         return None if current.is_finished else msgspec.structs.replace(current, status="failed", message=message)
 
     with contextlib.suppress(NotFound):
-        work = records.edit(KINDS[what], uid, edited, also=note_end)
+        work = records.edit(KINDS[what], uid, edit, also=note_end)
     if work.status != "succeeded":
         clean_up(work, whole=True, is_kept=True)
 

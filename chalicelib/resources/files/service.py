@@ -76,14 +76,14 @@ def update(writer: Writer, number: int, body: FileUpdate) -> File:
     plain["created_by"] = user
     plain = {name: value for name, value in plain.items() if value is not None}
 
-    def edited(current: File) -> File:
+    def edit(current: File) -> File:
         if body.path == "" and current.path:
             raise BadInput("path: a File keeps its object until another one takes its place. Leave path out.")
         change = plain | _attributes(current, body)
         return msgspec.structs.replace(current, **change, **writer.authorship())
 
     after: File = object_cleanup.edit(
-        FILE, number, edited, user=writer.user, describe=lambda before, after: [changed(FILE, before, after)]
+        FILE, number, edit, user=writer.user, describe=lambda before, after: [changed(FILE, before, after)]
     )
     return after
 

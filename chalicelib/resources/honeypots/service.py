@@ -99,15 +99,15 @@ def _add(score: HoneypotScore, result: HoneypotResult, spec: HoneypotSpec) -> Ho
     return after
 
 
-def _edit(found: HoneypotSet, user: int, edited: Callable[[HoneypotScore], HoneypotScore]) -> HoneypotScore:
+def _edit(found: HoneypotSet, user: int, edit: Callable[[HoneypotScore], HoneypotScore]) -> HoneypotScore:
     uid = str(uuid.uuid5(uuid.UUID(found.uid), str(user)))
     if records.maybe(HONEYPOT_SCORE, uid) is None:
         made = HoneypotScore(uid=uid, id=uid, project=found.project, set=found.uid, name=found.name, user=user)
         try:
-            return records.create(HONEYPOT_SCORE, edited(made))
+            return records.create(HONEYPOT_SCORE, edit(made))
         except Conflict:
             pass  # another result came first
-    return records.edit(HONEYPOT_SCORE, uid, edited)
+    return records.edit(HONEYPOT_SCORE, uid, edit)
 
 
 def _follow_suspension(score: HoneypotScore) -> None:
@@ -131,10 +131,10 @@ def _return_tasks(score: HoneypotScore) -> None:
 def suspend(score: HoneypotScore) -> HoneypotScore:
     """Give a person no more tasks of a set, and return those that the person holds."""
 
-    def edited(found: HoneypotScore) -> HoneypotScore:
+    def edit(found: HoneypotScore) -> HoneypotScore:
         return msgspec.structs.replace(found, suspended_datetime=found.suspended_datetime or now(), is_told=True)
 
-    after = records.edit(HONEYPOT_SCORE, score.uid, edited)
+    after = records.edit(HONEYPOT_SCORE, score.uid, edit)
     _return_tasks(after)
     return after
 
@@ -142,14 +142,14 @@ def suspend(score: HoneypotScore) -> HoneypotScore:
 def reinstate(score: HoneypotScore) -> HoneypotScore:
     """End a suspension: the person gets tasks of the set again, and the score starts anew."""
 
-    def edited(found: HoneypotScore) -> HoneypotScore | None:
+    def edit(found: HoneypotScore) -> HoneypotScore | None:
         if found.suspended_datetime is None:
             return None
         return msgspec.structs.replace(
             found, suspended_datetime=None, reinstated_datetime=now(), results=[], score=None, is_told=False
         )
 
-    return records.edit(HONEYPOT_SCORE, score.uid, edited)
+    return records.edit(HONEYPOT_SCORE, score.uid, edit)
 
 
 def list_scores(project: int, query: HoneypotScoreQuery) -> list[HoneypotScore]:

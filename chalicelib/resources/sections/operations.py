@@ -84,7 +84,7 @@ class SectionResource(RecordResource):
             check_saved_search(changed, records.definitions(call.project))
         types = records.get(PROJECT_RECORD, call.project).attribute_types if attributes else ()
 
-        def edited(current: Section) -> Section:
+        def edit(current: Section) -> Section:
             more: dict[str, Any] = {}
             if media:
                 more["media"] = sections_service.merge_media(current.media, media)
@@ -92,7 +92,7 @@ class SectionResource(RecordResource):
                 more["attributes"] = merge(types, current.attributes, attributes, None, None)
             return msgspec.structs.replace(current, **change, **more)
 
-        records.edit(SECTION, call.target.id, edited, user=call.caller.id, taken=sections_bulk.path_taken())
+        records.edit(SECTION, call.target.id, edit, user=call.caller.id, taken=sections_bulk.path_taken())
         return MessageResponse(message=f"Section {call.target.id} updated successfully!")
 
 

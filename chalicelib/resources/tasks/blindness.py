@@ -53,11 +53,11 @@ def hide_derived(project: int, version: int, sources: Collection[int]) -> None:
 
 
 def _hide_everywhere(found: HiddenLayers, version: int, sources: Collection[int]) -> None:
-    def edited(now: HiddenLayers) -> HiddenLayers:
+    def edit(now: HiddenLayers) -> HiddenLayers:
         more = {f"{key.partition('|')[0]}|{version}": version for key, each in now.versions.items() if each in sources}
         return msgspec.structs.replace(now, versions={**now.versions, **more})
 
-    records.edit(HIDDEN_LAYERS, found.uid, edited)
+    records.edit(HIDDEN_LAYERS, found.uid, edit)
 
 
 def show_copies(task: Task, user: int) -> None:
@@ -81,13 +81,13 @@ def _find(project: int, user: int) -> HiddenLayers | None:
     return records.find(HIDDEN_LAYERS, project, padded(user))
 
 
-def _edit(project: int, user: int, edited: Callable[[dict[str, HiddenCopy]], dict[str, HiddenCopy]]) -> None:
+def _edit(project: int, user: int, edit: Callable[[dict[str, HiddenCopy]], dict[str, HiddenCopy]]) -> None:
     uid = f"{project}-{user}"
     if _find(project, user) is None:
         try:
-            records.create(HIDDEN_LAYERS, HiddenLayers(uid=uid, project=project, user=user, tasks=edited({})))
+            records.create(HIDDEN_LAYERS, HiddenLayers(uid=uid, project=project, user=user, tasks=edit({})))
         except Conflict:
             pass
         else:
             return
-    records.edit(HIDDEN_LAYERS, uid, lambda found: msgspec.structs.replace(found, tasks=edited(found.tasks)))
+    records.edit(HIDDEN_LAYERS, uid, lambda found: msgspec.structs.replace(found, tasks=edit(found.tasks)))

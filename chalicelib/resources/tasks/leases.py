@@ -164,7 +164,7 @@ def change(task: Task, body: TaskUpdate, user: int, level: Level) -> Task:
     """
     workflow = workflow_of(task.project)
 
-    def edited(found: Task) -> Task:
+    def edit(found: Task) -> Task:
         is_own = found.leased_by == user and (found.leased_until or "") > now()
         if not is_own and level < Level.FULL:
             raise Forbidden("Only the person who has leased the task, or a member with Full Control, may change it.")
@@ -181,7 +181,7 @@ def change(task: Task, body: TaskUpdate, user: int, level: Level) -> Task:
     if body.reason is not msgspec.UNSET and body.state is msgspec.UNSET:
         raise BadInput("reason: goes with state.")
     _order_score(task, workflow, body)
-    after = records.edit(TASK, task.id, edited, also=lambda change, before, after: _note(change, before, after, user))
+    after = records.edit(TASK, task.id, edit, also=lambda change, before, after: _note(change, before, after, user))
     if task.assignee is not None and (after.stage == "closed" or after.assignee != task.assignee):
         blindness.show_copies(after, task.assignee)
     if after.state != task.state and task.assignee not in (None, user):

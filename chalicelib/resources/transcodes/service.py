@@ -224,7 +224,7 @@ def clean_up(job: StoredJob) -> None:
 def reopen(uid: str) -> None:
     """Let a job that failed begin anew; another one stays as it is. Its plan and pieces were removed when it failed."""
 
-    def edited(current: StoredJob) -> StoredJob | None:
+    def edit(current: StoredJob) -> StoredJob | None:
         if current.status != "failed":
             return None
         blank = StoredJob(
@@ -236,7 +236,7 @@ def reopen(uid: str) -> None:
         return msgspec.structs.replace(blank, status="pending")
 
     with contextlib.suppress(NotFound):
-        records.edit(JOB, uid, edited)
+        records.edit(JOB, uid, edit)
 
 
 def as_response(job: StoredJob) -> Transcode:

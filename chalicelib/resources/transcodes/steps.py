@@ -306,14 +306,14 @@ def _plan(job: StoredJob) -> StoredJob:
     key = _prefix(job) + "plan.json"
     objects.write(key, _encode(Prepared(source.etag, made, table, settings().pieces_at_once)), "application/json")
 
-    def edited(current: StoredJob) -> StoredJob | None:
+    def edit(current: StoredJob) -> StoredJob | None:
         if current.plan is not None or current.is_finished:
             return None
         return msgspec.structs.replace(
             current, status="running", plan=key.path, digest=digest, pieces=made.group_count * len(made.pieces)
         )
 
-    return records.edit(JOB, job.uid, edited)
+    return records.edit(JOB, job.uid, edit)
 
 
 def _configs(type_: Any, name: str) -> list[dict[str, Any]] | None:
@@ -363,7 +363,7 @@ def _with_files(current: Media, made: MediaFiles, shape: dict[str, Any]) -> Medi
 
 
 def _finish(job: StoredJob, status: str, message: str | None, seconds: int = 0) -> None:
-    def edited(current: StoredJob) -> StoredJob | None:
+    def edit(current: StoredJob) -> StoredJob | None:
         if current.is_finished:
             return None
         return msgspec.structs.replace(current, status=status, message=message, stop_time=now())
@@ -375,7 +375,7 @@ def _finish(job: StoredJob, status: str, message: str | None, seconds: int = 0) 
 
     # The job may have been cancelled during its last step.
     with contextlib.suppress(NotFound):
-        records.edit(JOB, job.uid, edited, also=note)
+        records.edit(JOB, job.uid, edit, also=note)
     clean_up(job)
 
 

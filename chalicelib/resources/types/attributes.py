@@ -306,13 +306,13 @@ def _revisions(before: AttributeType, after: AttributeType) -> list[Revision]:
 
 
 def _apply(
-    home: Home, user: int, edited: Callable[[Sequence[AttributeType]], Changed], guard: limits.Guard | None = None
+    home: Home, user: int, edit: Callable[[Sequence[AttributeType]], Changed], guard: limits.Guard | None = None
 ) -> None:
-    meant = edited(home.attributes)[1] if home.kind is None else []
+    meant = edit(home.attributes)[1] if home.kind is None else []
     _rewrite_sections(home, user, meant)
 
     def apply(current: Any) -> Any:
-        attributes, revisions = edited(current.attribute_types)
+        attributes, revisions = edit(current.attribute_types)
         if home.kind is None:
             return msgspec.structs.replace(current, attribute_types=attributes)
         if len(current.revisions) + len(revisions) > MOST_REVISIONS:
@@ -333,8 +333,8 @@ def _rewrite_sections(home: Home, user: int, revisions: Sequence[Revision]) -> N
     if not revisions:
         return
 
-    def edited(current: Any) -> Any:
+    def edit(current: Any) -> Any:
         return msgspec.structs.replace(current, attributes=revised(current.attributes, revisions))
 
     for section in records.definitions(home.project).sections.values():
-        records.edit(SECTION, section.id, edited, user=user)
+        records.edit(SECTION, section.id, edit, user=user)

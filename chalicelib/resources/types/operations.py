@@ -93,12 +93,12 @@ class TypeResource:
             raise BadInput("Nothing to change: none of the members of this type was given.")
         added = change.pop("media", [])
 
-        def edited(current: Any) -> Any:
+        def edit(current: Any) -> Any:
             _check_refinements(getattr(current, "dtype", None), change, current)
             more = {"media": list(dict.fromkeys([*current.media, *added]))} if added else {}
             return msgspec.structs.replace(current, **change, **more)
 
-        records.edit(TYPE_RECORD[self.kind], call.target.id, edited, user=call.caller.id)
+        records.edit(TYPE_RECORD[self.kind], call.target.id, edit, user=call.caller.id)
         return MessageResponse(message=f"{self.word} {call.target.id} updated successfully!")
 
     def delete(self, call: Call[AnyType, NoQuery, None]) -> MessageResponse:

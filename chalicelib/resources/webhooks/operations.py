@@ -93,10 +93,10 @@ def update_webhook(call: Call[Webhook, NoQuery, WebhookUpdate]) -> MessageRespon
         names = ", ".join(field.encode_name for field in msgspec.structs.fields(WebhookUpdate))
         raise BadInput(f"Nothing to change: give one of {names}.")
 
-    def edited(current: Webhook) -> Webhook:
+    def edit(current: Webhook) -> Webhook:
         return msgspec.structs.replace(current, **webhooks_service.change(current, dict(members), call.caller))
 
-    changed = records.edit(WEBHOOK, call.target.id, edited)
+    changed = records.edit(WEBHOOK, call.target.id, edit)
     if "active" in members:
         webhooks_service.resume(changed)
     return MessageResponse(message=f"Webhook {call.target.id} updated successfully!")

@@ -89,11 +89,11 @@ def change(rule: Rule, members: dict[str, Any], caller: Caller) -> dict[str, Any
         members |= {"last_error": None, "failing_since": None}
         streams.add(WORD, rule.project, rule.id, events_service.last(rule.project))
 
-        def edited(stream: Stream) -> None:
+        def edit(stream: Stream) -> None:
             stream.is_off = not members["active"]
             stream.attempts, stream.failing_since, stream.next_at = 0, None, 0.0
 
-        streams.change(WORD, rule.project, rule.id, edited)
+        streams.change(WORD, rule.project, rule.id, edit)
     return members
 
 
@@ -125,26 +125,26 @@ def sweep(seconds: float) -> int:
 def _postpone(stream: Stream, error: Exception) -> None:
     """Let a rule that failed unexpectedly wait, as one whose event was not accepted, and say so in its record."""
 
-    def edited(found: Stream) -> None:
+    def edit(found: Stream) -> None:
         found.attempts += 1
         found.failing_since = found.failing_since or clock.seconds()
         found.next_at = clock.seconds() + delay(found.attempts)
         found.is_off = found.is_off or clock.seconds() - found.failing_since >= PATIENCE
 
     with contextlib.suppress(Exception):  # the same database may fail again; the next minute tries it
-        changed = streams.change(WORD, stream.project, stream.reader, edited)
+        changed = streams.change(WORD, stream.project, stream.reader, edit)
         _note_error(stream.reader, f"An unexpected error, {type(error).__name__}; the log of the service has it.")
         if changed and changed.is_off and (rule := records.maybe(RULE, stream.reader)) is not None:
             _disable(rule, Disable(reason="error"), stream)
 
 
 def _note_error(number: int, error: str | None) -> None:
-    def edited(rule: Rule) -> Rule:
+    def edit(rule: Rule) -> Rule:
         since = (rule.failing_since or now()) if error else None
         return msgspec.structs.replace(rule, last_error=error, failing_since=since)
 
     with contextlib.suppress(NotFound):  # it was deleted meanwhile
-        records.edit(RULE, number, edited)
+        records.edit(RULE, number, edit)
 
 
 def _open(stream: Stream) -> Receiver | None:

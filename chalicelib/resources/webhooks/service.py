@@ -96,14 +96,14 @@ def change(webhook: Webhook, members: dict[str, Any], caller: Caller) -> dict[st
 def resume(webhook: Webhook) -> None:
     """Let the streams of a webhook go on, or stop them, as its record says; failures are forgotten."""
 
-    def edited(stream: Stream) -> None:
+    def edit(stream: Stream) -> None:
         stream.is_off = not webhook.active
         stream.attempts, stream.failing_since, stream.next_at = 0, None, 0.0
 
     if webhook.active:
         _begin(webhook)
     for stream in _streams(webhook):
-        if streams.change(WORD, stream.project, webhook.id, edited) and webhook.active and stream.project:
+        if streams.change(WORD, stream.project, webhook.id, edit) and webhook.active and stream.project:
             _order(stream.project, webhook.id)
 
 
@@ -135,11 +135,11 @@ def rotate(webhook: Webhook, keep_hours: int) -> tuple[str, str | None]:
     sealed = sealing.seal(secret.encode(), PURPOSE)
     until = timestamp(clock.utc_now() + timedelta(hours=keep_hours)) if keep_hours else None
 
-    def edited(current: Webhook) -> Webhook:
+    def edit(current: Webhook) -> Webhook:
         before = current.sealed if keep_hours else ""
         return msgspec.structs.replace(current, sealed=sealed, sealed_before=before, previous_secret_until=until)
 
-    records.edit(WEBHOOK, webhook.id, edited)
+    records.edit(WEBHOOK, webhook.id, edit)
     return secret, until
 
 
@@ -213,10 +213,10 @@ def redeliver(webhook: Webhook, spec: RedeliverySpec) -> str:
     position = spec.after if spec.after is not None else position_at(project_, read_date("since", spec.since or ""))
     events_service.read(project_, after=position, limit=1)
 
-    def edited(current: Stream) -> None:
+    def edit(current: Stream) -> None:
         current.rewind, current.next_at = position, 0.0
 
-    streams.change(WORD, stream.project, webhook.id, edited)
+    streams.change(WORD, stream.project, webhook.id, edit)
     _order(stream.project, webhook.id)
     return f"The events after {position} are sent again, in order."
 

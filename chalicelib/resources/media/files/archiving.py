@@ -85,13 +85,13 @@ def _thaw(media: Media) -> bool:
 
 
 def _become(media: Media, before: ArchiveState, state: ArchiveState) -> Media:
-    def edited(current: Media) -> Media | None:
+    def edit(current: Media) -> Media | None:
         if current.archive_state != before:
             return None
         return msgspec.structs.replace(current, archive_state=state, archive_status_date=now())
 
     after: Media = entities.edit(
-        Kind.MEDIA, media.id, edited, user=None, describe=lambda old, new: [changed(Kind.MEDIA, old, new)]
+        Kind.MEDIA, media.id, edit, user=None, describe=lambda old, new: [changed(Kind.MEDIA, old, new)]
     )
     return after
 
