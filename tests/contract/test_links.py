@@ -15,7 +15,7 @@ from tests.sweeps import sweep
 
 LINKS = links(OPERATIONS)
 BY_ID = {operation.id: operation for operation in OPERATIONS}
-COPIES = {"CloneMediaList", "CreatePointSamples", "MoveVideo", "NextTask", "TranscodeOlder"}
+COPIES = {"CloneMediaList", "CreateDeviceToken", "CreatePointSamples", "MoveVideo", "NextTask", "TranscodeOlder"}
 """Other ways to make, fill or get what another operation makes, whose links are there."""
 
 

@@ -6,6 +6,8 @@ import sys
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 OWN = {"app", "chalicelib", "functions"}
 
@@ -28,6 +30,7 @@ def imports(path):
             yield node.module.partition(".")[0]
 
 
+@pytest.mark.slow
 def test_each_import_of_the_functions_is_of_a_locked_package():
     locked = set(re.findall(r"^([\w.-]+)==", (ROOT / "requirements.txt").read_text(), re.MULTILINE))
     found = packages_distributions()

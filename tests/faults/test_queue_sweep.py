@@ -273,8 +273,7 @@ def _unnamed_objects(rig):
 
 @pytest.fixture(scope="module")
 def rig():
-    origins = ["https://templates.example.org"]
-    with pytest.MonkeyPatch.context() as patch, override(allowed_origins=origins):
+    with pytest.MonkeyPatch.context() as patch, override(allowed_origins=["https://templates.example.org"]):
         patch.setattr(bulk_service, "SOON_DONE", A_COMMIT)
         patch.setattr(bulk_service, "SETTLED", 0)
         with rewinding() as undo, crasher() as hook:
@@ -372,8 +371,7 @@ def test_every_message_and_every_function_on_a_schedule_is_swept():
     assert {kind for kind in swept if not isinstance(kind, str)} == {
         kind for kind in Message.__subclasses__() if kind.__module__.startswith("chalicelib.")
     }
-    template = load(FUNCTIONS)
-    resources = template["Resources"].items()
+    resources = load(FUNCTIONS)["Resources"].items()
     rules = {name for name, each in resources if "ScheduleExpression" in each.get("Properties", {})}
     scheduled = {name.removesuffix("Schedule") for name in rules}
     assert scheduled == {kind for kind in swept if isinstance(kind, str)} | {"Jobs"}

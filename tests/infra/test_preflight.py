@@ -72,6 +72,7 @@ def test_a_new_account_is_told_of_its_quotas(name):
     assert about(reserved, "concurrency")[0][0] == "stop"
 
 
+@pytest.mark.slow
 def test_what_an_earlier_stage_left_stops_a_new_one(name):
     stage = name.replace("limn-", "s")[:16]
     keys = {"AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}], "BillingMode": "PAY_PER_REQUEST"}

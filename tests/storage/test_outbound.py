@@ -178,6 +178,7 @@ AWS = "a client for AWS itself, whose servers no tenant names"
 MADE_ELSEWHERE = {
     "chalicelib/queues/sending.py": AWS,
     "chalicelib/storage/sealing.py": AWS,
+    "chalicelib/storage/signing.py": AWS,
     "chalicelib/storage/objects/external_buckets.py": AWS,
     "chalicelib/storage/objects/s3.py": AWS + "; those of tenants send by `_send_checked`",
     "chalicelib/resources/email/service.py": AWS,

@@ -118,6 +118,7 @@ def plant(kind: RecordKind[Any], things: dict[str, Any]) -> None:
     records.create(kind, msgspec.convert(members, kind.struct))
 
 
+@pytest.mark.slow
 def test_a_canary_in_every_member_that_may_hold_one_is_found_nowhere_afterwards(
     api, organization, project, media, person
 ):

@@ -145,6 +145,7 @@ class TestCalls:
         assert (few[0] <= 20, few[1] <= 12) == (True, True), few
         assert all(more <= less + 1 for less, more in zip(few, many, strict=True)), (few, many)
 
+    @pytest.mark.slow
     def test_one_who_has_a_copy_of_nearly_all_units_still_gets_the_last(self, api, project):
         """More units than a page has are done by the caller: the further pages are read."""
         made(api, project, videos(api, project, 130), copies=2)

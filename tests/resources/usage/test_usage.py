@@ -51,6 +51,7 @@ def the_row(api, organization, project, **query):
     return next(row for row in api.get(f"Usage/{organization}", **query).json if row["project"] == project)
 
 
+@pytest.mark.slow
 def test_bytes_are_told_by_class(api, organization, project, stored):
     stored(archival=700, streaming=200)
     stored(streaming=50)
