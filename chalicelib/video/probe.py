@@ -37,7 +37,9 @@ MAX_SECONDS = 600.0
 _HEAD_FRAMES = 32
 # Decoding this many frames at the end takes a few seconds; a longer last group of pictures is not checked.
 _LONGEST_TAIL = 3000
-_ONE_FRAME_EACH = frozenset({"hevc", "av1", "vp9", "vp8", "h264", "mpeg2video", "prores", "dnxhd", "ffv1", "mjpeg"})
+_ONE_FRAME_EACH = frozenset(
+    {"hevc", "av1", "vp9", "vp8", "h264", "mpeg2video", "prores", "dnxhd", "ffv1", "mjpeg"} | {"jpeg2000", "png"}
+)
 _WIDEST_PIXEL = 16
 _SMALLEST_FRAME = 8
 """Bytes of a packet that is no frame but stands for one that is in the packet before it, as in packed AVI."""
@@ -60,7 +62,7 @@ def probe(source: Source, *, max_seconds: float = MAX_SECONDS) -> tuple[Probe, F
         nominal = stream.average_rate or stream.guessed_rate
         packets = demuxed(container, stream, file, name, deadline)
     head, is_damaged = _head(file)
-    is_kept = is_damaged or _shows_each(stream.codec_context.codec.canonical_name, name, head)
+    is_kept = is_damaged or _shows_each(stream, name, head)
     packets.is_damaged = packets.is_damaged or (is_damaged and name not in STREAMED)
     table = _table(file, packets, head, base, nominal, is_kept=is_kept, by_position=name in STREAMED)
     if table is None:
@@ -91,13 +93,16 @@ def _head(file: SourceFile) -> tuple[list[VideoFrame], bool]:
     return pictures, len(tried) > 1
 
 
-def _shows_each(codec: str, container: str, head: Sequence[VideoFrame]) -> bool:
-    """Whether every packet of a codec is one frame, so that a picture that is missing is damaged.
+def _shows_each(stream: VideoStream, container: str, head: Sequence[VideoFrame]) -> bool:
+    """Whether every packet of a stream is one frame, so that a picture that is missing is damaged.
 
-    AVI files of MPEG-4 have packets of two frames, and empty ones. The two fields of an interlaced frame may be in
-    packets of their own.
+    AVI files of MPEG-4, and streams that were moved from one into Matroska with their FourCC, have packets of two
+    frames, and empty ones. The two fields of an interlaced frame may be in packets of their own.
     """
-    is_each = codec in _ONE_FRAME_EACH or (codec == "mpeg4" and container == "mov")
+    context = stream.codec_context
+    codec = context.codec.canonical_name
+    is_plain = container == "mov" or (container == "matroska" and not context.codec_tag.strip("\0"))
+    is_each = codec in _ONE_FRAME_EACH or (codec == "mpeg4" and is_plain)
     return is_each and not any(picture.interlaced_frame for picture in head)
 
 

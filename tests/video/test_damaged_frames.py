@@ -30,6 +30,8 @@ CODECS = {
     "prores": {"codec": "prores_ks", "pix_fmt": "yuv422p10le"},
     "ffv1": {"codec": "ffv1"},
     "mjpeg": {"codec": "mjpeg", "pix_fmt": "yuvj420p"},
+    "jpeg2000": {"codec": "jpeg2000"},
+    "png": {"codec": "png", "pix_fmt": "rgb24"},
 }
 CONTAINERS = {
     "hevc": ("mp4", "mkv", "ts"),
@@ -37,11 +39,13 @@ CONTAINERS = {
     "vp9": ("mp4", "webm"),
     "vp8": ("webm",),
     "h264": ("mp4", "mkv", "ts"),
-    "mpeg4": ("mp4", "avi"),
+    "mpeg4": ("mp4", "avi", "mkv"),
     "mpeg2": ("ts",),
     "prores": ("mov",),
     "ffv1": ("mkv",),
     "mjpeg": ("mkv",),
+    "jpeg2000": ("mov",),
+    "png": ("mov",),
 }
 PLACES = {"early": (9, 10), "keyframe": (30,), "middle": (45,), "many": tuple(range(5, 25)), "late": (70, 71)}
 # Bytes that begin the packet are part of its block's header in Matroska: the demuxer loses the packets behind it.
