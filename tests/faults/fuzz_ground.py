@@ -30,6 +30,7 @@ HARD = {
     "CreateHostedTemplate": "its origin is not allowed here",
     "GetJobLog": "runs need an engine: tests/faults/test_job_sweep.py",
     "CreateSession": "only pages of this service sign in: tests/resources/accounts",
+    "GetDeviceAuthorization": "no device waits here: tests/resources/access_tokens/test_devices.py",
     "DeleteSession": "only pages of this service sign out: tests/resources/accounts",
     **dict.fromkeys(
         ("CreatePasskeyChallenge", "CreatePasskeySession"),

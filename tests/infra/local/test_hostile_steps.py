@@ -15,6 +15,7 @@ import pytest
 
 from infra.emulator.batch.logs import Log, tail
 from infra.emulator.batch.steps import launch_step, step_syscalls
+from infra.emulator.batch.steps import processes as step_processes
 from infra.emulator.batch.steps import step as step_module
 from infra.emulator.batch.steps.processes import Processes
 from infra.emulator.batch.steps.step import Step
@@ -53,9 +54,9 @@ class TestEscapes:
         assert job["status"] == "Failed"
         assert "more memory than its limit of 512 MiB" in job["message"]
 
-    def test_one_that_multiplies_is_ended_with_all_its_processes(self, api, project, queue):
+    def test_one_that_multiplies_is_ended_with_all_its_processes(self, api, project, queue, monkeypatch):
         # it ends by itself at 64 processes: a failure of this test leaves the machine usable
-        queue._scheduler._runner._most = 24
+        monkeypatch.setattr(step_processes, "MOST_PROCESSES", 24)
         bomb = "import os, time\nfor _ in range(6):\n    if not os.fork():\n        os.setsid()\ntime.sleep(5)"
         job = ended(api, launched(api, project, manifest(python("main", bomb)))[0])
         assert job["status"] == "Failed"
