@@ -104,8 +104,10 @@ def test_an_upload_is_paused_and_goes_on_where_it_was(page, stack, tmp_path):
     show(page, f"/#/projects/{project}/upload")
     held: list[Route] = []
     page.route(re.compile("partNumber=2"), lambda route: held.append(route), times=1)  # noqa: PLW0108 playwright inspects it
-    # 40 MB in three parts; nothing reads it as a picture before all of it is there
-    (tmp_path / "large.png").write_bytes(b"\x89PNG" + bytes(40_000_000))
+    # 40 MB in three parts: a picture, and what readers of it pass over
+    Image.new("RGB", (8, 8)).save(tmp_path / "large.png")
+    with (tmp_path / "large.png").open("ab") as file:
+        file.write(bytes(40_000_000))
     with page.expect_event("requestfinished", lambda request: "partNumber=" in request.url):
         page.locator("input[type=file]:not([webkitdirectory])").set_input_files(tmp_path / "large.png")
     page.get_by_role("button", name="Pause large.png").click()

@@ -390,7 +390,7 @@ def test_a_conflict_tells_what_refines_each_shape(screen):
         rows,
     )
     assert found == [
-        ["x 10.0 %, mask of 3 pixels in 3 × 2", "x 10.0 %, angle 30.0°"],
+        ["left 10.0 %, mask of 3 pixels in 3 × 2", "left 10.0 %, angle 30.0°"],
         ["points 10.0 %/20.0 %, visible 2", "points 10.0 %/20.0 %, visible 1"],
         ["points 10.0 %/20.0 %, holes 30.0 %/40.0 %", "points 10.0 %/20.0 %, closed false"],
     ]
