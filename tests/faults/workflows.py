@@ -87,7 +87,8 @@ after days.
 """
 ANSWERED = {"SaveAlgorithmManifest", "SaveGenericFile"}
 """Workflows whose object is named by their answer alone: a client that was not answered leaves a small file."""
-NOTICED = {"CreateMembership", "CreateUser", "CreatePasskey"}
+_SIGN_INS = {"ConfirmSecondFactor", "CreatePasskey", "DeletePasskey", "DeleteSecondFactor", "ResetSecondFactor"}
+NOTICED = {"CreateMembership", "CreateUser", *_SIGN_INS}
 """Workflows that the operator's people, or the user, hear of by mail: it stands in nobody's way, and goes after what it
 tells of.
 """

@@ -81,8 +81,8 @@ def test_a_list_of_projects_reads_memberships_and_projects_in_one_call_and_all_o
         alone.made("Projects", {"name": "calls", "summary": "", "organization": number})
     alone.get("Projects")
     made = calls(lambda: alone.get("Projects"), 200)
-    # memberships with projects, their last commits and the user, then other users; of each project its members
-    assert made == {"BatchGetItem": 2, "GetItem": 1, "Query": 4}
+    # memberships with projects, last commits and user, then other users; of each project members and temporary files
+    assert made == {"BatchGetItem": 2, "GetItem": 1, "Query": 7}
     assert here.owner.get("Projects").json[0]["usernames"]
 
 

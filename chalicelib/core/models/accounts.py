@@ -213,15 +213,7 @@ class Project(Resource, kw_only=True):
     """The container of all data. `permission` is the caller's own."""
 
     hidden: ClassVar = frozenset(
-        {
-            "created_by",
-            "deleted",
-            "exhausted",
-            "first_thumb",
-            "first_thumb_media",
-            "had_temporary_files",
-            "usage_warned",
-        }
+        {"created_by", "deleted", "first_thumb", "first_thumb_media", "exhausted", "usage_warned"}
     )
 
     id: int
@@ -250,8 +242,6 @@ class Project(Resource, kw_only=True):
         Meta(description="When it was deleted; a queue function purges its content."),
     ] = None
     num_files: Annotated[int, Meta(description="How many media there are.")] = 0
-    had_temporary_files: bool = True
-    """Whether it may have temporary files: false from its creation to the first one, so that none are looked for."""
     size: Annotated[int, Meta(description="Bytes of all files.")] = 0
     duration: Annotated[int, Meta(description="Seconds of all videos.")] = 0
     usage_limits: UsageLimits | None = None

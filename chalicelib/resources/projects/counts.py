@@ -92,7 +92,7 @@ def _refresh(project: Project, last: int) -> Project:
 
     `last` is the number of its last commit, 0 where that was not read: counts of that commit are not made again.
     """
-    counts = _counts(project, last)
+    counts = _counts(project.id, last)
     now = msgspec.structs.replace(project, **counts._asdict())
     if now != project:
         try:
@@ -112,15 +112,15 @@ def within(project: Project, scope: Scope) -> Project:
     return msgspec.structs.replace(project, **counts._replace(num_files=counts.num_files + len(temporary))._asdict())
 
 
-def _counts(project: Project, last: int) -> Counts:
-    known = _known.get(project.id)
+def _counts(project: int, last: int) -> Counts:
+    known = _known.get(project)
     if known is None or known[0] != last:
-        view = view_queries.current(project.id)
+        view = view_queries.current(project)
         if known is None or known[0] != view.seq:
             if len(_known) >= _KNOWN_PROJECTS:
                 _known.clear()
-            known = _known[project.id] = (view.seq, _count(view, UNRESTRICTED))
-    temporary = len(records.list_children(TEMPORARY_FILE, project.id)) if project.had_temporary_files else 0
+            known = _known[project] = (view.seq, _count(view, UNRESTRICTED))
+    temporary = len(records.list_children(TEMPORARY_FILE, project))
     return known[1]._replace(num_files=known[1].num_files + temporary)
 
 

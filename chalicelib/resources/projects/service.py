@@ -54,7 +54,6 @@ def create_project(spec: ProjectSpec, creator: int, default_level: str) -> Proje
         elemental_id=(spec.elemental_id or str(uuid.uuid4())).lower(),
         created=now(),
         created_by=creator,
-        had_temporary_files=False,
     )
     others = _others(spec.organization, creator) if LEVEL_OF[default_level] > Level.NONE else []
     members = [(creator, "Full Control"), *((user, default_level) for user in others)]

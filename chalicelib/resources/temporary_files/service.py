@@ -8,12 +8,9 @@ import re
 import uuid
 from datetime import timedelta
 
-import msgspec
-
 from chalicelib.access.scope import Scope
 from chalicelib.core.keys import key_forms, object_keys
 from chalicelib.core.keys.object_keys import ObjectKey
-from chalicelib.core.models.accounts import PROJECT
 from chalicelib.core.resource import now, timestamp
 from chalicelib.core.time import clock
 from chalicelib.errors import BadInput, NotFound
@@ -59,14 +56,14 @@ def create(scope: Scope, project: int, spec: TemporaryFileSpec) -> TemporaryFile
             objects.copy(source, key, mime)
         except NotFound:
             raise BadInput(f"url: there is no object {source.path}.") from None
-    return _store(file)
+    return records.create(TEMPORARY_FILE, file)
 
 
 def order_clip(project: int, user: int, order: ClipOrder, lookup: str) -> TemporaryFile:
     """A file for the content of a clip."""
     file = new_clip(project, user, order, lookup)
     file.status, file.clip = "waiting", order
-    return _store(file)
+    return records.create(TEMPORARY_FILE, file)
 
 
 def new_clip(project: int, user: int, order: ClipOrder, lookup: str) -> TemporaryFile:
@@ -76,12 +73,6 @@ def new_clip(project: int, user: int, order: ClipOrder, lookup: str) -> Temporar
 
 def add(file: TemporaryFile) -> TemporaryFile:
     """Store the record of a file whose object is stored."""
-    return _store(file)
-
-
-def _store(file: TemporaryFile) -> TemporaryFile:
-    """Store the record of a file, and first with its project that it may have some: lists of projects count them."""
-    records.edit(PROJECT, file.project, lambda project: msgspec.structs.replace(project, had_temporary_files=True))
     return records.create(TEMPORARY_FILE, file)
 
 

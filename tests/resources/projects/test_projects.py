@@ -10,8 +10,6 @@ import pytest
 from chalicelib.access import view_queries
 from chalicelib.resources.projects import counts as projects_counts
 from chalicelib.resources.projects import service as projects_service
-from chalicelib.resources.temporary_files import service as temporary_files
-from chalicelib.resources.temporary_files.schemas import Outside
 from chalicelib.storage.log import log
 from chalicelib.storage.view import views
 from tests.service import join, new_user
@@ -250,25 +248,3 @@ def test_a_project_that_was_not_counted_yet_is_counted_however_much_was_written(
     media_type = api.made(f"MediaTypes/{project}", {"name": "v", "dtype": "video"})
     api.made(f"Medias/{project}", {"type": media_type, "name": "a.mp4", "md5": ""})
     assert api.get(f"Project/{project}").json["num_files"] == 1
-
-
-def test_temporary_files_count_from_the_first_on_and_projects_without_are_not_asked(api, project, monkeypatch):
-    looked, real = [], projects_counts.records.list_children
-    monkeypatch.setattr(
-        projects_counts.records,
-        "list_children",
-        lambda kind, parent, *more: looked.append(kind.name) or real(kind, parent, *more),
-    )
-
-    def counted():
-        (listed,) = (each for each in api.get("Projects").json if each["id"] == project)
-        assert "had_temporary_files" not in listed
-        return listed["num_files"], api.get(f"Project/{project}").json["num_files"]
-
-    assert counted() == (0, 0)
-    assert "temporary_file" not in looked
-    file = temporary_files.new(project, api.user.id, "a.txt", "x", 1, Outside())
-    temporary_files.add(file)
-    assert counted() == (1, 1)
-    assert api.delete(f"TemporaryFile/{file.id}").status == 200
-    assert counted() == (0, 0)
