@@ -183,9 +183,9 @@ def test_what_is_as_large_as_may_be_is_refused_or_taken_in_good_time(world, oper
     example = example[0] if isinstance(example, list) else example
     for field in getattr(shape, "fields", ()):
         for value in large_values(field.type):
-            began = time.process_time()
+            began = time.thread_time()
             body = {**example, field.encode_name: value}
             said = world.owner.ask(operation.method, world.path(operation), body, **query_of(operation))
             assert said.status < 500 or said.status == 503, (field.encode_name, said.status, said.body[:300])
             assert len(said.body) < 20_000 or said.status < 300, field.encode_name
-            assert time.process_time() - began < SECONDS, field.encode_name
+            assert time.thread_time() - began < SECONDS, field.encode_name
