@@ -49,6 +49,8 @@ class Team:
         scim = {"Authorization": f"Token {token}", "Content-Type": "application/scim+json"}
         self.leaver = int(ask("POST", f"/scim/v2/{self.organization}/Users", person, headers=scim)["id"])
         ask("POST", f"Memberships/{self.project_id}", {"user": self.leaver, "permission": "Can Edit"})
+        member = ask("GET", "User/GetCurrent", headers=self.as_member())["id"]
+        ask("POST", f"Memberships/{self.project_id}", {"user": member, "permission": "Can Edit"})
         ask("PATCH", "NotificationSettings", {"mentions": "mail"})
         mention = {"text": "look @ada", "media_id": self.video}
         ask("POST", f"Comments/{self.project_id}", mention, headers=self.as_member())
