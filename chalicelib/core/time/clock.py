@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 _ahead = 0.0
-"""Seconds by which the clock is ahead of the machine's."""
+"""Offset of the clock from that of the machine, in seconds; 0 but in tests."""
 
 
 def seconds() -> float:

@@ -46,7 +46,7 @@ def create(caller: Caller, spec: AccessTokenSpec, groups: Collection[str]) -> tu
 
 
 def plan(caller: Caller, spec: AccessTokenSpec, groups: Collection[str]) -> AccessToken:
-    """Check what `create` takes; the access token, which is not stored and has no secret yet."""
+    """Check a body as `create` does, and return the access token, not stored and without a secret."""
     made = AccessToken(
         id=ids.reserve(ACCESS_TOKEN.name)[0],
         user=caller.id,

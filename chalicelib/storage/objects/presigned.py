@@ -32,7 +32,7 @@ from chalicelib.storage.objects import objects
 SLACK = 3600
 """A URL is no longer returned in this many seconds before its end."""
 SHARED_SECONDS = 3600
-"""How long a URL is given again: a key that signs may be replaced, and access end."""
+"""Seconds for which a cached URL is reused: the signing key may be replaced, and access may end."""
 _EXPIRES = re.compile(r"[?&]X-(?:Amz|Goog)-Expires=(\d+)")
 _BATCH = 100
 

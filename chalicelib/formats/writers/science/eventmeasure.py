@@ -90,7 +90,7 @@ def _cells(dataset: Dataset, media: Media, label: Label, state: State | None, nu
 
 
 def class_of(genus: str, species: str, family: str) -> str:
-    """The class that cells say."""
+    """The name of the class in the cells of a line: genus and species, or else the family."""
     return " ".join(csv_cells.restore(each) for each in (genus, species) if each) or csv_cells.restore(family)
 
 
