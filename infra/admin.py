@@ -37,7 +37,7 @@ from urllib.request import Request, urlopen
 from chalicelib import __version__
 from chalicelib.queues.sending import QUEUES
 
-_LONGEST = 900
+_COMMAND_SECONDS = 900
 """Seconds that a command may take on the local stack: a rebuild reads all of a project."""
 PASSWORD = "LIMN_ADMIN_PASSWORD"  # noqa: S105 the name of a variable
 
@@ -240,7 +240,7 @@ def _ask_local(home: Path, given: dict[str, Any]) -> str:
         ) from None
     request = Request(url, json.dumps(given).encode(), {"Content-Type": "application/json"}, method="POST")  # noqa: S310 ours
     try:
-        with urlopen(request, timeout=_LONGEST) as answer:  # noqa: S310 the local stack's own address
+        with urlopen(request, timeout=_COMMAND_SECONDS) as answer:  # noqa: S310 the local stack's own address
             return str(json.load(answer)["message"])
     except HTTPError as refusal:
         raise Refused(json.load(refusal)["message"]) from None

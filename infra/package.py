@@ -40,7 +40,7 @@ PYTHON = "3.13"
 """Lambda's runtime. Chalice and all wheels are ready for 3.14 too: `--python 3.14`."""
 LARGEST_UNPACKED = 250 * 1024 * 1024
 """Lambda's limit on the contents of a zip."""
-ROOM = 0.8
+MAX_SHARE = 0.8
 """The largest share of it that a zip may take, so that the next release of a library does not stop deployment."""
 LARGEST_TEMPLATE = 1024 * 1024
 """CloudFormation's limit on a template that lies in S3."""
@@ -330,14 +330,14 @@ def report(build: Path) -> None:
             unpacked = sum(entry.file_size for entry in archive.infolist())
         share = unpacked / LARGEST_UNPACKED
         print(f"{path.name:18}{path.stat().st_size / 1e6:>7.1f} MB{unpacked / 1e6:>9.1f} MB{share:>9.0%}")
-        if share > ROOM:
+        if share > MAX_SHARE:
             too_large.append(path.name)
     for path in sorted(build.glob("*.json")):
         print(
             f"{path.name:18}{path.stat().st_size / 1e3:>7.1f} kB{'':12}{path.stat().st_size / LARGEST_TEMPLATE:>9.0%}"
         )
     if too_large:
-        sys.exit(f"above {ROOM:.0%} of the {LARGEST_UNPACKED:,} bytes that Lambda takes: {', '.join(too_large)}")
+        sys.exit(f"above {MAX_SHARE:.0%} of the {LARGEST_UNPACKED:,} bytes that Lambda takes: {', '.join(too_large)}")
 
 
 def _say(what: str) -> None:

@@ -9,9 +9,9 @@ import { failures } from "./strings_words.js";
 
 const PART = 16 * 1024 * 1024;
 const MOST_PARTS = 10000;
-const AT_ONCE = 3;
+const PARALLEL_FILES = 3;
 const FOLLOW_MS = 1500;
-const PARTS_AT_ONCE = 3;
+const PARALLEL_PARTS = 3;
 const ATTEMPTS = 6;
 const IMAGE = /\.(jpe?g|png|gif|webp|bmp|tiff?|avif|heic|heif|dng)$/i;
 const VIDEO = /\.(mp4|mov|m4v|avi|mkv|webm|mpe?g|mts|m2ts|ts|wmv|flv|3gp|ogv)$/i;
@@ -159,7 +159,7 @@ function advance() {
   for (const upload of uploads
     .peek()
     .filter((each) => each.status === "waiting")
-    .slice(0, Math.max(0, AT_ONCE - active))) {
+    .slice(0, Math.max(0, PARALLEL_FILES - active))) {
     change(upload.id, { status: "uploading" });
     run(/** @type {Upload} */ (find(upload.id)))
       .catch((failure) => {
@@ -236,7 +236,7 @@ async function send(upload) {
       remember(upload, plan);
     }
   };
-  await Promise.all(Array.from({ length: PARTS_AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: PARALLEL_PARTS }, worker));
   if (parts > 1)
     await post(`UploadCompletion/${project}`, {
       key: plan.key,

@@ -59,7 +59,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _INDENT = 4
 """Blanks of each level of `?format=pprint`."""
-_AT_ONCE = 500
+_DOCUMENTS_PER_CHUNK = 500
 """The number of documents that are joined, or written as CSV, before they are compressed."""
 
 
@@ -97,7 +97,7 @@ def encode(operation: Operation, result: Any, query: Mapping[str, list[str]], he
         if _has_mark(query):
             chunks = chain((_BYTE_ORDER_MARK,), chunks)
     elif format_ == "jsonl":
-        chunks = (b"\n".join(some) + b"\n" for some in batched(_json_documents(result), _AT_ONCE))
+        chunks = (b"\n".join(some) + b"\n" for some in batched(_json_documents(result), _DOCUMENTS_PER_CHUNK))
     elif format_ == "arrow":
         chunks = _arrow_chunks(operation, result)
     elif isinstance(result, Documents):
@@ -296,7 +296,7 @@ def _listed(result: Any) -> list[Any]:
 def _array(documents: Iterable[bytes]) -> Iterator[bytes]:
     """Documents as one JSON array, in chunks."""
     before = b"["
-    for some in batched(documents, _AT_ONCE):
+    for some in batched(documents, _DOCUMENTS_PER_CHUNK):
         yield before + b",".join(some)
         before = b","
     yield b"]" if before == b"," else b"[]"
@@ -365,7 +365,7 @@ def csv_of(
     found = found or dict.fromkeys(members)
     found.pop("attributes", None)
     yield _lines([[*found, *(f"attributes.{name}" if name in found else name for name in names)]])
-    for some in batched(map(_row, documents), _AT_ONCE):
+    for some in batched(map(_row, documents), _DOCUMENTS_PER_CHUNK):
         rows = map(present, some) if present else some
         yield _lines(
             [*(row.get(name) for name in found), *(held.get(name) for name in names)]

@@ -42,12 +42,13 @@ from chalicelib.storage.dynamodb.progress import cursors
 from chalicelib.storage.log import archive, log, scheduled_tasks
 from chalicelib.storage.log.scheduled_tasks import Task
 
-AGAIN = timedelta(minutes=55)
+CHECK_INTERVAL = timedelta(minutes=55)
 """Seconds until the next check of a pending task; a little less than the schedule's hour."""
 SHOWN = timedelta(days=1)
 """Seconds for which an expired temporary file is still listed as expired."""
-_COMMITS_AT_ONCE = 500
-_CHAINS_AT_ONCE = 10
+_COMMITS_PER_CHECK = 500
+"""Commits between two checks of the deadline."""
+_CHAINS_PER_CHECK = 10
 """Audit logs that one run looks at: with 24 runs a day, 43,000 organizations within `chain.RESTING`."""
 
 
@@ -87,7 +88,7 @@ def _check_in() -> None:
     """Continue the audit logs of the next organizations, where they are at rest."""
     last = ids.last(ORGANIZATION.name)
     start = cursors.position("audit")
-    for step in range(min(last, _CHAINS_AT_ONCE)):
+    for step in range(min(last, _CHAINS_PER_CHECK)):
         number = (start + step) % last + 1
         chain.check_in(number)
         cursors.reach("audit", number)
@@ -123,7 +124,7 @@ def find(project: int) -> None:
     for count, commit in enumerate(archive.history(project, after=seen), 1):
         for task in tasks_of(commit):
             scheduled_tasks.add(project, task)
-        if count % _COMMITS_AT_ONCE == 0:
+        if count % _COMMITS_PER_CHECK == 0:
             scheduled_tasks.look_after(project, commit.seq)
         last = max(last, commit.seq)
     scheduled_tasks.look_after(project, last)
@@ -174,6 +175,6 @@ def _do(project: int, task: Task) -> None:
         if gone:
             object_cleanup.purge(project, task.kind, gone, whole=False)
     elif waiting := archiving.advance(task.ids):
-        later = timestamp(clock.utc_now() + AGAIN)
+        later = timestamp(clock.utc_now() + CHECK_INTERVAL)
         scheduled_tasks.add(project, msgspec.structs.replace(task, ids=waiting, at=later))
     scheduled_tasks.delete(project, task)

@@ -20,7 +20,7 @@ HEAD = struct.Struct("<hxxIff")
 """The step of the scale, the sum of squared bytes, the length of the rounding error, and that of the vector."""
 _ROUNDED_UP = 1 + 2**-20
 """A factor larger than the relative error of a 32 bit float."""
-_LONGEST = 1e38
+_MAX_LENGTH = 1e38
 """Vectors longer than this have no code: their length is beyond 32 bits."""
 
 
@@ -36,7 +36,7 @@ def code(packed: bytes | None) -> bytes | None:
     numbers = memoryview(packed).cast("f").tolist()
     largest = max(map(abs, numbers), default=0.0)
     length = math.hypot(*numbers)
-    if not numbers or length > _LONGEST:
+    if not numbers or length > _MAX_LENGTH:
         return bytes(HEAD.size)
     step = math.ceil(STEPS * math.log2(largest / MAX_CODE)) if largest else 0
     size = scale(step)

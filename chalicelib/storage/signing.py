@@ -13,7 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from chalicelib.errors import Unavailable
 from chalicelib.settings import settings
 
-LONGEST = 7 * 24 * 3600
+MAX_URL_SECONDS = 7 * 24 * 3600
 """Seconds that a URL lives at most, which S3 sets."""
 UNTOLD = 3600
 """The same where temporary credentials sign of which nobody tells the end, as those of a Lambda function."""
@@ -39,9 +39,9 @@ def access_key() -> dict[str, Any]:
 def life() -> int:
     """Seconds for which a URL may live: no longer than the credentials that sign it."""
     if settings().url_signer:
-        return LONGEST
+        return MAX_URL_SECONDS
     held = (boto3.DEFAULT_SESSION or boto3.Session()).get_credentials()
     if held is None or not held.token:
-        return LONGEST
+        return MAX_URL_SECONDS
     end: datetime | None = getattr(held, "_expiry_time", None)
     return max(1, int((end - datetime.now(UTC)).total_seconds())) if end else UNTOLD

@@ -23,7 +23,7 @@ from chalicelib.video.timing import FrameTable
 
 SLOWEST_RATE = 2
 """Typical frames per second below which sound is not stretched: of a timelapse nothing would be left to recognize."""
-_MOST = 3
+_MAX_RATIO = 3
 _NEAR = Fraction(1, 4)
 """Seconds of the renditions between knots where sound is not stretched."""
 _FAR = 1e9
@@ -68,7 +68,7 @@ def knots_of(table: FrameTable) -> Knots:
     for index, (start, at) in enumerate(zip(source[:-1], shown[:-1], strict=True)):
         passed, lasts = source[index + 1] - start, shown[index + 1] - at
         line.append((start, at))
-        if lasts <= 0 or not lasts / _MOST <= passed <= lasts * _MOST:
+        if lasts <= 0 or not lasts / _MAX_RATIO <= passed <= lasts * _MAX_RATIO:
             plain = min(passed, lasts)
             line.append((start + plain, at + plain))
     line += [(source[-1], shown[-1]), (source[-1] + _FAR, shown[-1] + _FAR)]
@@ -108,14 +108,14 @@ def _close(table: FrameTable, numbers: Sequence[int]) -> Iterator[int]:
     yield numbers[0]
     for first, last in pairwise(numbers):
         passed, lasts = table.time_of(last) - table.time_of(first), (last - first) / table.fps
-        if not lasts / _MOST <= passed <= lasts * _MOST:
+        if not lasts / _MAX_RATIO <= passed <= lasts * _MAX_RATIO:
             yield from range(first + step, last, step)
         yield last
 
 
 def _around_pauses(table: FrameTable) -> Iterator[int]:
     """The frames before and after each step that is longer than a second, so that a knot spans nothing else."""
-    longest = max(1.0, _MOST / float(table.fps)) * table.base[1] / table.base[0]
+    longest = max(1.0, _MAX_RATIO / float(table.fps)) * table.base[1] / table.base[0]
     for number, (before, after) in enumerate(pairwise(table.times())):
         if after - before > longest:
             yield from (number, number + 1)

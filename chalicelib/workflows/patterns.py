@@ -14,7 +14,7 @@ from functools import lru_cache
 from re import _constants, _parser  # type: ignore[attr-defined]
 from typing import Any
 
-LONGEST = 200
+MAX_PATTERN_CHARACTERS = 200
 MOST_STATES = 2_000
 _CATEGORIES = {
     _constants.CATEGORY_DIGIT: r"\d",
@@ -80,8 +80,8 @@ def _reach(states: list[_State], begin: Iterable[int], reached: set[int], *, at_
 @lru_cache(maxsize=64)
 def _compiled(pattern: str) -> list[_State]:
     """The states of a pattern: 0 begins, 1 is the match."""
-    if len(pattern) > LONGEST:
-        raise PatternRefused(f"a pattern may have {LONGEST} characters")
+    if len(pattern) > MAX_PATTERN_CHARACTERS:
+        raise PatternRefused(f"a pattern may have {MAX_PATTERN_CHARACTERS} characters")
     if _NAMED_CLASS.search(pattern):  # Python reads it as a set of these characters
         raise PatternRefused("classes such as [:alpha:] are not supported in patterns; write a-zA-Z")
     try:

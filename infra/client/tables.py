@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 PAGE = 50_000
 """Rows of one answer."""
-AT_ONCE = 500
+ROWS_PER_CREATION = 500
 """Rows of one creation, which are made all or none, and of one comparison."""
 ATTRIBUTE = "attributes."
 DELETE = "delete"
@@ -85,7 +85,7 @@ def write(client: Client, kind: str, project: int, table: Any, *, is_dry: bool, 
     rows = enumerate(rows_of(table))
     with ThreadPoolExecutor(parallel) as pool:
         creations = _Creations(partial(getattr(client, f"create_{kind}_list"), project), pool, parallel, done)
-        while some := list(islice(rows, AT_ONCE)):
+        while some := list(islice(rows, ROWS_PER_CREATION)):
             creations.wait_for({row.get("elemental_id") for _, row in some})
             plan = _Plan(_known(client, kind, project, [row for _, row in some]))
             for number, row in some:
@@ -146,7 +146,7 @@ def _former(before: Row, body: Row) -> Row:
 
 
 class _Creations:
-    """Creations of up to `AT_ONCE` objects each, several at once; what they made is told in the order of the rows."""
+    """Creations of up to `ROWS_PER_CREATION` objects each, in parallel; their results come in the order of the rows."""
 
     def __init__(self, create: Callable[[list[Row]], Any], pool: Executor, most: int, done: Written) -> None:
         self._create, self._pool, self._most, self._done = create, pool, most, done
@@ -245,7 +245,7 @@ def rows_of(table: Any) -> Iterator[Row]:
         raise Failure(
             f"{type(table).__name__} is not a table: give one of pyarrow, polars or pandas, or a list of dicts."
         )
-    for batch in made.to_batches(AT_ONCE):
+    for batch in made.to_batches(ROWS_PER_CREATION):
         yield from batch.to_pylist()
 
 

@@ -29,7 +29,7 @@ MOST_PARTS = 10_000
 URL_SECONDS = 86_400
 KEPT_SECONDS = 20 * 86_400
 """The service removes an upload that is not used for 30 days; an older one is sent again."""
-READ_AT_ONCE = 200
+MEDIA_PER_REQUEST = 200
 """Media of one request while they are waited for."""
 MARGIN_SECONDS = 3_600
 """URLs that end sooner are not started with."""

@@ -12,7 +12,7 @@ from chalicelib.core.models.credentials import hash_of
 
 SECONDS = 60.0
 """How long the tenant of a token is remembered."""
-_MOST = 10_000
+_MAX_TENANTS = 10_000
 _known: OrderedDict[str, tuple[float, Hashable]] = OrderedDict()
 
 
@@ -28,7 +28,7 @@ def tenant_of(authorization: str | None) -> Hashable:
         except Exception:  # noqa: BLE001 the request itself says what is wrong
             return "nobody"
         _known[name] = found
-        while len(_known) > _MOST:
+        while len(_known) > _MAX_TENANTS:
             _known.popitem(last=False)
     return found[1]
 

@@ -23,7 +23,7 @@ from chalicelib.core.batches import batched
 TABLES = {"records": ("pk", "sk"), "entities": ("pk",), "log": ("project", "seq"), "counters": ("pk", "sk")}
 """Tables that belong together, and the keys of each."""
 COUNTER = "n"
-AT_ONCE, WRITTEN = 100, 25
+ROWS_PER_READ, ROWS_PER_WRITE = 100, 25
 """Rows of one BatchGetItem and of one BatchWriteItem."""
 Row = dict[str, Any]
 
@@ -49,7 +49,7 @@ class _Table:
     def put(self) -> int:
         """Put the restored rows that are missing or differ; how many."""
         count = 0
-        for rows in batched(self._rows(self._restored), AT_ONCE):
+        for rows in batched(self._rows(self._restored), ROWS_PER_READ):
             current = self._found(self._place, rows)
             wanted = [row for row in rows if self._is_put(row, current.get(_key(row, self._keys)))]
             write(self._client, self._place, [{"PutRequest": {"Item": row}} for row in wanted])
@@ -59,7 +59,7 @@ class _Table:
     def take_away(self) -> int:
         """Delete the rows that the restored table lacks; how many."""
         count = 0
-        for rows in batched(self._rows(self._place), AT_ONCE):
+        for rows in batched(self._rows(self._place), ROWS_PER_READ):
             restored = self._found(self._restored, rows)
             gone = [row for row in rows if self._is_gone(row, restored.get(_key(row, self._keys)))]
             write(self._client, self._place, [{"DeleteRequest": {"Key": self._key_of(row)}} for row in gone])
@@ -95,7 +95,7 @@ class _Table:
         else:
             # claims first: the records that tell whose they are may be taken away next
             claims = self._asked("scan", table, "FilterExpression", "pk", {"S": "claim#"}, "begins_with(#it, :it)")
-            for some in batched(claims, AT_ONCE):
+            for some in batched(claims, ROWS_PER_READ):
                 yield from self._own_claims(table, some, pk)
             yield from self._asked("scan", table, "FilterExpression", "home_pk", pk)
             yield from self._asked("query", table, "KeyConditionExpression", "pk", pk)
@@ -148,7 +148,7 @@ def rows_of(client: Any, table: str) -> Iterator[Row]:
 
 def write(client: Any, table: str, requests: list[Any]) -> None:
     """Put and delete rows."""
-    for some in batched(requests, WRITTEN):
+    for some in batched(requests, ROWS_PER_WRITE):
         wanted: Any = {table: some}
         while wanted:
             wanted = client.batch_write_item(RequestItems=wanted).get("UnprocessedItems")

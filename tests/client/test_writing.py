@@ -26,7 +26,7 @@ def there(service, api, project):
 @pytest.fixture
 def small(monkeypatch):
     """Two rows of a creation."""
-    monkeypatch.setattr(tables, "AT_ONCE", 2)
+    monkeypatch.setattr(tables, "ROWS_PER_CREATION", 2)
 
 
 def test_ids_are_in_the_order_of_the_rows_and_refused_rows_are_named(there, small):

@@ -83,7 +83,7 @@ def test_it_may_be_run_again(here, project, backup):
 
 
 def test_one_project_is_restored_and_the_others_go_on(here, api, project, backup, monkeypatch):
-    monkeypatch.setattr(restoring, "AT_ONCE", 3)  # so that there are many pages
+    monkeypatch.setattr(restoring, "ROWS_PER_READ", 3)  # so that there are many pages
     other_project = api.made(
         "Projects", {"name": uuid.uuid4().hex, "organization": api.get(f"Project/{project}").json["organization"]}
     )

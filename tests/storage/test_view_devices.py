@@ -242,7 +242,7 @@ class TestContainer:
         log.append(1, [box_type(n="int")])
         for number in range(1, 30):
             log.append(1, [boxed(number)])
-        monkeypatch.setattr(cache, "COMMITS_AT_ONCE", 10)
+        monkeypatch.setattr(cache, "COMMITS_PER_TRANSACTION", 10)
         monkeypatch.setattr(cache, "FOLLOW_SECONDS", -1.0)
         views = Views(log.read_after, memory=10**12)
         for seq in (10, 20):

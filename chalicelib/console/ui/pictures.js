@@ -3,7 +3,7 @@ import { blob } from "../client.js";
 import { html, useEffect, useState } from "../lib.js";
 import { Icon } from "./icons.js";
 
-const AT_ONCE = 6;
+const PARALLEL_REQUESTS = 6;
 const MOST_KEPT = 600;
 
 /** @type {Map<string, string>} path → object URL, the oldest first */
@@ -33,7 +33,7 @@ export function picture(path, query, signal) {
 }
 
 function next() {
-  while (running < AT_ONCE && waiting.length) {
+  while (running < PARALLEL_REQUESTS && waiting.length) {
     const wish = /** @type {any} */ (waiting.pop());
     if (wish.signal.aborted) {
       wish.failed(wish.signal.reason);

@@ -22,7 +22,7 @@ import { explain, toast, toastError } from "../ui/toast.js";
 import { usePages, VirtualGrid } from "../ui/virtual.js";
 
 const SIZES = { small: 96, medium: 140, large: 220 };
-const MOST_AT_ONCE = 5000;
+const MAX_SELECTED = 5000;
 
 /** @param {{query: Record<string, string>}} props */
 export default function Crops({ query }) {
@@ -107,9 +107,9 @@ export default function Crops({ query }) {
   };
   const selectAll = async () => {
     try {
-      const found = await get(`Localizations/${open.id}`, { ...filter, fields: "id", start: 0, stop: MOST_AT_ONCE });
+      const found = await get(`Localizations/${open.id}`, { ...filter, fields: "id", start: 0, stop: MAX_SELECTED });
       selection.add(found.map((/** @type {any} */ each) => each.id));
-      if (total > MOST_AT_ONCE) toast(text.firstOfMany(MOST_AT_ONCE));
+      if (total > MAX_SELECTED) toast(text.firstOfMany(MAX_SELECTED));
     } catch (failure) {
       toastError(failure);
     }

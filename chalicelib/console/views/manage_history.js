@@ -14,7 +14,7 @@ import { toast, toastError } from "../ui/toast.js";
 const KINDS = ["media", "localization", "state", "leaf"];
 const DELETIONS = ["media.deleted", "localization.deleted", "state.deleted", "leaf.deleted", "section.deleted"];
 const PAGE = 200;
-const AT_ONCE = 100;
+const CHANGES_PER_REQUEST = 100;
 const ALL = "all";
 const DAY = 86400e3;
 /** The spans of time that are read until they have a page of changes: the log begins with the oldest. */
@@ -129,9 +129,11 @@ export function History({ query }) {
     (id ? text.userNumber(id) : text.theService);
   const restore = async (/** @type {number[]} */ numbers) => {
     try {
-      for (let at = 0; at < numbers.length; at += AT_ONCE)
+      for (let at = 0; at < numbers.length; at += CHANGES_PER_REQUEST)
         toast(
-          words.restored((await post(`Restore/${open.id}`, { changes: numbers.slice(at, at + AT_ONCE) })).restored),
+          words.restored(
+            (await post(`Restore/${open.id}`, { changes: numbers.slice(at, at + CHANGES_PER_REQUEST) })).restored,
+          ),
           { kind: "good" },
         );
     } catch (failure) {

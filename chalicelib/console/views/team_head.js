@@ -17,7 +17,7 @@ const TABS = /** @type {[keyof typeof words.tabs, string][]} */ ([
   ["comments", "comment"],
   ["quality", "plot"],
 ]);
-const NAMES_AT_ONCE = 100;
+const MEDIA_PER_REQUEST = 100;
 const DAY = 86400;
 
 /** @typedef {{name: string, stage: "open" | "active" | "review" | "closed"}} State */
@@ -44,9 +44,9 @@ export async function mediaById(ids, signal) {
   const wanted = [...new Set(ids)];
   const query = { fields: "id,name,media_files.thumbnail", presigned: DAY, presign_only: ["thumbnail"] };
   const parts = [];
-  for (let at = 0; at < wanted.length; at += NAMES_AT_ONCE)
+  for (let at = 0; at < wanted.length; at += MEDIA_PER_REQUEST)
     parts.push(
-      get(`Medias/${project.peek()?.id}`, { ...query, media_id: wanted.slice(at, at + NAMES_AT_ONCE) }, { signal }),
+      get(`Medias/${project.peek()?.id}`, { ...query, media_id: wanted.slice(at, at + MEDIA_PER_REQUEST) }, { signal }),
     );
   return new Map((await Promise.all(parts)).flat().map((each) => [each.id, each]));
 }

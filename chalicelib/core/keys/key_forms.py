@@ -38,7 +38,7 @@ EXPORTS = "_exports"
 DATASETS = "_datasets"
 BUCKETS = "_buckets"
 GENERIC = "generic"
-_LONGEST = 1024
+_MAX_KEY_BYTES = 1024
 _LONGEST_NAME = 200
 _LONGEST_EXTENSION = 16
 _UNSAFE = re.compile(r"[^\w.()+=@,!' -]", re.ASCII)
@@ -145,6 +145,6 @@ def is_in(path: str, folder: str) -> bool:
 
 def is_sound(path: str) -> bool:
     """Whether every reader takes a key for the same object: no empty or relative part, no control character."""
-    return len(path.encode(errors="replace")) <= _LONGEST and all(
+    return len(path.encode(errors="replace")) <= _MAX_KEY_BYTES and all(
         _NAME.fullmatch(part) and part not in (".", "..") for part in path.split("/")
     )

@@ -11,7 +11,7 @@ from chalicelib.errors import BadInput
 
 _BLOCK = 64 * 1024
 _DEEPEST = 64
-_LONGEST = 64 * 1024
+_MAX_CHARACTERS = 64 * 1024
 """Characters of a point, and bytes of a tag."""
 _FARTHEST = {"lat": 90.0, "lon": 180.0}
 
@@ -32,8 +32,8 @@ def read(source: BinaryIO, wanted: Collection[str] | None) -> Table:
         except expat.ExpatError as error:
             message = expat.ErrorString(error.code)
             raise BadInput(f"file: line {error.lineno} of the GPX is malformed: {message}.") from None
-        if size - points.parser.CurrentByteIndex > _LONGEST + _BLOCK:
-            points.refuse(f"a tag or comment has more than {_LONGEST} bytes")
+        if size - points.parser.CurrentByteIndex > _MAX_CHARACTERS + _BLOCK:
+            points.refuse(f"a tag or comment has more than {_MAX_CHARACTERS} bytes")
         if not block:
             return points.found.table()
 
@@ -94,8 +94,8 @@ class _Points:
     def _characters(self, text: str) -> None:
         if self._point is not None:
             self._size += len(text)
-            if self._size > _LONGEST:
-                self.refuse(f"a <trkpt> has more than {_LONGEST} characters")
+            if self._size > _MAX_CHARACTERS:
+                self.refuse(f"a <trkpt> has more than {_MAX_CHARACTERS} characters")
             self._text.append(text)
 
     def _degrees(self, attributes: dict[str, str], name: str) -> str:

@@ -21,9 +21,9 @@ _PACKET = 188
 _BLOCK = 1024 * 1024
 _LONGEST_SET = 64 * 1024
 """Bytes of a local set; a longer one is damaged."""
-_MOST_DAMAGED = 0.1
+_MAX_DAMAGED_SHARE = 0.1
 """The share of sets with a wrong checksum above which a file is refused."""
-_DAMAGED_AT_ONCE = 10_000
+_MAX_DAMAGED_SETS = 10_000
 """Sets with a wrong checksum from which on a file is refused before its end."""
 _LAST = 253_402_300_800.0
 """The end of year 9999, behind which there is no date."""
@@ -96,7 +96,7 @@ def read(source: BinaryIO, wanted: Collection[str] | None) -> Table:
         tags = _tags(whole)
         if tags is None:
             damaged += 1
-            if damaged > _DAMAGED_AT_ONCE and damaged > sets * _MOST_DAMAGED:
+            if damaged > _MAX_DAMAGED_SETS and damaged > sets * _MAX_DAMAGED_SHARE:
                 break
             continue
         time = tags.get(_TIME, b"")
@@ -106,7 +106,7 @@ def read(source: BinaryIO, wanted: Collection[str] | None) -> Table:
             found.add(seconds, values)
     if not sets:
         raise BadInput("file: the telemetry has no local set of MISB ST 0601.")
-    if damaged > sets * _MOST_DAMAGED:
+    if damaged > sets * _MAX_DAMAGED_SHARE:
         raise BadInput(f"file: {damaged} of {sets} local sets of the telemetry have a wrong checksum; it is damaged.")
     return found.table()
 

@@ -11,7 +11,7 @@ from chalicelib.errors import BadInput
 ACCEPTED = "a date in ISO 8601 of the years 1 to 9999 in UTC, such as 2026-03-04 or 2026-03-04T15:30:00Z"
 """The accepted formats, for messages."""
 
-_LONGEST = 40
+_MAX_CHARACTERS = 40
 _DATE = re.compile(
     r"(?P<year>[0-9]{4})(?P<rest>-[0-9]{2}-[0-9]{2}|[0-9]{4}|-W[0-9]{2}(?:-[0-9])?|W[0-9]{2,3}|-[0-9]{2}|)"
     # A fraction follows seconds only: half an hour would be read as half a second.
@@ -26,7 +26,7 @@ def parse_date(text: str) -> datetime | None:
     A year, a month or a week alone means its first day, a day alone its midnight. None also for times before year 1 or
     after 9999 in UTC, and for a fraction of an hour or a minute.
     """
-    found = _DATE.fullmatch(text) if len(text) <= _LONGEST else None
+    found = _DATE.fullmatch(text) if len(text) <= _MAX_CHARACTERS else None
     if found is None:
         return None
     unit = _unit(found["rest"])
@@ -69,7 +69,7 @@ def read_date(name: str, text: str) -> Timestamp:
     """The instant of a member or parameter, in the stored format. Raises BadInput naming it and an accepted form."""
     moment = parse_date(text)
     if moment is None:
-        raise BadInput(f"{name}: {text[:_LONGEST]!r} is not {ACCEPTED}.")
+        raise BadInput(f"{name}: {text[:_MAX_CHARACTERS]!r} is not {ACCEPTED}.")
     return timestamp(moment)
 
 

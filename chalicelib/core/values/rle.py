@@ -15,7 +15,7 @@ from itertools import accumulate, pairwise
 
 MOST_CHARACTERS = 65_536
 """The longest text of one mask."""
-_LONGEST = 7
+_MAX_RUN_CHARACTERS = 7
 """Characters of a run: 35 bits."""
 
 
@@ -43,7 +43,7 @@ def decode(text: str) -> list[int]:
     value = shift = 0
     for character in text.encode():
         group = character - 48
-        if not 0 <= group < 64 or shift >= 5 * _LONGEST:  # noqa: PLR2004 six bits
+        if not 0 <= group < 64 or shift >= 5 * _MAX_RUN_CHARACTERS:  # noqa: PLR2004 six bits
             message = "it has a character or number that run lengths do not have"
             raise ValueError(message)
         value |= (group & 31) << shift

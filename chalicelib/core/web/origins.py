@@ -17,7 +17,7 @@ _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\
 _PORTS = {"http": 80, "https": 443}
 _USUAL_PORT = re.compile(r"^(http(?=://[^/]*:80(?:/|$))|https(?=://[^/]*:443(?:/|$)))(://[^/:]+):\d+")
 _LARGEST_PORT = 65_535
-_LONGEST = 4096
+_MAX_CHARACTERS = 4096
 # The only IPv6 addresses of the Internet. Below lie those that embed an IPv4 address, such as ::ffff:0:0:0/96; above
 # lie site-local ones (fec0::/10) and those of segment routing (5f00::/16).
 _UNICAST = IPv6Network("2000::/3")
@@ -90,7 +90,7 @@ def take_apart(url: str) -> Address:
     Raises:
         Forbidden: it is not http or https, carries credentials, or holds characters that are not allowed in URLs.
     """
-    plain = len(url) <= _LONGEST and url.isascii() and url.isprintable() and not set(url) & set(' \\<>"{}|^`')
+    plain = len(url) <= _MAX_CHARACTERS and url.isascii() and url.isprintable() and not set(url) & set(' \\<>"{}|^`')
     if not plain:
         raise refusal(url)
     try:

@@ -14,9 +14,9 @@ from chalicelib.errors import BadInput
 from chalicelib.formats.model import Archive, Label
 from chalicelib.formats.readers.reading import MediaTable, Placed, Rows, base, matching, refusal, stem, text_lines
 from chalicelib.formats.refined import mask_shape
-from chalicelib.formats.writers.masks import CLASSES, MOST, MOST_PIXELS
+from chalicelib.formats.writers.masks import CLASSES, MAX_CLASSES, MOST_PIXELS
 
-_LARGEST = 64 * 1024 * 1024
+_MAX_FILE_BYTES = 64 * 1024 * 1024
 
 
 def read(archive: Archive) -> Rows:
@@ -42,7 +42,7 @@ def read(archive: Archive) -> Rows:
             continue
         picture = pictures.get(key, "")
         yield from table.new(path, key, name=base(picture) or key, path=picture, width=size[0], height=size[1])
-        for index in sorted(set(of_object) - {0, MOST + 1}):
+        for index in sorted(set(of_object) - {0, MAX_CLASSES + 1}):
             runs = rle.runs_of(of_object.translate(_only(index)))
             shape, refined = mask_shape(runs, size[1])
             place = f"{path} object {index}"
@@ -65,8 +65,8 @@ def _columns(archive: Archive, path: str) -> tuple[tuple[int, int], bytes]:
     """Width and height, and the index of each pixel, column by column."""
     from PIL import Image  # noqa: PLC0415 kept off the API's cold start
 
-    if archive.size(path) > _LARGEST:
-        raise ValueError(f"{path} has more than {_LARGEST} bytes")
+    if archive.size(path) > _MAX_FILE_BYTES:
+        raise ValueError(f"{path} has more than {_MAX_FILE_BYTES} bytes")
     with archive.open(path) as file, Image.open(file, formats=("PNG",)) as image:
         if image.mode not in ("P", "L"):
             raise ValueError(f"{path} has no indexes: its mode is {image.mode}")

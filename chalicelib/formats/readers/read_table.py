@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 LARGEST_PARQUET = 2 * 1024**3
 """Bytes of one Parquet file, which is copied to the disk."""
 _MEMORY = "512MB"
-_AT_ONCE = 16
+_ROWS_PER_FETCH = 16
 """Rows in memory at once, each of up to `LONGEST_LINE` bytes: a file of a few kilobytes may repeat one value."""
 _LINES = Callable[[Archive, str], Iterator[tuple[str, Mapping[str, Any]]]]
 _REQUIRED = {"localizations": ("media",), "states": ("media", "key")}
@@ -178,7 +178,7 @@ def _parquet_rows(archive: Archive, path: str) -> Iterator[tuple[str, Mapping[st
                 names, size = _columns(database, place)
                 found = database.execute(f"SELECT *, {size} FROM read_parquet(?)", [str(place)])  # noqa: S608 quoted
                 index = 0
-                while some := found.fetchmany(_AT_ONCE):
+                while some := found.fetchmany(_ROWS_PER_FETCH):
                     for *values, _ in some:
                         yield f"{path} row {index}", _present(dict(zip(names, values, strict=True)))
                         index += 1

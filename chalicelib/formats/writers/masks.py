@@ -33,14 +33,14 @@ from chalicelib.formats.refined import runs
 BY_FRAMES = True
 CLASSES = "labelmap.txt"
 LISTS = "ImageSets/Segmentation/"
-MOST = 254
+MAX_CLASSES = 254
 """Classes, and objects of a picture: 255 is VOC's index of what is not labelled."""
 MOST_PIXELS = 100_000_000
 
 
 def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> int:  # noqa: ARG001 numbers a picture
     """Write one part; see `model.Format`."""
-    numbers = {name: number for number, name in enumerate(dataset.classes[:MOST], 1)}
+    numbers = {name: number for number, name in enumerate(dataset.classes[:MAX_CLASSES], 1)}
     left_out = 0
     for group in groups:
         manifest.write(group, sink)
@@ -48,7 +48,7 @@ def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> 
         wanted = set(group.frames)
         for label in group.labels:
             is_held = label.class_name in numbers and label.frame in wanted and has_inside(label, group.media)
-            if is_held and len(frames[label.frame]) < MOST:
+            if is_held and len(frames[label.frame]) < MAX_CLASSES:
                 frames[label.frame].append(label)
             else:
                 left_out += 1
@@ -66,7 +66,7 @@ def layout(dataset: Dataset, path: str) -> Layout:
         return (Section("rows"),)
     if path != CLASSES:
         raise KeyError(path)
-    names = ("background", *(name.replace(":", " ") for name in dataset.classes[:MOST]))
+    names = ("background", *(name.replace(":", " ") for name in dataset.classes[:MAX_CLASSES]))
     lines = (f"{' '.join(name.split())}:{','.join(map(str, colour(place)))}::\n" for place, name in enumerate(names))
     return (b"# label:color_rgb:parts:actions\n" + "".join(lines).encode(),)
 

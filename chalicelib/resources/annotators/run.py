@@ -17,7 +17,7 @@ import uuid
 from typing import Any
 
 TRIES = 4
-MOST_AT_ONCE = 500
+BATCH_SIZE = 500
 EMBEDDED = 32
 """Localizations of one request for vectors."""
 WRITTEN = 1_000
@@ -53,8 +53,8 @@ def ask(method: str, path: str, body: Any = None, **query: Any) -> Any:
 def post_all(path: str, bodies: list[dict[str, Any]]) -> list[int]:
     """Create entities; their ids."""
     found: list[int] = []
-    for first in range(0, len(bodies), MOST_AT_ONCE):
-        found += ask("POST", path, bodies[first : first + MOST_AT_ONCE])["id"]
+    for first in range(0, len(bodies), BATCH_SIZE):
+        found += ask("POST", path, bodies[first : first + BATCH_SIZE])["id"]
     return found
 
 

@@ -14,7 +14,7 @@ import msgspec
 from chalicelib.queues import encode
 from chalicelib.resources.bucket_sources.messages import LookAtObjects
 
-_LONGEST = 1024
+_MAX_CHARACTERS = 1024
 
 
 def as_messages(body: str) -> str:
@@ -60,7 +60,7 @@ def _object_of(detail: Any, read: Any, mark: str) -> tuple[str, str, str] | None
         bucket, name = detail["bucket"]["name"], read(detail["object"]["key"])
     except (KeyError, TypeError, AttributeError):
         return None
-    if not isinstance(bucket, str) or not isinstance(name, str) or max(len(bucket), len(name)) > _LONGEST:
+    if not isinstance(bucket, str) or not isinstance(name, str) or max(len(bucket), len(name)) > _MAX_CHARACTERS:
         return None
     told = detail["object"]
     known = [str(told[member]) for member in ("versionId", "version-id", "sequencer") if told.get(member)]

@@ -1,9 +1,10 @@
 """List a source, a page a message, and make media of what is new.
 
 A page of the store's listing is compared with the references of the same range of names. What is new becomes media, up
-to `AT_ONCE` in one transaction with their references: an object has one media, however often a page is listed, also by
-two runs at once, or beside an event about the same object. What was replaced or is gone is noted on its media. Media
-whose frames are not indexed get a message. Then the message of the next page is sent; a crash repeats the page.
+to `MEDIA_PER_TRANSACTION` in one transaction with their references: an object has one media, however often a page is
+listed, also by two runs at once, or beside an event about the same object. What was replaced or is gone is noted on its
+media. Media whose frames are not indexed get a message. Then the message of the next page is sent; a crash repeats the
+page.
 """
 
 from __future__ import annotations
@@ -51,9 +52,9 @@ from chalicelib.storage.objects.references import Reference
 
 MEDIA_PER_TRANSACTION = 80
 """Media of one transaction, which holds a reference for each and the commit."""
-NOTED_AT_ONCE = 45
+CHANGES_PER_TRANSACTION = 45
 """Changed media of one transaction, with their references."""
-INDEXED_AT_ONCE = 20
+OBJECTS_PER_MESSAGE = 20
 """Objects of one message."""
 FRESH = timedelta(seconds=60)
 """A reference that was written in this time may be newer than the listing, and is not taken for missing."""
@@ -189,7 +190,7 @@ def update_media(
                 etags=[waiting[name] for name in part],
                 sent=moment,
             )
-            for part in batched(names, INDEXED_AT_ONCE)
+            for part in batched(names, OBJECTS_PER_MESSAGE)
         ],
     )
     return counts
@@ -271,7 +272,7 @@ def _as_object(path: str, bucket: int, found: Listed) -> BucketObject:
 
 def _note(project: Project, bucket: int, noted: Mapping[str, Listed | None]) -> None:
     """Note on media that their objects were replaced, are there again, or are missing (None)."""
-    for names in batched(noted, NOTED_AT_ONCE):
+    for names in batched(noted, CHANGES_PER_TRANSACTION):
         found = {name: noted[name] for name in names}
         steps.retry_on_conflict(partial(_note_together, project, bucket, found))
 

@@ -33,7 +33,7 @@ COPIED = 256 * 1024 * 1024
 """Most bytes of one copy."""
 MOST_UPLOADED = 10_000
 """Parts of a multipart upload, S3's limit."""
-PIECES_AT_ONCE = 8
+PIECES_PER_BATCH = 8
 SPARE = 120.0
 """Seconds that must be left in an invocation for the next parts of the upload."""
 _JOINED = 1
@@ -167,11 +167,11 @@ def _send_parts(
             etag = objects.put_part(key, export.upload, number + 1, _body(export, part))
         pieces.finish(export.uid, number, etag.encode(), group=_JOINED)
 
-    with ThreadPoolExecutor(PIECES_AT_ONCE, thread_name_prefix="join") as pool:
-        for start in range(0, len(missing), PIECES_AT_ONCE):
+    with ThreadPoolExecutor(PIECES_PER_BATCH, thread_name_prefix="join") as pool:
+        for start in range(0, len(missing), PIECES_PER_BATCH):
             if start and seconds_left() < SPARE:
                 return False
-            for _ in pool.map(send_one, missing[start : start + PIECES_AT_ONCE]):
+            for _ in pool.map(send_one, missing[start : start + PIECES_PER_BATCH]):
                 pass
     return True
 

@@ -32,8 +32,8 @@ from chalicelib.resources.media import streams
 if TYPE_CHECKING:
     from chalicelib.video.pictures.drawing import Part
 
-FRAMES_AT_ONCE = 24
-CROPS_AT_ONCE = 256
+FRAMES_PER_BATCH = 24
+CROPS_PER_BATCH = 256
 """Pictures that one child process makes, and that are in memory."""
 _UNSAFE = re.compile(r"[^\w.()+=-]+", re.ASCII)
 _media = msgspec.json.Decoder(MediaEntity).decode
@@ -141,7 +141,7 @@ def make(spec: ExportSpec, group: Group, media: MediaEntity, path: Callable[...,
             return group, ""
         wanted = [frame for frame in _frames_of(spec, group) if frame < count]
         sized = msgspec.structs.replace(group.media, width=size.width, height=size.height)
-        for some in batched(wanted, FRAMES_AT_ONCE):
+        for some in batched(wanted, FRAMES_PER_BATCH):
             parts = [_part(index, frame, None) for index, frame in enumerate(some)]
             for frame, body in zip(some, _draw(file, parts, spec.image_format, size), strict=True):
                 add(path(sized, frame, spec.image_format), body)
@@ -175,7 +175,7 @@ def _crops(spec: ExportSpec, group: Group, file: Any, count: int, add: Add) -> N
         for number, label in enumerate(group.labels)
         if label.kind in ("box", "poly") and label.frame < count
     ]
-    for some in batched(shown, CROPS_AT_ONCE):
+    for some in batched(shown, CROPS_PER_BATCH):
         parts = [_part(index, label.frame, roi(label)) for index, (_, label) in enumerate(some)]
         for (number, label), body in zip(some, _draw(file, parts, spec.image_format, None), strict=True):
             stem = splitext(picture_name(group.media, label.frame, spec.image_format))[0]

@@ -30,7 +30,7 @@ from chalicelib.storage.view.view import View
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9.-]+")
 _LONGEST_STEM = 60
-_CLASSES_AT_ONCE = 500
+_CLASSES_PER_QUERY = 500
 """Classes whose leaves are asked for at once."""
 TAXON = ("taxonID", "AphiaID", "rank", "authority")
 """The attributes of leaves that say what a taxon is, as `limn taxa` makes them."""
@@ -172,8 +172,8 @@ class Reader:
         if not classes or not self.view.definitions.types(Kind.LEAF):
             return {}
         found: dict[str, Attributes] = {}
-        for start in range(0, len(classes), _CLASSES_AT_ONCE):
-            names = tuple(classes[start : start + _CLASSES_AT_ONCE])
+        for start in range(0, len(classes), _CLASSES_PER_QUERY):
+            names = tuple(classes[start : start + _CLASSES_PER_QUERY])
             query = Query(kind=Kind.LEAF, where=Test("name", Op.IN, names))
             for leaf in map(_leaf, self._documents(query)):
                 taxon = {name: leaf.attributes[name] for name in TAXON if leaf.attributes.get(name) not in (None, "")}

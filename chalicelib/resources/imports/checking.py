@@ -62,7 +62,7 @@ from chalicelib.resources.imports.schemas import (
 MOST_STATES = 200_000
 MAX_FILE_BYTES = {"image": 512 * 1024**2, "video": 20 * 1024**3}
 """Bytes of a file of the archive that becomes a media."""
-_AT_ONCE = 2_000
+_ELEMENTS_PER_QUERY = 2_000
 """Elements of one question to the view."""
 
 
@@ -339,8 +339,8 @@ class Check:
             by_version[version or self._default_version].append(element)
         count = 0
         for version, names in by_version.items():
-            for start in range(0, len(names), _AT_ONCE):
-                some = tuple(names[start : start + _AT_ONCE])
+            for start in range(0, len(names), _ELEMENTS_PER_QUERY):
+                some = tuple(names[start : start + _ELEMENTS_PER_QUERY])
                 query = all_rows(
                     kind,
                     Test("elemental_id", Op.IN, some),

@@ -20,7 +20,7 @@ from chalicelib.resources.tasks.honeypot_schemas import HONEYPOT_SCORE
 from chalicelib.resources.tasks.schemas import TASK
 from chalicelib.storage.dynamodb import records
 
-LONGEST = 200
+QUOTED_CHARACTERS = 200
 """Characters of a comment, or of the reason of a failure, that a notification repeats."""
 _Told = tuple[str, str]
 
@@ -117,4 +117,4 @@ _TELLERS: dict[str, Callable[[Scope, Notification], _Told | None]] = {
 
 def _cut(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+    return line if len(line) <= QUOTED_CHARACTERS else f"{line[: QUOTED_CHARACTERS - 1]}…"

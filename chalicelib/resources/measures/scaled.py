@@ -48,7 +48,7 @@ PlaneOf = Callable[[int, Any], Plane | None]
 _PAIR = 2
 _LEAST_PIXELS = 1.0
 """Of a reference; a shorter one is left out."""
-_MOST = 1e9
+_MAX_METERS = 1e9
 """Of a length or altitude, so that areas are finite."""
 
 
@@ -331,4 +331,4 @@ def _number(value: Any) -> float | None:
         number = float(value)
     except (TypeError, ValueError):
         return None
-    return number if 0 < number < _MOST else None
+    return number if 0 < number < _MAX_METERS else None

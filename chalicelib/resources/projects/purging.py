@@ -108,9 +108,9 @@ REMOVED_WITHIN_REQUEST: tuple[RecordKind[Any], ...] = (MEMBERSHIP, ALGORITHM)
 NEXT_ROUND = 900
 """Seconds between rounds, the maximum delay of SQS."""
 ROUNDS = 2
-COMMITS_AT_ONCE = 20
-OBJECTS_AT_ONCE = 1000
-JOBS_AT_ONCE = 50
+COMMITS_PER_BATCH = 20
+OBJECTS_PER_BATCH = 1000
+JOBS_PER_BATCH = 50
 
 
 def order(project: Project) -> None:
@@ -171,7 +171,7 @@ def _end_jobs(project: int) -> Iterator[None]:
 
     The schedule ends those jobs when the cluster is available again, or was deleted.
     """
-    for part in batched(records.list_children(RUN, project), JOBS_AT_ONCE):
+    for part in batched(records.list_children(RUN, project), JOBS_PER_BATCH):
         cleanup.remove(part)
         yield
 
@@ -208,7 +208,7 @@ def _purge_log(project: int, own: ObjectPrefix) -> Iterator[None]:
     An entity is removed with the first commit that names it, before the commit itself: the remaining log is the work
     left.
     """
-    while commits := log.oldest(project, COMMITS_AT_ONCE):
+    while commits := log.oldest(project, COMMITS_PER_BATCH):
         for commit in commits:
             _purge_entities(project, commit, own)
         log.forget(project, [commit.seq for commit in commits])
@@ -230,7 +230,7 @@ def _purge_entities(project: int, commit: Commit, own: ObjectPrefix) -> None:
 
 def _purge_objects(project: int, bucket: str | int, prefix: ObjectPrefix) -> Iterator[None]:
     """Remove the objects below a prefix, except those that clones in other projects need."""
-    for part in batched(objects.under(prefix, bucket=bucket), OBJECTS_AT_ONCE):
+    for part in batched(objects.under(prefix, bucket=bucket), OBJECTS_PER_BATCH):
         doomed = object_cleanup.find_unneeded(project, part)
         if doomed:
             objects.remove(doomed, bucket=bucket)

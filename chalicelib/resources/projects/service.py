@@ -23,9 +23,9 @@ from chalicelib.storage.dynamodb import ids, records
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.view import views
 
-_MEMBERS_AT_ONCE = 20
+_MEMBERS_WITH_PROJECT = 20
 """Memberships created with the project itself; each is three rows of a transaction's hundred."""
-_MORE_MEMBERS_AT_ONCE = 30
+_MEMBERS_PER_TRANSACTION = 30
 """The same of a transaction that creates memberships only."""
 
 
@@ -62,8 +62,8 @@ def create_project(spec: ProjectSpec, creator: int, default_level: str) -> Proje
         Membership(id=number, project=project.id, user=user, permission=level)  # type: ignore[arg-type]
         for number, (user, level) in zip(numbers, members, strict=True)
     ]
-    _store(project, versions_service.baseline(project.id), memberships[:_MEMBERS_AT_ONCE])
-    for some in batched(memberships[_MEMBERS_AT_ONCE:], _MORE_MEMBERS_AT_ONCE):
+    _store(project, versions_service.baseline(project.id), memberships[:_MEMBERS_WITH_PROJECT])
+    for some in batched(memberships[_MEMBERS_WITH_PROJECT:], _MEMBERS_PER_TRANSACTION):
         _add_members(some, creator)
     return project
 
@@ -128,7 +128,7 @@ def delete_project(project: Project) -> None:
         return msgspec.structs.replace(current, deleted=now()) if current.deleted is None else None
 
     def let_go(change: Transaction, _before: Project, _after: Project) -> None:
-        for membership in records.list_children(MEMBERSHIP, project.id)[:_MEMBERS_AT_ONCE]:
+        for membership in records.list_children(MEMBERSHIP, project.id)[:_MEMBERS_WITH_PROJECT]:
             records.drop(change, MEMBERSHIP, membership)
 
     _run_as_member(lambda: records.edit(PROJECT, project.id, mark, also=let_go))

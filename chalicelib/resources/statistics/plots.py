@@ -26,7 +26,7 @@ _COLOURS = (
     "#3366a8", "#d9822b", "#3d9a5b", "#b8414b", "#7d62b5", "#8a6248",
     "#cc6fae", "#6f7680", "#a8a432", "#37a2b5", "#1f3d66", "#7a4a12",
 )  # fmt: skip
-_LONGEST = 28
+_LABEL_CHARACTERS = 28
 """Characters of a label; longer ones are cut."""
 
 
@@ -255,7 +255,7 @@ def _xml_text(text: str) -> str:
     return escape("".join(c if c.isprintable() and not "\ud800" <= c <= "\udfff" else "\ufffd" for c in text))
 
 
-def _label(value: Any, longest: int = _LONGEST) -> str:
+def _label(value: Any, longest: int = _LABEL_CHARACTERS) -> str:
     if value is None:
         return "(none)"
     if isinstance(value, float):

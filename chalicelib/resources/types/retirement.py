@@ -49,7 +49,7 @@ LATER = 900
 """Seconds after which every request that read a definition before its deletion has ended: Lambda ends its functions."""
 ROWS_PER_COMMIT = steps.MOST_STEPS
 """Rows of one commit."""
-COMMITS_AT_ONCE = 200
+COMMITS_PER_CHECK = 200
 """Commits that are searched between two checks of the deadline."""
 MOST_NAMING = 80
 """Records that are updated in the transaction that removes the definition; the queue function updates the others."""
@@ -255,7 +255,7 @@ class _Removal:
             for kind, number in _entities_of(commit):
                 if kind in waiting:
                     waiting[kind].append(number)
-            if count % COMMITS_AT_ONCE == 0 or max(map(len, waiting.values())) >= ROWS_PER_COMMIT:
+            if count % COMMITS_PER_CHECK == 0 or max(map(len, waiting.values())) >= ROWS_PER_COMMIT:
                 self._delete_all(waiting)
                 self.seen = commit.seq
                 yield

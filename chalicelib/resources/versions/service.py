@@ -13,7 +13,7 @@ from chalicelib.storage.dynamodb import ids, records
 
 BASELINE = "Baseline"
 """Its name."""
-MOST_AT_ONCE = 500
+NUMBERS_TRIED = 500
 """How many versions others may make meanwhile. A number that is taken is one of theirs, so the next one is tried."""
 
 
@@ -62,7 +62,7 @@ def make(
         created_by=user,
     )
     taken = Conflict("number: others made versions at the same time. Try again.")
-    for _ in range(MOST_AT_ONCE):
+    for _ in range(NUMBERS_TRIED):
         if records.is_free(VERSION, version):
             try:
                 records.create(VERSION, version, user=user, taken=taken)

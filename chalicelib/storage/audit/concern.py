@@ -64,10 +64,10 @@ def _organization_of(project: int) -> int:
 def organizations_of(user: int) -> tuple[int, ...]:
     """The organizations with which a user is affiliated."""
     links = record_rows.rows_beneath(record_rows.begin_of_links(AFFILIATION, "user", user))
-    return tuple(sorted({int(row.home_pk.partition("#")[2]) for row in links}))[:_MOST]
+    return tuple(sorted({int(row.home_pk.partition("#")[2]) for row in links}))[:_MAX_ORGANIZATIONS]
 
 
-_MOST = 20
+_MAX_ORGANIZATIONS = 20
 """The most organizations that get an entry about a person: a transaction has room for so many beside its own rows."""
 
 

@@ -31,7 +31,7 @@ _COLUMNS = (
     "operation VARCHAR"
 )
 """Older segments lack the last two."""
-_ROWS_AT_ONCE = 500
+_ROWS_PER_BATCH = 500
 _encode = msgspec.json.Encoder().encode
 _edits = msgspec.json.Decoder(list[Edit])
 _changes = msgspec.json.Decoder(list[Change])
@@ -109,7 +109,7 @@ class _Writer:
                 _encode(each).decode() for each in (found.edits, found.changes, found.past, found.operation)
             )
             self._waiting.append((commit.seq, commit.at, commit.user, edits, changes, past, operation))
-        if len(self._waiting) >= _ROWS_AT_ONCE:
+        if len(self._waiting) >= _ROWS_PER_BATCH:
             self._append()
         if self._size >= LARGEST_SEGMENT:
             self._store()
@@ -192,7 +192,7 @@ def read(project: int, segment: Segment, about: Collection[int] | None = None) -
             f"SELECT * FROM read_parquet(?) WHERE {wanted} ORDER BY seq",  # noqa: S608 a number
             [str(path)],
         )
-        while rows := found.fetchmany(_ROWS_AT_ONCE):
+        while rows := found.fetchmany(_ROWS_PER_BATCH):
             for seq, at, user, edits, created, *more in rows:
                 commit = Commit(
                     project=project,

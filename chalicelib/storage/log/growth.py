@@ -69,9 +69,10 @@ def record(project: int, seq: int, changes: int) -> None:
 
 @contextmanager
 def recording_together() -> Iterator[None]:
-    """Inside, `note` records the growth by many commits of this thread in one call.
+    """Inside, `record` writes the growth by many commits of this thread in one call.
 
-    Up to `AT_ONCE` changes stay unrecorded where the process dies: the compaction then begins that much later.
+    Up to `RECORDED_EARLY_FROM` changes stay unrecorded where the process dies: the compaction then begins that much
+    later.
     """
     waiting: dict[int, int] = {}
     token = _waiting.set(waiting)

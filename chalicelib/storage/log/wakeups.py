@@ -21,7 +21,7 @@ COVERED = 0.5
 """Seconds after a wake-up in which a commit needs no other: less than `DELAY`, so that the commit is there by then."""
 SHUN_SECONDS = 30.0
 """Seconds without wake-ups after the queue did not answer, so that writes do not wait for it."""
-_MOST = 10_000
+_MAX_REMEMBERED = 10_000
 _logger = logging.getLogger("limn.wakeups")
 _sent: dict[int, float] = {}
 _shunned_until = 0.0
@@ -43,7 +43,7 @@ def wake(project: int, seq: int) -> None:
     moment = time.monotonic()
     if moment < _shunned_until or moment - _sent.get(project, -COVERED) < COVERED:
         return
-    if len(_sent) > _MOST:
+    if len(_sent) > _MAX_REMEMBERED:
         _sent.clear()
     _sent[project] = moment
     message = ProjectChanged(project=project, seq=seq, id=uuid.uuid4().hex)

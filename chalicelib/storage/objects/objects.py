@@ -34,7 +34,7 @@ SMALLEST_PART = 5 * 1024 * 1024
 """Least bytes of every part of a multipart upload except the last."""
 PAGE = 1000
 """Objects of one page of a listing."""
-_LARGEST = 2**53
+_MAX_OBJECT_BYTES = 2**53
 """Bytes of an object; stores allow far less."""
 _LONGEST_ETAG = 256
 _ANSWER_SECONDS = 600
@@ -230,7 +230,7 @@ def page(prefix: ObjectPrefix, after: str = "", limit: int = PAGE) -> list[Liste
 
 def _is_plausible(found: Listed) -> bool:
     """Whether a store may have an object of this size and ETag."""
-    return 0 <= found.size <= _LARGEST and len(found.etag) <= _LONGEST_ETAG
+    return 0 <= found.size <= _MAX_OBJECT_BYTES and len(found.etag) <= _LONGEST_ETAG
 
 
 def find_listed(prefix: ObjectPrefix, name: str) -> Listed | None:

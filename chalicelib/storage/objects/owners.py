@@ -33,7 +33,7 @@ from chalicelib.storage.dynamodb.tables import EntityRow, RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import references
 
-_READ_AT_ONCE = 100
+_ROWS_PER_READ = 100
 _KNOWN_PROJECTS = 4096
 _encode = msgspec.json.encode
 _organizations: dict[int, int] = {}
@@ -82,8 +82,8 @@ def authorize_many(named: Iterable[Named]) -> dict[Named, ObjectKey]:
             row = f"clones#{project}", f"{padded(media)}|{padded(each.media)}"
             foreign.setdefault(row, []).append(each)
     rows = list(foreign)
-    for start in range(0, len(rows), _READ_AT_ONCE):
-        for note in RecordRow.batch_get(rows[start : start + _READ_AT_ONCE], consistent_read=True):
+    for start in range(0, len(rows), _ROWS_PER_READ):
+        for note in RecordRow.batch_get(rows[start : start + _ROWS_PER_READ], consistent_read=True):
             for each in foreign[note.pk, note.sk]:
                 project, _, media = key_forms.owner_of(each.path) or (0, "", 0)
                 # the project of the original may be purged while its clones need its objects
@@ -198,8 +198,8 @@ def get_owners(kind: Kind, numbers: Iterable[int]) -> dict[int, tuple[Media | Fi
     """Stored entities by id, and whether each was deleted; includes those hidden from readers."""
     keys = [f"{kind}#{number}" for number in dict.fromkeys(numbers)]
     found: dict[int, tuple[Media | File, bool]] = {}
-    for start in range(0, len(keys), _READ_AT_ONCE):
-        for row in EntityRow.batch_get(keys[start : start + _READ_AT_ONCE], consistent_read=True):
+    for start in range(0, len(keys), _ROWS_PER_READ):
+        for row in EntityRow.batch_get(keys[start : start + _ROWS_PER_READ], consistent_read=True):
             entity: Any = msgspec.json.decode(row.doc, type=STRUCT_OF[kind])
             found[entity.id] = (entity, row.deleted is not None)
     return found

@@ -96,23 +96,23 @@ class _Longest:
     seconds: int = 7 * 24 * 3600
 
 
-_LONGEST: ContextVar[_Longest | None] = ContextVar("longest_life_of_urls", default=None)
+_LIFE_LIMIT: ContextVar[_Longest | None] = ContextVar("longest_life_of_urls", default=None)
 
 
 def lifetimes() -> AbstractContextManager[None]:
     """Inside, the lives of URLs can be shortened; the dispatcher begins it with each request."""
-    return holding(_LONGEST, _Longest())
+    return holding(_LIFE_LIMIT, _Longest())
 
 
 def shorten(seconds: int) -> None:
     """Let the URLs of this request live so many seconds at most."""
-    if (found := _LONGEST.get()) is not None:
+    if (found := _LIFE_LIMIT.get()) is not None:
         found.seconds = seconds
 
 
 def longest() -> int:
     """The longest life of the URLs of this request, in seconds."""
-    return found.seconds if (found := _LONGEST.get()) is not None else _Longest.seconds
+    return found.seconds if (found := _LIFE_LIMIT.get()) is not None else _Longest.seconds
 
 
 def forget(user: int, project: int | None = None) -> None:

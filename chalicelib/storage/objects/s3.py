@@ -111,7 +111,7 @@ class S3Store:
         caller: Callable[[], S3Client],
         presigner: Callable[[], S3Client],
         archive: str = "STANDARD",
-        life: Callable[[], int] = lambda: signing.LONGEST,
+        life: Callable[[], int] = lambda: signing.MAX_URL_SECONDS,
     ) -> None:
         self.bucket = bucket
         self.archive = archive

@@ -31,7 +31,7 @@ _FEWEST_IN_COLUMNS = 400
 """From this many rows on they are written column by column, whose statement takes some milliseconds."""
 _ROWS_A_PIECE = 4000
 """Rows that are made before background work makes way: some tens of milliseconds."""
-_FILLED_AT_ONCE = 20_000
+_DOCUMENTS_PER_READ = 20_000
 """Documents that are read at once when a column is filled from them."""
 _encode = msgspec.json.Encoder().encode
 
@@ -260,7 +260,7 @@ class LogApplier:
         rows = self._database.execute(
             f"SELECT id, {DOCUMENT} FROM {sql.table(kind)} WHERE type = ? ORDER BY {DOCUMENT}", [definition.id]
         ).fetchall()
-        for some in batched(rows, _FILLED_AT_ONCE):
+        for some in batched(rows, _DOCUMENTS_PER_READ):
             values = defaultdict(list)
             documents = self._store.documents.get([place for _, place in some])
             for (number, _), document in zip(some, documents, strict=True):

@@ -26,9 +26,9 @@ from chalicelib.storage.view.view import Gap, View
 ReadAfter = Callable[[int, int], Iterable[Commit]]
 """From a project and a number to the commits after that number, in order: `log.read_after`."""
 _PAGE = resource.getpagesize()
-COMMITS_AT_ONCE = 256
-"""The most commits applied in one transaction: with `CHANGES_AT_ONCE`, bounds the memory of a cold load."""
-CHANGES_AT_ONCE = 10_000
+COMMITS_PER_TRANSACTION = 256
+"""The most commits applied in one transaction: with `CHANGES_PER_TRANSACTION`, bounds the memory of a cold load."""
+CHANGES_PER_TRANSACTION = 10_000
 """A transaction ends with the commit that makes it this many changes."""
 FOLLOW_SECONDS = 20.0
 """The longest time, in seconds, that a request follows the log: a gateway waits 29 s. Progress is kept."""
@@ -48,7 +48,7 @@ def _parts(commits: Iterable[Commit], changes: int) -> Iterator[list[Commit]]:
     for commit in commits:
         part.append(commit)
         left -= len(commit.changes)
-        if left <= 0 or len(part) >= COMMITS_AT_ONCE:
+        if left <= 0 or len(part) >= COMMITS_PER_TRANSACTION:
             yield part
             part, left = [], changes
     if part:
@@ -56,7 +56,7 @@ def _parts(commits: Iterable[Commit], changes: int) -> Iterator[list[Commit]]:
 
 
 class _Ahead(NamedTuple):
-    """Commits of a project after a number, the first `COMMITS_AT_ONCE`, which are being read."""
+    """Commits of a project after a number, the first `COMMITS_PER_TRANSACTION`, which are being read."""
 
     project: int
     seq: int
@@ -126,7 +126,7 @@ class Views:
             view = self._views.get(project)
         if view is not None:
             seq = view.seq
-            commits = _readers.submit(lambda: list(islice(self._read_after(project, seq), COMMITS_AT_ONCE)))
+            commits = _readers.submit(lambda: list(islice(self._read_after(project, seq), COMMITS_PER_TRANSACTION)))
             _AHEAD.set(_Ahead(project, seq, commits))
 
     def _take_ahead(self, project: int) -> _Ahead | None:
@@ -182,7 +182,7 @@ class Views:
         try:
             if ahead is not None and ahead.seq == view.seq:
                 view.apply(commits := ahead.commits.result())
-                if len(commits) == COMMITS_AT_ONCE:
+                if len(commits) == COMMITS_PER_TRANSACTION:
                     self._follow(view)
             else:
                 self._follow(view)
@@ -200,7 +200,7 @@ class Views:
 
     def _follow(self, view: View) -> None:
         end = time.monotonic() + FOLLOW_SECONDS
-        for number, commits in enumerate(_parts(self._read_after(view.project, view.seq), CHANGES_AT_ONCE)):
+        for number, commits in enumerate(_parts(self._read_after(view.project, view.seq), CHANGES_PER_TRANSACTION)):
             if number and time.monotonic() > end:
                 raise Unavailable(_TOO_MUCH, retry_after=1)
             view.apply(commits)

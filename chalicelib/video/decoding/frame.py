@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 _FULL_RANGE = 2
-_MOST_LINES_AT_ONCE = 2304
+_MAX_LINES_IN_PARALLEL = 2304
 """Height of videos of which fragments are decoded side by side: each decoder holds up to 17 pictures."""
 _FEW = 4
 """Pictures of each of them: those of two fragments are in memory before the first is used."""
@@ -82,7 +82,7 @@ def images(
     fragments = _fragments(source, selection)
     track = samples.track_of(header)
     is_sparse = len(selection.wanted) > 1 and all(len(numbers) <= _FEW for _, numbers in selection.wanted)
-    if is_sparse and track and track.height <= _MOST_LINES_AT_ONCE:
+    if is_sparse and track and track.height <= _MAX_LINES_IN_PARALLEL:
         if sum(span.stop - span.start for span, _ in selection.wanted) <= segments.LARGEST_READ:
             # The longest first: both threads end at about the same time then.
             fragments = iter(sorted(fragments, key=lambda each: each[1].first_frame - each[2][-1]))

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from chalicelib.video.files.source import SourceFile
 
-_LONGEST = 60
+_MAX_GAP_SECONDS = 60
 """Seconds of a gap that is filled."""
 _LONGEST_OF_CLOCK = 10
 """The same for streams, whose clock may begin anew where recordings were joined (`timing`)."""
@@ -92,7 +92,7 @@ def filled(times: array[int], noted: Noted, file: SourceFile, base: Fraction, *,
         return times
     exact = Fraction(sum(regular), len(regular))
     times = _without_outliers(times, noted, exact, slack)
-    longest = (_LONGEST_OF_CLOCK if is_streamed else _LONGEST) / base
+    longest = (_LONGEST_OF_CLOCK if is_streamed else _MAX_GAP_SECONDS) / base
     found, looks = array("q", _before(times[0], noted, file, exact, longest) if not is_streamed else ()), 0
     found.append(times[0])
     for before, after in pairwise(times):

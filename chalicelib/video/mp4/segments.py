@@ -21,11 +21,11 @@ from chalicelib.video.timing import FrameTable
 
 _VERSION = 2
 _HEADER_BOXES = 2
-_LARGEST = 2**53
+_MAX_WHOLE = 2**53
 LARGEST_HEADER, LARGEST_FRAGMENT = 16 * 1024 * 1024, 256 * 1024 * 1024
 """Maximum bytes of the header boxes and of one fragment, which are read into memory."""
-Whole = Annotated[int, Meta(ge=0, le=_LARGEST)]
-Number = Annotated[int, Meta(ge=-_LARGEST, le=_LARGEST)]
+Whole = Annotated[int, Meta(ge=0, le=_MAX_WHOLE)]
+Number = Annotated[int, Meta(ge=-_MAX_WHOLE, le=_MAX_WHOLE)]
 
 
 class Fragment(Struct, frozen=True, array_like=True):

@@ -32,7 +32,7 @@ READING = (
 )
 """Operations that agents may call: those that count and describe, some rows, and pictures."""
 MOST_ROWS = 20
-LONGEST = 20_000
+MAX_CHARACTERS = 20_000
 """Characters of one answer."""
 PICTURE = "jpg"
 EDITING = frozenset({"Can Edit", "Can Transfer", "Can Execute", "Full Control", "Creator"})
@@ -168,9 +168,9 @@ def _said(data: Any) -> str:
     if isinstance(data, list) and len(data) > MOST_ROWS:
         data, more = data[:MOST_ROWS], len(data) - MOST_ROWS
     text = json.dumps({"note": NOTE, "data": data, **({"not_shown": more} if more else {})}, ensure_ascii=True)
-    if len(text) <= LONGEST:
+    if len(text) <= MAX_CHARACTERS:
         return text
-    shown = json.dumps(data, ensure_ascii=True)[: LONGEST // 2]
+    shown = json.dumps(data, ensure_ascii=True)[: MAX_CHARACTERS // 2]
     return json.dumps(
         {"note": NOTE, "cut": "Too long: give `fields`, or fewer rows.", "data": shown}, ensure_ascii=True
     )

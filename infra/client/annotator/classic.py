@@ -12,7 +12,7 @@ import numpy as np
 
 from .models import Model, Recent
 
-_LARGEST = 320
+_MAX_SIDE = 320
 """Pixels of the longer side of a picture in which GrabCut works."""
 _ROUNDS = 3
 _LEAST_SCORE = 0.4
@@ -40,7 +40,7 @@ class GrabCut(Model):
     def embed_picture(self, image: Any) -> Any:
         """The picture itself, as small as it is worked on."""
         height, width = image.shape[:2]
-        scale = min(1.0, _LARGEST / max(height, width))
+        scale = min(1.0, _MAX_SIDE / max(height, width))
         small = cv2.resize(image, (max(1, round(width * scale)), max(1, round(height * scale))))
         return cv2.cvtColor(small, cv2.COLOR_RGB2BGR), (width, height)
 

@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 
 _CHANNELS = 4
-_LONGEST = 1 << 16
+_BYTES_PER_READ = 1 << 16
 
 
 class BadRequest(ValueError):
@@ -54,7 +54,7 @@ def brush(mask: Any) -> list[int]:
     for end in [*(np.flatnonzero(flat[1:] != flat[:-1]) + 1), flat.size]:
         left, value = (int(end) - place) * _CHANNELS, 255 if flat[place] else 0
         while left:
-            many = min(left, _LONGEST)
+            many = min(left, _BYTES_PER_READ)
             bits.append(f"111{many - 1:016b}{value:08b}")
             left -= many
         place = int(end)

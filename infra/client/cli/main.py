@@ -216,8 +216,8 @@ def _processed(session: Session, project: int, outcomes: list[uploads.Outcome]) 
 
     def read() -> dict[str, Any]:
         waiting = sorted(left)
-        for start in range(0, len(waiting), uploads.READ_AT_ONCE):
-            some = waiting[start : start + uploads.READ_AT_ONCE]
+        for start in range(0, len(waiting), uploads.MEDIA_PER_REQUEST):
+            some = waiting[start : start + uploads.MEDIA_PER_REQUEST]
             fields = "id,import_error,media_files"
             for media in client.get_media_list(project, media_id=some, fields=fields, archive_lifecycle="all"):
                 shown = media["media_files"] or {}

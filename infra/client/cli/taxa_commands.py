@@ -13,7 +13,7 @@ from ..failures import Failure
 from ..taxa import Taxa
 from .sessions import ProjectOption, Session
 
-_AT_ONCE = 500
+_LEAVES_PER_REQUEST = 500
 """Leaves of one request."""
 _PAGE = 5_000
 
@@ -43,8 +43,8 @@ def create_taxa(
             bar = progress.add_task("leaves", total=fresh)
             for level in levels:
                 missing = [(taxon, parent) for taxon, parent in level if taxon.id not in known]
-                for start in range(0, len(missing), _AT_ONCE):
-                    some = missing[start : start + _AT_ONCE]
+                for start in range(0, len(missing), _LEAVES_PER_REQUEST):
+                    some = missing[start : start + _LEAVES_PER_REQUEST]
                     bodies: Any = [
                         {
                             "name": taxon.name,

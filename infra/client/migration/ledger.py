@@ -22,7 +22,7 @@ CREATE TABLE IF NOT EXISTS problems (
     PRIMARY KEY (kind, source, reason)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
-_AT_ONCE = 900
+_PARAMETERS_PER_STATEMENT = 900
 """Parameters of one statement of SQLite."""
 
 
@@ -69,8 +69,8 @@ class Ledger:
         wanted = list({each for each in sources if each is not None})
         found: dict[int, int] = {}
         with self._lock:
-            for start in range(0, len(wanted), _AT_ONCE):
-                some = wanted[start : start + _AT_ONCE]
+            for start in range(0, len(wanted), _PARAMETERS_PER_STATEMENT):
+                some = wanted[start : start + _PARAMETERS_PER_STATEMENT]
                 marks = ",".join("?" * len(some))
                 query = f"SELECT source, target FROM copies WHERE kind = ? AND source IN ({marks})"  # noqa: S608
                 found.update(self._rows.execute(query, (kind, *some)))

@@ -12,7 +12,7 @@ from .. import uploads
 from ..exchange import Request
 from ..failures import NOT_FOUND, NOT_PERMITTED, REFUSED, SERVICE_ERROR, Failure
 from . import source
-from .move import AT_ONCE, Move, given
+from .move import ROWS_PER_CREATION, Move, given
 from .source import Row
 
 PAGE = 500
@@ -71,8 +71,8 @@ def _move_page(move: Move, page: list[Any], types: Mapping[int, str], *, may_be_
     if move.is_trial:
         move.advance("media", len(images) + len(others))
         return
-    for start in range(0, len(images), AT_ONCE):
-        move.create("media", images[start : start + AT_ONCE])
+    for start in range(0, len(images), ROWS_PER_CREATION):
+        move.create("media", images[start : start + ROWS_PER_CREATION])
     move.parallel(lambda each: move.create("media", [each]), others)
     copies = move.ledger.targets("media", (row["id"] for row in page))
     done = move.ledger.targets(FILES, copies)

@@ -12,7 +12,7 @@ from ..failures import NOT_FOUND, NOT_PERMITTED, REFUSED, Failure
 from .ledger import Ledger
 from .source import Row
 
-AT_ONCE = 500
+ROWS_PER_CREATION = 500
 """Rows of one creation."""
 _PLACE = re.compile(r"^\[(\d+)\]")
 

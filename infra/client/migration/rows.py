@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from . import source
-from .move import AT_ONCE, Move, given
+from .move import ROWS_PER_CREATION, Move, given
 from .source import Row
 
 _SHAPE = ("x", "y", "width", "height", "u", "v", "points", "mask", "angle", "form", "closed", "holes", "visible")
@@ -68,8 +68,8 @@ def move_states(move: Move) -> None:
 def _complete_states(move: Move) -> None:
     """Give states the localizations and media that were refused when the states came, and have come since."""
     waiting = move.ledger.refused(MEMBERS)
-    for start in range(0, len(waiting), AT_ONCE):
-        for row in source.by_id(move.source, "state", move.source_project, waiting[start : start + AT_ONCE]):
+    for start in range(0, len(waiting), ROWS_PER_CREATION):
+        for row in source.by_id(move.source, "state", move.source_project, waiting[start : start + ROWS_PER_CREATION]):
             if (target := move.ledger.target("state", row["id"])) is None:
                 continue
             shown, held, lost = _members(move, [row])(row)
@@ -82,9 +82,9 @@ def _complete_states(move: Move) -> None:
 def _move_annotations(move: Move, kind: str, bodies: Bodies) -> None:
     """First what was refused before, then the pages after the last one that was done."""
     refused = move.ledger.refused(kind)
-    for start in range(0, len(refused), AT_ONCE):
-        some = source.by_id(move.source, kind, move.source_project, refused[start : start + AT_ONCE])
-        move.ledger.forgive(kind, refused[start : start + AT_ONCE])
+    for start in range(0, len(refused), ROWS_PER_CREATION):
+        some = source.by_id(move.source, kind, move.source_project, refused[start : start + ROWS_PER_CREATION])
+        move.ledger.forgive(kind, refused[start : start + ROWS_PER_CREATION])
         _move_page(move, kind, some, bodies)
     name = f"{kind} after"
     after = int(move.ledger.fact(name) or 0)
@@ -130,8 +130,8 @@ def _finish(move: Move, kind: str, page: list[Row]) -> None:
     update = getattr(move.target, f"update_{kind}_list")
     for (_, *cleared), numbers in lacking.items():
         copies = move.ledger.targets(kind, [each for each in numbers if each not in done])
-        for start in range(0, len(copies), AT_ONCE):
-            some = list(copies.values())[start : start + AT_ONCE]
+        for start in range(0, len(copies), ROWS_PER_CREATION):
+            some = list(copies.values())[start : start + ROWS_PER_CREATION]
             update(move.target_project, {"ids": some, "null_attributes": cleared, "in_place": 1})
         move.ledger.record(f"finished {kind}", copies)
     delete = getattr(move.target, f"delete_{kind}")
@@ -147,8 +147,8 @@ def _find_copies(move: Move, kind: str, rows: list[Row]) -> list[Row]:
     found: dict[tuple[str, Any], int] = {}
     listed = getattr(move.target, f"get_{kind}_list_by_id")
     names = list(named)
-    for start in range(0, len(names), AT_ONCE):
-        for each in listed(move.target_project, {"elemental_ids": names[start : start + AT_ONCE]}):
+    for start in range(0, len(names), ROWS_PER_CREATION):
+        for each in listed(move.target_project, {"elemental_ids": names[start : start + ROWS_PER_CREATION]}):
             found[each["elemental_id"], each["version"]] = each["id"]
     copies = {
         row["id"]: found[key]
@@ -164,7 +164,7 @@ def _send(move: Move, kind: str, batch: Sequence[tuple[Row, Row]]) -> None:
     if move.is_trial:
         move.advance(kind, len(batch))
         return
-    parts = [batch[start : start + AT_ONCE] for start in range(0, len(batch), AT_ONCE)]
+    parts = [batch[start : start + ROWS_PER_CREATION] for start in range(0, len(batch), ROWS_PER_CREATION)]
     move.parallel(lambda part: move.create(kind, part), parts)
 
 

@@ -25,7 +25,7 @@ from ..uploads import Journal, Source, Target, Uploader, is_media
 from .folder import Folder
 from .mirror import Advance, Row, name_of
 
-AT_ONCE = 500
+ROWS_PER_REQUEST = 500
 KINDS = {"localizations": "localization", "states": "state"}
 _OURS = re.compile(r"(\d+)_")
 
@@ -230,5 +230,5 @@ def _element(project: int, text: str) -> str:
 
 def _parts(every: Iterable[Any]) -> Iterator[list[Any]]:
     left = iter(every)
-    while some := list(islice(left, AT_ONCE)):
+    while some := list(islice(left, ROWS_PER_REQUEST)):
         yield some

@@ -25,7 +25,7 @@ from ..failures import NOT_FOUND, Failure
 MEDIA = "media"
 URL_SECONDS = 86_400
 TRIES = 5
-_LONGEST = 120
+_NAME_CHARACTERS = 120
 """Characters of a media's name in that of its file."""
 _UNSAFE = re.compile(r"[^\w.\- ]+")
 Row = dict[str, Any]
@@ -152,7 +152,7 @@ class Mirror:
 
 def name_of(row: Row) -> str:
     """The name of a media, as the end of that of its file."""
-    return _UNSAFE.sub("_", row["name"]).strip(". ")[-_LONGEST:]
+    return _UNSAFE.sub("_", row["name"]).strip(". ")[-_NAME_CHARACTERS:]
 
 
 def mark_of(key: str) -> str:

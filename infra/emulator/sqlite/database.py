@@ -42,7 +42,7 @@ Key = tuple[int, bytes, bytes]
 """The number of a table, and a key of it as it is stored."""
 Row = tuple[int, bytes, bytes, bytes, int]
 """A row as it is stored: its key, the document and its checksum."""
-_AT_ONCE = 64
+_ROWS_PER_STATEMENT = 64
 """Rows of one statement at most. Each statement gives up Python's lock, and SQLite needs no Python within it."""
 _DELETE = "DELETE FROM rows WHERE tab = ? AND pk = ? AND sk = ?"
 # REPLACE would remove the row and insert another, which changes two thirds more pages
@@ -137,8 +137,8 @@ class Database(Problems):
         for key in removed:
             self.write(_DELETE, *key)
         rows = sorted(put)
-        for start in range(0, len(rows), _AT_ONCE):
-            several = rows[start : start + _AT_ONCE]
+        for start in range(0, len(rows), _ROWS_PER_STATEMENT):
+            several = rows[start : start + _ROWS_PER_STATEMENT]
             values = ", ".join(["(?, ?, ?, ?, ?)"] * len(several))
             self.write(f"INSERT INTO rows VALUES {values} {_REPLACING}", *chain.from_iterable(several))  # noqa: S608 -- placeholders
 

@@ -36,7 +36,7 @@ LARGEST_RESPONSE = 6 * 1024 * 1024
 SECONDS = 29.0
 CLOCK_SECONDS = 0.5
 """How often it is looked for requests that take longer."""
-AT_ONCE = 64
+MAX_RUNNING = 64
 """The most requests that run at the same time; others wait."""
 CORS = {
     "Access-Control-Allow-Origin": "*",
@@ -99,7 +99,7 @@ class Gateway:
         """The local stack's own pages answer requests with this key as the query parameter `key`."""
         self.is_operator: Callable[[str | None], bool] = lambda _: False
         """Whether an Authorization header is that of an administrator, to whom the pages answer too."""
-        self.slots = Slots(AT_ONCE, AT_ONCE // 4)
+        self.slots = Slots(MAX_RUNNING, MAX_RUNNING // 4)
         self.tenant_of: Callable[[str | None], Hashable] = lambda _: None
         """The tenant of an Authorization, of a header or a browser's cookie, who has a quarter of the slots."""
 

@@ -298,7 +298,7 @@ class TestParts:
             api.made(f"Medias/{project}", {"type": pictured.image_type, "name": name, "md5": "", "url": url})
         api.drain()
         monkeypatch.setattr(planning, "MEDIA_A_PART", 1)
-        monkeypatch.setattr(joining, "PIECES_AT_ONCE", 1)
+        monkeypatch.setattr(joining, "PIECES_PER_BATCH", 1)
         monkeypatch.setattr(joining, "SPARE", 10_000.0)
         archive, export = pictured.export(format="csv", frames="frames", image_format="png")
         assert export["size"] > 10_000_000

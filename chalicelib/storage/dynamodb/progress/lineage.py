@@ -15,15 +15,15 @@ from chalicelib.storage.dynamodb.transactions import Transaction
 
 LIFETIME = 90 * 24 * 3600
 """Seconds; as long as the longest job has a token."""
-_AT_ONCE = 50
+_ROWS_PER_READ = 50
 
 
 def record_launches(media: Iterable[int], launches: int) -> None:
     """Store for new media how many launches led to them; nothing for 0."""
     numbers, expires = list(media) if launches else [], int(clock.seconds()) + LIFETIME
-    for start in range(0, len(numbers), _AT_ONCE):
+    for start in range(0, len(numbers), _ROWS_PER_READ):
         change = Transaction()
-        for number in numbers[start : start + _AT_ONCE]:
+        for number in numbers[start : start + _ROWS_PER_READ]:
             change.put(CounterRow(f"launched#{number}", "@", n=launches, expires=expires))
         change.run()
 

@@ -30,7 +30,7 @@ PACK_BYTES = 48_000
 """Bytes from which on a pack is full."""
 _SLOTS = 64
 _LEVEL = 1
-_READ_AT_ONCE = 4_000_000
+_BYTES_PER_READ = 4_000_000
 """Bytes up to which neighbouring packs are read together."""
 _LENGTH = struct.Struct("<I")
 _COUNT = struct.Struct("<H")
@@ -280,7 +280,7 @@ def _runs(starts: Sequence[int]) -> Iterator[list[int]]:
     """Offsets of packs, each with those that follow it closely enough to be read with it."""
     run: list[int] = []
     for start in starts:
-        if run and (start - run[-1] > CHUNK or start - run[0] > _READ_AT_ONCE):
+        if run and (start - run[-1] > CHUNK or start - run[0] > _BYTES_PER_READ):
             yield run
             run = []
         run.append(start)
