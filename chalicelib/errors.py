@@ -81,9 +81,9 @@ class NotFound(LimnError):
     """Whether the object exists and the caller may not know it."""
 
     @classmethod
-    def of(cls, what: str, key: object) -> NotFound:
+    def of(cls, kind: str, key: object) -> NotFound:
         """The usual message for a missing object: its kind and its key."""
-        made = cls(f"No {what} matches {key}.")
+        made = cls(f"No {kind} matches {key}.")
         made.key = key
         return made
 

@@ -26,7 +26,7 @@ _RESERVE = 180
 def _plan(message: PlanExport, delivery: Delivery) -> None:
     """The message is sent before its record is stored, so that no crash leaves objects without record."""
     if message.project and not exports_steps.exists(message):
-        delivery.wait_for(f"there is no {message.what} {message.uid} yet")
+        delivery.wait_for(f"there is no {message.kind} {message.uid} yet")
     exports_steps.plan(message)
 
 
@@ -62,7 +62,7 @@ def _give_up(message: Message, reason: Exception) -> None:
     elif isinstance(message, MakeConsensus):
         consensus_service.fail(message.uid, reason)
     elif isinstance(message, PlanExport | WritePart | JoinExport):
-        exports_steps.fail(message.uid, message.what, reason)
+        exports_steps.fail(message.uid, message.kind, reason)
 
 
 handler = worker(

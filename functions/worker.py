@@ -305,8 +305,8 @@ class _Attempt:
         whole = min(LONGEST_PAUSE, self.first_pause * 2 ** (self.delivery.count - 1))
         return random.uniform(whole / 2, whole)  # noqa: S311 no secret
 
-    def _say(self, level: str, what: str, **more: Any) -> None:
-        getattr(logger, level)(what, extra=self._extra(**more), stacklevel=3)
+    def _say(self, level: str, message: str, **more: Any) -> None:
+        getattr(logger, level)(message, extra=self._extra(**more), stacklevel=3)
 
     def _extra(self, **more: Any) -> dict[str, Any]:
         delivery = self.delivery

@@ -248,8 +248,8 @@ def annotate_clip(service: Service, project: int, types: dict[str, int], media: 
     def rabbit(place: dict[str, Any], frame: int, **more: Any) -> dict[str, Any]:
         return shape("box", frame, place, Species="Rabbit", Behavior=_behavior(frame), **more)
 
-    bodies = [rabbit(_at(BODY, frame), frame, Confidence=round(0.7 + frame / 440, 2)) for frame in range(0, 132, 4)]
-    heads = [rabbit(_at(HEAD, frame), frame, Note="head") for frame in range(0, 132, 6)]
+    bodies = [rabbit(_box_at(BODY, frame), frame, Confidence=round(0.7 + frame / 440, 2)) for frame in range(0, 132, 4)]
+    heads = [rabbit(_box_at(HEAD, frame), frame, Note="head") for frame in range(0, 132, 6)]
     rocks = [
         shape("rock", frame, _relative(rock), Mossy=number == 0)
         for frame in range(0, 132, 24)
@@ -278,7 +278,7 @@ def annotate_stills(service: Service, project: int, types: dict[str, int], still
     boxes = []
     for count, media in enumerate(stills_):
         frame, part = count // 3 * 11, count % 3
-        place = _at(BODY, min(frame, 131))
+        place = _box_at(BODY, min(frame, 131))
         if part == 1:
             place = _within(place, 0, 0, 720 / 1280, 1)
         elif part == 2:
@@ -305,7 +305,7 @@ def _behavior(frame: int) -> str:
     return BEHAVIOR[0 if frame < 30 else 1 if frame < 64 else 2 if frame < 100 else 3]
 
 
-def _at(keys: dict[int, tuple[int, int, int, int]], frame: int) -> dict[str, float]:
+def _box_at(keys: dict[int, tuple[int, int, int, int]], frame: int) -> dict[str, float]:
     """The box of a frame, between the keys around it."""
     before = max(key for key in keys if key <= frame)
     after = min((key for key in keys if key >= frame), default=before)

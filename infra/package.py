@@ -340,8 +340,8 @@ def report(build: Path) -> None:
         sys.exit(f"above {MAX_SHARE:.0%} of the {LARGEST_UNPACKED:,} bytes that Lambda takes: {', '.join(too_large)}")
 
 
-def _say(what: str) -> None:
-    print(f"package: {what}", flush=True)
+def _say(message: str) -> None:
+    print(f"package: {message}", flush=True)
 
 
 if __name__ == "__main__":

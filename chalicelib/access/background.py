@@ -10,21 +10,21 @@ from chalicelib.errors import Forbidden
 from chalicelib.storage.dynamodb import records
 
 
-def scope_of(user: int, project: int, what: str) -> Scope:
+def scope_of(user: int, project: int, work: str) -> Scope:
     """What a user may see in a project now.
 
     Args:
         user: its id.
         project: the project.
-        what: the word of the work, for the message.
+        work: the word of the work, for the message.
 
     Raises:
         Forbidden: the user left the project, or was deactivated.
     """
     found = records.maybe(USER, user)
     if found is None or not found.is_active:
-        raise Forbidden(f"The user of this {what} is no longer active.")
-    scope = Scope.of(Caller(id=found.id, username=found.username, is_staff=found.is_staff), Level.VIEW)
+        raise Forbidden(f"The user of this {work} is no longer active.")
+    scope = Scope.from_caller(Caller(id=found.id, username=found.username, is_staff=found.is_staff), Level.VIEW)
     if scope.within_project(project) < Level.VIEW:
-        raise Forbidden(f"The user of this {what} may no longer see the project.")
+        raise Forbidden(f"The user of this {work} may no longer see the project.")
     return scope

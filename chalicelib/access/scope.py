@@ -1,6 +1,6 @@
 """The scope of a request: the caller's levels, and the terms that restrict the caller's queries.
 
-    scope = Scope.of(caller, needed)       the dispatcher makes it; handlers get it as `call.scope`
+    scope = Scope.from_caller(caller, needed)       the dispatcher makes it; handlers get it as `call.scope`
     scope.project_level(…)                 addresses, for the one entity or record addressed
     scope.within_project(…)                addresses of operations that check each entity by itself
     view_queries.ids(view, query, scope)   queries; the scope is a required argument of each
@@ -63,9 +63,9 @@ class HiddenRows:
     def __bool__(self) -> bool:
         return bool(self.versions or self.copies)
 
-    def has(self, what: str, row: Any) -> bool:
+    def hides(self, kind: str, row: Any) -> bool:
         """Whether a version or annotation is hidden."""
-        if what == "version":
+        if kind == "version":
             return row.id in self.versions
         if row.version in self.versions:
             return True
@@ -104,7 +104,7 @@ class Scope:
     _hidden: dict[int, HiddenRows] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, caller: Caller, needed: Level) -> Scope:
+    def from_caller(cls, caller: Caller, needed: Level) -> Scope:
         """The scope of a request of a caller."""
         return cls(caller, needed, caller.is_restricted)
 
@@ -165,31 +165,31 @@ class Scope:
 
     # --- levels ----------------------------------------------------------------------------------------------------
 
-    def project_level(self, project: int, what: str, find: Callable[[], Any]) -> Level:
+    def project_level(self, project: int, kind: str, find: Callable[[], Any]) -> Level:
         """The caller's level on a part of a project; NONE everywhere where the caller may not see the project.
 
         Args:
             project: its id.
-            what: the kind of the part, as in keys.
+            kind: that of the part, as in keys.
             find: reads the part, if it exists; called only where levels differ within the project.
         """
         whole = self._own_level(project)
-        if whole is Level.NONE or (what in OF_LAYERS and self._is_hidden(project, what, find())):
+        if whole is Level.NONE or (kind in OF_LAYERS and self._is_hidden(project, kind, find())):
             return Level.NONE
         if not self.is_restricted:
             return whole
         part = find()
-        return whole if part is None else level_of(self._masks(project, what, [part])[0])
+        return whole if part is None else level_of(self._masks(project, kind, [part])[0])
 
-    def _is_hidden(self, project: int, what: str, part: Any) -> bool:
+    def _is_hidden(self, project: int, kind: str, part: Any) -> bool:
         row = part.entity if isinstance(part, entities.Stored) else part
-        return row is not None and self.hidden_rows(project).has(what, row)
+        return row is not None and self.hidden_rows(project).hides(kind, row)
 
-    def organization_level(self, organization: int, what: str, part: Any) -> Level:
+    def organization_level(self, organization: int, kind: str, part: Any) -> Level:
         """The caller's level on a part of an organization."""
         if not self.is_restricted:
             return authentication.organization_level(self.caller, organization)
-        return level_of(_on_organization(self.in_organization(organization), what, part))
+        return level_of(_on_organization(self.in_organization(organization), kind, part))
 
     def within_project(self, project: int) -> Level:
         """The caller's level in a project for operations that check each entity by itself.
@@ -209,35 +209,35 @@ class Scope:
         known = self.in_organization(organization)
         return max(level_of(known.whole), min(level_of(known.anywhere), self.needed))
 
-    def _masks(self, project: int, what: str, parts: Sequence[Any], *, past: bool = False) -> list[int]:
+    def _masks(self, project: int, kind: str, parts: Sequence[Any], *, past: bool = False) -> list[int]:
         """The caller's masks on parts of a project; none on annotations that a share link leaves out."""
-        masks = masks_on(self.in_project(project), what, parts, past=past)
+        masks = masks_on(self.in_project(project), kind, parts, past=past)
         view = self.caller.guest_view
-        if view is None or what not in (Kind.LOCALIZATION, Kind.STATE):
+        if view is None or kind not in (Kind.LOCALIZATION, Kind.STATE):
             return masks
         rows = [part.entity if isinstance(part, entities.Stored) else part for part in parts]
         return [mask if view.shows(row) else 0 for mask, row in zip(masks, rows, strict=True)]
 
     # --- masks and what they allow ---------------------------------------------------------------------------------
 
-    def mask(self, what: str, part: Any) -> int:
+    def mask(self, kind: str, part: Any) -> int:
         """The caller's mask on a record or entity, given its kind as in keys."""
-        if what == "project":
+        if kind == "project":
             return self.in_project(part.id).whole
-        if what == "organization":
+        if kind == "organization":
             return self.in_organization(part.id).whole
         if (project := getattr(part, "project", None)) is not None:
-            return self._masks(project, what, [part])[0]
-        return _on_organization(self.in_organization(part.organization), what, part)
+            return self._masks(project, kind, [part])[0]
+        return _on_organization(self.in_organization(part.organization), kind, part)
 
-    def visible(self, what: str, found: Iterable[T]) -> list[T]:
+    def visible(self, kind: str, found: Iterable[T]) -> list[T]:
         """The records or entities among some of one kind on which the caller has the needed level."""
         some = list(found)
-        if what in OF_LAYERS:
-            some = [each for each in some if not self._is_hidden(_project_of(each), what, each)]
+        if kind in OF_LAYERS:
+            some = [each for each in some if not self._is_hidden(_project_of(each), kind, each)]
         if not self.is_restricted or self.needed is Level.NONE:
             return some
-        return [each for each in some if level_of(self.mask(what, each)) >= self.needed]
+        return [each for each in some if level_of(self.mask(kind, each)) >= self.needed]
 
     def visible_ids(self, project: int, kind: Kind, numbers: Iterable[int]) -> set[int]:
         """The ids of entities, deleted ones included, on which the caller has the needed level.
@@ -320,29 +320,29 @@ def _project_of(part: Any) -> int:
     return int(part.entity.project if isinstance(part, entities.Stored) else part.project)
 
 
-def mask_on(known: Grants, what: str, part: Any) -> int:
+def mask_on(known: Grants, kind: str, part: Any) -> int:
     """The mask on a part of a project."""
-    return masks_on(known, what, [part])[0]
+    return masks_on(known, kind, [part])[0]
 
 
-def masks_on(known: Grants, what: str, parts: Sequence[Any], *, past: bool = False) -> list[int]:
+def masks_on(known: Grants, kind: str, parts: Sequence[Any], *, past: bool = False) -> list[int]:
     """The masks on parts of a project that are all of one kind; of annotations of deleted media, too, if `past`."""
     rows = [part.entity if isinstance(part, entities.Stored) else part for part in parts]
-    if what == Kind.MEDIA:
+    if kind == Kind.MEDIA:
         return [known.on_media(row.id, row.primary_section) for row in rows]
-    if what in (Kind.LOCALIZATION, Kind.STATE):
+    if kind in (Kind.LOCALIZATION, Kind.STATE):
         media = [media_of(row) for row in rows]
         folders = _folders(known, {number for numbers in media for number in numbers}, past=past)
         return [
             known.on_annotation(
-                Kind(what), row.id, row.version, numbers, [folders[each] for each in numbers if each in folders]
+                Kind(kind), row.id, row.version, numbers, [folders[each] for each in numbers if each in folders]
             )
             for row, numbers in zip(rows, media, strict=True)
         ]
-    if what in OF_MEDIA:
+    if kind in OF_MEDIA:
         return _media_masks(known, rows)
-    if what in ("section", "version", "algorithm", "file"):
-        return [known.on(what, row.id) for row in rows]
+    if kind in ("section", "version", "algorithm", "file"):
+        return [known.on(kind, row.id) for row in rows]
     return [known.whole] * len(rows)
 
 
@@ -362,8 +362,8 @@ def _media_masks(known: Grants, rows: Sequence[Any]) -> list[int]:
     return [reduce(and_, on_sources(row) or [known.whole]) for row in rows]
 
 
-def _on_organization(known: Grants, what: str, part: Any) -> int:
-    return known.whole if what == "organization" else known.on(_MEMBER_OF.get(what, what), part.id)
+def _on_organization(known: Grants, kind: str, part: Any) -> int:
+    return known.whole if kind == "organization" else known.on(_MEMBER_OF.get(kind, kind), part.id)
 
 
 def _folders(known: Grants, media: Iterable[int], *, past: bool = False) -> dict[int, int]:

@@ -62,8 +62,8 @@ def json_elements(archive: Archive, path: str) -> Iterator[tuple[int, Any]]:
 class _Scanner:
     """Reads a JSON document value by value."""
 
-    def __init__(self, file: BinaryIO, path: str, what: str = "object") -> None:
-        self._file, self._path, self._what = file, path, what
+    def __init__(self, file: BinaryIO, path: str, noun: str = "object") -> None:
+        self._file, self._path, self._noun = file, path, noun
         self._decode = codecs.getincrementaldecoder("utf-8-sig")().decode
         self._text, self._at, self._is_over = "", 0, False
 
@@ -173,7 +173,7 @@ class _Scanner:
         return bool(block)
 
     def _malformed(self) -> BadInput:
-        return BadInput(f"{self._path} is not a JSON {self._what}, or is cut off.")
+        return BadInput(f"{self._path} is not a JSON {self._noun}, or is cut off.")
 
 
 def members_of(value: Any) -> Mapping[str, Any]:

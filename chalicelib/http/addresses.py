@@ -52,27 +52,27 @@ def _project_ahead(variable: str) -> Expected:
 
 
 def in_project(
-    what: str, locate: Locate, *, judged: Callable[[Found[Any]], Any] = lambda found: found.target, **more: Any
+    kind: str, locate: Locate, *, judged: Callable[[Found[Any]], Any] = lambda found: found.target, **more: Any
 ) -> Address[Any]:
     """A record or entity of a project: the caller's membership decides.
 
     `judged` gives the record or entity that decides the caller's level, where that is not the one found.
     """
     return Address(
-        what=what,
+        kind=kind,
         locate=locate,
-        level=lambda scope, found: scope.project_level(found.project or 0, what, lambda: judged(found)),
+        level=lambda scope, found: scope.project_level(found.project or 0, kind, lambda: judged(found)),
         inside=lambda scope, found: scope.within_project(found.project or 0),
         **more,
     )
 
 
-def _in_organization(what: str, locate: Locate, **more: Any) -> Address[Any]:
+def _in_organization(kind: str, locate: Locate, **more: Any) -> Address[Any]:
     """A record of an organization: the caller's affiliation decides."""
     return Address(
-        what=what,
+        kind=kind,
         locate=locate,
-        level=lambda scope, found: scope.organization_level(found.organization or 0, what, found.target),
+        level=lambda scope, found: scope.organization_level(found.organization or 0, kind, found.target),
         inside=lambda scope, found: scope.within_organization(found.organization or 0),
         **more,
     )
@@ -81,7 +81,7 @@ def _in_organization(what: str, locate: Locate, **more: Any) -> Address[Any]:
 def plain(locate: Callable[[dict[str, Any]], Any], **variables: type) -> Address[Any]:
     """A record without membership check; the handler decides, or the operation is open to everyone."""
     return Address(
-        what="",
+        kind="",
         locate=lambda path: Found(target=locate(path)),
         level=lambda _scope, _found: Level.NONE,
         variables=variables,
@@ -122,7 +122,7 @@ def within(address: Address[Any]) -> Address[Any]:
     project, and the operation's level on each entity that is listed, changed, deleted or created: the scope of the call
     checks that, which the handler's queries, `scope.visible` and `scope.check` use.
     """
-    assert address.inside is not None, address.what  # noqa: S101 a project or an organization
+    assert address.inside is not None, address.kind  # noqa: S101 a project or an organization
     return replace(address, level=address.inside)
 
 
@@ -177,7 +177,7 @@ def record_of_either(kind: RecordKind[Any]) -> Address[Any]:
             return scope.project_level(found.project, kind.name, lambda: found.target)
         return scope.organization_level(found.organization or 0, kind.name, found.target)
 
-    return Address(what=kind.name, locate=locate, level=level, ahead=_record_ahead(kind, "id"))
+    return Address(kind=kind.name, locate=locate, level=level, ahead=_record_ahead(kind, "id"))
 
 
 def entity(kind: Kind) -> Address[Any]:
@@ -190,6 +190,6 @@ def entity(kind: Kind) -> Address[Any]:
     return in_project(kind.value, locate, ahead=_entity_ahead(kind))
 
 
-def by_body(what: str, locate: Callable[[dict[str, Any], Any], Found[Any]]) -> Address[Any]:
+def by_body(kind: str, locate: Callable[[dict[str, Any], Any], Found[Any]]) -> Address[Any]:
     """`/rest/AttributeType/{id}`: a type of a project that path and body name together."""
-    return in_project(what, lambda path: locate(path, None), locate_by=locate)
+    return in_project(kind, lambda path: locate(path, None), locate_by=locate)

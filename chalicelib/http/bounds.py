@@ -128,8 +128,8 @@ def _check(value: Any, place: _Place, own: frozenset[str] = frozenset()) -> None
         raise BadInput(BODY_ERROR, f"{_named(place)}: integers may have at most 64 bits.")
 
 
-def _too_large(place: _Place, what: str, most: str) -> BadInput:
-    return BadInput(BODY_ERROR, f"{_named(place)}: {what} may have at most {most}.")
+def _too_large(place: _Place, subject: str, most: str) -> BadInput:
+    return BadInput(BODY_ERROR, f"{_named(place)}: {subject} may have at most {most}.")
 
 
 def _named(place: _Place) -> str:

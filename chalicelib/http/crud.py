@@ -124,7 +124,7 @@ class RecordResource:
             def also(transaction: Transaction, before: Any, after: Any) -> None:
                 steps.add_guard(transaction, guard)
                 if self.event_of:
-                    transaction.note(after.project, call.caller.id, self.event_of(before, after))
+                    transaction.add_note(after.project, call.caller.id, self.event_of(before, after))
 
             records.edit(self.kind, number, edit, user=call.caller.id, taken=taken, also=also)
 
@@ -145,7 +145,7 @@ class RecordResource:
                 transaction, found = Transaction(), records.get(self.kind, number)
                 records.drop(transaction, self.kind, found, user=call.caller.id)
                 if self.event_of:
-                    transaction.note(found.project, call.caller.id, self.event_of(found, None))
+                    transaction.add_note(found.project, call.caller.id, self.event_of(found, None))
                 transaction.run()
 
             steps.retry_on_conflict(attempt)

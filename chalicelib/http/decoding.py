@@ -159,7 +159,7 @@ def _parameters(query: type[Resource]) -> tuple[_Parameter, ...]:
         kinds = list(options(field.type))
         is_list = isinstance(kinds[0], inspect.CollectionType)
         items = [item for kind in kinds if isinstance(kind, inspect.CollectionType) for item in inner_of(kind)]
-        pattern, rule = _look(items if is_list else kinds)
+        pattern, rule = _pattern_of(items if is_list else kinds)
         old = tuple(old for old, name in query.accepts.items() if name == field.name)
         found.append(_Parameter(names=(field.encode_name, *old), pattern=pattern, rule=rule, is_list=is_list))
     return tuple(found)
@@ -171,7 +171,7 @@ def _by_name(query: type[Resource]) -> dict[str, int]:
     return {name: place for place, parameter in enumerate(_parameters(query)) for name in parameter.names}
 
 
-def _look(options: list[inspect.Type]) -> tuple[re.Pattern[str], str]:
+def _pattern_of(options: list[inspect.Type]) -> tuple[re.Pattern[str], str]:
     """The pattern of a type's texts. Any text where the type allows text; `null` is no literal."""
     values = [value for option in options if isinstance(option, inspect.LiteralType) for value in option.values]
     kinds = {type(value) for value in values} or {_KINDS.get(type(option), str) for option in options}
@@ -355,13 +355,13 @@ _NAMED = re.compile(r"[a-z_][\w.\[\]]*(:| has no member )")
 _BEYOND = re.compile(r"Expected `?(int|float)`? [<>]")
 
 
-def _in_words(what: str, where: str) -> str:
+def _in_words(message: str, where: str) -> str:
     """A message of msgspec with patterns replaced by their rule, and the unit of coordinates."""
-    if " matching regex " in what:
-        return next((rule for pattern, rule in _RULES.items() if pattern in what), what)
-    if _UNIT.search(where) and _BEYOND.match(what):
-        return f"{what}: a fraction of the width or height of the media, not pixels"
-    return what
+    if " matching regex " in message:
+        return next((rule for pattern, rule in _RULES.items() if pattern in message), message)
+    if _UNIT.search(where) and _BEYOND.match(message):
+        return f"{message}: a fraction of the width or height of the media, not pixels"
+    return message
 
 
 def _step(start: inspect.Type, name: str | None) -> Iterator[inspect.Type]:

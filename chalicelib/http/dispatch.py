@@ -103,7 +103,7 @@ def _served(operation: Operation, request: Request, read: Read) -> HttpAnswer:
         else:
             result = _nothing_changed(operation, call.unchanged)
         auditing.finish()
-        usage.note(call.project, "requests")
+        usage.count(call.project, "requests")
         result = effective_permission.add_masks(call.scope, result)
         if operation.is_reversible and read.written and "change" in getattr(result, "__struct_fields__", ()):
             result = msgspec.structs.replace(result, change=read.written)
@@ -141,7 +141,7 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
     if not caller.signed_in and operation.needs is not Permission.ANYONE:
         caller = _reader(operation, request, caller) or _refuse()
     _check_credential(operation, caller)
-    scope = Scope.of(caller, operation.needs.level)
+    scope = Scope.from_caller(caller, operation.needs.level)
     path = decode_path(operation, request.variables)
     is_told_by_path = operation.addresses is None or operation.addresses.locate_by is None
     found, level = Found[Any](target=None), Level.NONE
@@ -152,7 +152,7 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
             reader = None if caller.is_guest else _reader(operation, request, caller)
             if reader is None:
                 raise
-            caller, scope = reader, Scope.of(reader, operation.needs.level)
+            caller, scope = reader, Scope.from_caller(reader, operation.needs.level)
             _check_credential(operation, caller)
             found, level = _allowed(operation, scope, path, None)
     accept = negotiate(operation, request.query, request.headers)
@@ -297,14 +297,14 @@ def _addressed(operation: Operation, path: dict[str, Any], body: Any) -> Found[A
     try:
         return operation.addresses.find(path, body)
     except NotFound:
-        if not operation.addresses.what:
+        if not operation.addresses.kind:
             raise
         raise _not_there(operation, path) from None
 
 
 def _not_there(operation: Operation, path: dict[str, Any]) -> NotFound:
     """The same for what does not exist and for what the caller may not see: ids cannot be probed."""
-    what = operation.addresses.what.replace("_", " ") if operation.addresses else ""
+    what = operation.addresses.kind.replace("_", " ") if operation.addresses else ""
     return NotFound(f"No {what or 'object'} {' '.join(map(str, path.values()))} for this user.")
 
 

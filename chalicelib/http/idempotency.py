@@ -73,7 +73,7 @@ def once(operation: Operation, request: Request, answered: Callable[[], HttpAnsw
         return _replayed(taken, _fingerprint(operation, request), secret)
     with idempotency.marking(taken):
         answer = answered()
-    _keep(taken, answer, secret)
+    _store_answer(taken, answer, secret)
     return answer
 
 
@@ -82,7 +82,7 @@ def _fingerprint(operation: Operation, request: Request) -> str:
     return hashlib.sha256(msgspec.json.encode(parts)).hexdigest()
 
 
-def _keep(hold: Hold, answer: HttpAnswer, secret: bytes) -> None:
+def _store_answer(hold: Hold, answer: HttpAnswer, secret: bytes) -> None:
     if not hold.has_changed and answer.status >= HTTPStatus.BAD_REQUEST:
         idempotency.release(hold)
         return

@@ -83,7 +83,7 @@ def document(operations: Iterable[Operation], server: str = "/") -> Schema:
             "responses": {
                 "Elsewhere": ELSEWHERE,
                 **{
-                    name: {"description": text, "content": {"application/json": {"schema": schemas.of(type_)}}}
+                    name: {"description": text, "content": {"application/json": {"schema": schemas.schema(type_)}}}
                     for name, text, type_ in ERRORS.values()
                 },
             },
@@ -229,8 +229,8 @@ def _responses(operation: Operation, schemas: _Schemas, leads: Links) -> Schema:
 def _declared(declared: Any, schemas: _Schemas, most: int | None = None) -> Schema:
     """The schema of a body or a response; `most` bounds the arrays among several shapes."""
     if not isinstance(declared, OneOf):
-        return schemas.of(declared)
-    options = [dict(schemas.of(option)) for option in declared.options]
+        return schemas.schema(declared)
+    options = [dict(schemas.schema(option)) for option in declared.options]
     for option in options:
         if most is not None and option.get("type") == "array":
             option.setdefault("minItems", 1)
@@ -265,7 +265,7 @@ class _Schemas:
             self.components[name]["nullable"] = True
         self._parameters: dict[type, list[Schema]] = {}
 
-    def of(self, type_: Any) -> Schema:
+    def schema(self, type_: Any) -> Schema:
         """The schema of a type: a `$ref` for a Struct."""
         return self._of[type_]
 

@@ -53,7 +53,7 @@ class Address(Generic[T]):
     """How a path leads to the addressed record or entity, and the caller's level there.
 
     Attributes:
-        what: the word of the addressed kind, as in keys; empty where no membership is checked.
+        kind: the word of the addressed kind, as in keys; empty where no membership is checked.
         locate: the record or entity of the path's variables; raises NotFound.
         locate_by: the same from the variables and the body, where the path alone does not determine its kind.
         level: the caller's level there; `inside` that for its content, see `addresses.within`.
@@ -61,7 +61,7 @@ class Address(Generic[T]):
         ahead: the rows that `locate` and `level` will probably read, as far as the path and a probable user tell.
     """
 
-    what: str
+    kind: str
     locate: Callable[[dict[str, Any]], Found[T]]
     locate_by: Callable[[dict[str, Any], Any], Found[T]] | None = None
     level: Callable[[Scope, Found[T]], Level]

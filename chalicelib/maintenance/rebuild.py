@@ -77,7 +77,7 @@ def _find_deleted(project: int) -> Lost:
     """Definitions whose entities are still being tombstoned: later commits do not create these again."""
     lost = Lost()
     for entry in retired.current(project).entries:
-        lost.note(entry.what, entry.id, gone=True)
+        lost.record(entry.kind, entry.id, gone=True)
     if DefinitionKind.MEDIA_TYPE in lost.definitions:
         hidden = entities.of_project(project, retired=True)
         lost.media.update(number for kind, number, _ in hidden if kind is Kind.MEDIA)

@@ -162,13 +162,13 @@ def _of_edit(edit: Edit) -> tuple[str, Kind, list[int]]:
     return str(edit.new.get("_archive_state", "")), edit.kind, edit.ids
 
 
-def _task(what: str, kind: Kind, numbers: list[int], at: datetime, name: str) -> Task:
+def _task(action: str, kind: Kind, numbers: list[int], at: datetime, name: str) -> Task:
     wanted = list(dict.fromkeys(numbers))
-    return Task(what=what, kind=kind, ids=wanted, at=timestamp(at), name=name)  # type: ignore[arg-type]
+    return Task(action=action, kind=kind, ids=wanted, at=timestamp(at), name=name)  # type: ignore[arg-type]
 
 
 def _do(project: int, task: Task) -> None:
-    if task.what == "purge":
+    if task.action == "purge":
         # What was restored and deleted again has a task of its own for its later deletion.
         rows = entities.get_deleted(task.kind, task.ids)
         gone = [number for number, row in rows.items() if task.since is None or row.deleted <= task.since]

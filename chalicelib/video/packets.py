@@ -116,7 +116,7 @@ def demuxed(container: InputContainer, stream: VideoStream, file: SourceFile, na
             if found.add(packet, name) and not _is_hidden(codec, packet):
                 found.times.append(packet.pts)
             if name in _SHOWS_DAMAGE and packet.pos is not None:
-                noted.see(packet.pts, packet.pos, is_corrupt=packet.is_corrupt and name in STREAMED)
+                noted.add_packet(packet.pts, packet.pos, is_corrupt=packet.is_corrupt and name in STREAMED)
     finally:
         file.hollow = []
     if file.error:

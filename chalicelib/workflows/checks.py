@@ -321,16 +321,16 @@ def _texts(template: Template) -> Any:
     return msgspec.to_builtins(template)
 
 
-def _unique(names: Iterable[str], what: str) -> set[str]:
+def _unique(names: Iterable[str], noun: str) -> set[str]:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise BadInput(f"manifest: two {what} are called {name!r}.")
+            raise BadInput(f"manifest: two {noun} are called {name!r}.")
         seen.add(name)
     return seen
 
 
-def _check_no_cycles(after: Mapping[str, list[str]], what: str) -> None:
+def _check_no_cycles(after: Mapping[str, list[str]], noun: str) -> None:
     """Raise BadInput if references form a cycle."""
     left = {name: set(needs) & set(after) for name, needs in after.items()}
     while free := [name for name, needs in left.items() if not needs]:
@@ -339,4 +339,4 @@ def _check_no_cycles(after: Mapping[str, list[str]], what: str) -> None:
         for needs in left.values():
             needs.difference_update(free)
     if left:
-        raise BadInput(f"manifest: {what} never end: {', '.join(sorted(left))}.")
+        raise BadInput(f"manifest: {noun} never end: {', '.join(sorted(left))}.")

@@ -248,7 +248,7 @@ class _Expansion:
                 made = self._step(step, scope, files, f"{node.id}.{index}.{step.name}", whole.exits)
                 makings.append((step, made))
             for step, made in makings:
-                _take(scope, files, "steps", step.name, made)
+                _add_outputs(scope, files, "steps", step.name, made)
             whole.phases += [made.phase for _, made in makings]
             exits = tuple(dict.fromkeys(number for _, made in makings for number in made.exits))
             whole.exits = exits or whole.exits
@@ -274,7 +274,7 @@ class _Expansion:
                     made[task.name] = _Made(exits=needs, phases=[None], is_open=True)
                 else:
                     made[task.name] = self._step(task, scope, files, number, needs)
-                _take(scope, files, "tasks", task.name, made[task.name])
+                _add_outputs(scope, files, "tasks", task.name, made[task.name])
         tasks = template.dag.tasks if template.dag else []
         inner = {name for task in tasks for name in dependencies(task)}
         ends = [made[task.name] for task in tasks if task.name not in inner]
@@ -356,7 +356,7 @@ class _Expansion:
         return _Made(exits=needs, phases=[phase], is_open=not failed)
 
 
-def _take(scope: Names, files: dict[str, Input], word: str, name: str, made: _Made) -> None:
+def _add_outputs(scope: Names, files: dict[str, Input], word: str, name: str, made: _Made) -> None:
     """Make a step's outputs available to later steps."""
     scope[f"{word}.{name}.status"] = made.phase
     scope[f"{word}.{name}.outputs.result"] = made.text if made.phase else None

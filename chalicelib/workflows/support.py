@@ -209,18 +209,18 @@ def _volumes(holder: dict[str, Any], where: str) -> None:
         _members(volume.get("emptyDir"), "emptyDir", f"{where}: volume {_name(volume)}: emptyDir")
 
 
-def _steps(value: Any, what: str, where: str) -> None:
+def _steps(value: Any, noun: str, where: str) -> None:
     for step in _objects(value):
-        place = f"{where}: {what} {_name(step)}"
-        _members(step, what, place)
+        place = f"{where}: {noun} {_name(step)}"
+        _members(step, noun, place)
         _members(step.get("withSequence"), "sequence", f"{place}: withSequence")
         _values(step.get("arguments"), "arguments", f"{place}: arguments")
         if isinstance(step.get("inline"), dict):
             _template(step["inline"], f"{place}: inline")
 
 
-def _container(value: Any, what: str, where: str) -> None:
-    _members(value, what, where)
+def _container(value: Any, noun: str, where: str) -> None:
+    _members(value, noun, where)
     if not isinstance(value, dict):
         return
     resources: Any = value.get("resources")
@@ -235,8 +235,8 @@ def _container(value: Any, what: str, where: str) -> None:
                 raise unsupported(f"{where}: resources.{kind}", name, resources[kind], "Fargate has processors alone")
 
 
-def _values(value: Any, what: str, where: str) -> None:
-    _members(value, what, where)
+def _values(value: Any, noun: str, where: str) -> None:
+    _members(value, noun, where)
     if isinstance(value, dict):
         for parameter in _objects(value.get("parameters")):
             place = f"{where}: parameter {_name(parameter)}"
@@ -249,15 +249,15 @@ def _values(value: Any, what: str, where: str) -> None:
                 raise unsupported(place, "archive other than none and tar", artifact, _STORE, "archive")
 
 
-def _members(value: Any, what: str, where: str) -> None:
+def _members(value: Any, noun: str, where: str) -> None:
     if not isinstance(value, dict):
         return
     for name in value:
-        if name in WORKS[what] or name in ACCEPTED.get(what, ()):
+        if name in WORKS[noun] or name in ACCEPTED.get(noun, ()):
             continue
-        reason = REFUSED.get(what, {}).get(name)
+        reason = REFUSED.get(noun, {}).get(name)
         if reason is None:
-            known = (*WORKS[what], *ACCEPTED.get(what, ()), *REFUSED.get(what, ()))
+            known = (*WORKS[noun], *ACCEPTED.get(noun, ()), *REFUSED.get(noun, ()))
             said = f"manifest: {line_of(value, name)}{where}: {str(name)[:100]} is not supported by AWS Batch"
             raise BadInput(f"{said}: Argo has no such member here.{similar(str(name), known)}")
         if not any(value[name] is each or value[name] == each == [] for each in _HARMLESS):

@@ -71,19 +71,19 @@ def _word(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def exchange(request: Request, how: Literal["safe", "keyed", "once"] = "safe") -> Exchange:
+def exchange(request: Request, repeat: Literal["safe", "keyed", "once"] = "safe") -> Exchange:
     """Send a request until there is an answer.
 
     Args:
         request: the request.
-        how: `safe` to repeat; `keyed`, with a key with which the service carries it out once; or sent `once`.
+        repeat: `safe` to repeat; `keyed`, with a key with which the service carries it out once; `once` not to repeat.
 
     Raises:
         Failure: the answer is an error, or there is none.
     """
-    if how == "keyed":
+    if repeat == "keyed":
         request = replace(request, headers={**request.headers, "Idempotency-Key": str(uuid.uuid4())})
-    most = 1 if how == "once" else ATTEMPTS
+    most = 1 if repeat == "once" else ATTEMPTS
     pause = FIRST_PAUSE
     for attempt in range(1, most + 1):
         answer = yield request

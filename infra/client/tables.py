@@ -104,9 +104,9 @@ def undo(client: Client, kind: str, project: int, done: Written) -> Written:
     """Undo what a table changed; what was changed again since stays, and is told in `refused` by its id."""
     undone = Written()
 
-    def attempt(target: int, what: Callable[[], None]) -> None:
+    def attempt(target: int, action: Callable[[], None]) -> None:
         try:
-            what()
+            action()
         except Failure as failure:
             undone.refused.append((target, failure.message))
 

@@ -106,7 +106,7 @@ def read(path: Path) -> Taxa:
     try:
         with _opened(path) as text:
             for row in _rows(text, path):
-                _take(found, row)
+                _add_row(found, row)
     except (OSError, UnicodeDecodeError, zipfile.BadZipFile, csv.Error) as error:
         raise Failure(f"{path}: {error}") from None
     if not found.accepted:
@@ -158,7 +158,7 @@ def _term(name: str) -> str:
     return {"authority": "scientificnameauthorship"}.get(term, term)
 
 
-def _take(found: Taxa, row: dict[str, str]) -> None:
+def _add_row(found: Taxa, row: dict[str, str]) -> None:
     own, name = row.get("taxonid", ""), row.get("scientificname", "")
     authority = row.get("scientificnameauthorship", "")
     name = row.get("canonicalname") or (name.removesuffix(authority).strip() if authority else name)

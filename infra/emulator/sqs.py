@@ -111,11 +111,11 @@ class MessageStore:
                     if self._changes == seen:
                         self._changed.wait((latest - moment) / 1000 + 0.0005)
                 continue
-            taken = self._take(queue, count, visibility)
+            taken = self._receive(queue, count, visibility)
             if taken:
                 return taken
 
-    def _take(self, queue: Queue, count: int, visibility: int) -> list[Message]:
+    def _receive(self, queue: Queue, count: int, visibility: int) -> list[Message]:
         moment = now()
         most = queue.redrive_policy["maxReceiveCount"] if queue.dead_letter_queue is not None else None
         expired = moment - queue.message_retention_period * 1000

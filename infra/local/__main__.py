@@ -49,7 +49,7 @@ def _run() -> None:
     port = read_port(os.environ.get("PORT", "8000"))
     folder = Folder(Path(os.environ.get("LIMN_HOME", ".")) / ".limn")
     home = folder.home
-    folder.hold(f"make run on port {port}")
+    folder.lock(f"make run on port {port}")
     demand_ports(HOST, port, port + 1)
     if os.environ.get("FRESH"):
         folder.empty()

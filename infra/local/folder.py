@@ -38,11 +38,11 @@ class Folder:
         self.data = home / "data"
         self._lock = -1
 
-    def hold(self, what: str) -> None:
+    def lock(self, holder: str) -> None:
         """Create the folder and keep all other processes out of it.
 
         Args:
-            what: what holds it, for the message that others get.
+            holder: the name of the process, for the message that others get.
 
         Raises:
             CannotStart: another process holds it, or it cannot be written.
@@ -59,13 +59,13 @@ class Folder:
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            holder = os.pread(self._lock, 200, 0).decode(errors="replace").strip() or "another process"
+            other = os.pread(self._lock, 200, 0).decode(errors="replace").strip() or "another process"
             os.close(self._lock)
             raise CannotStart(
-                f"{self.home} is in use by {holder}. Stop it, or give this one a folder of its own with LIMN_HOME."
+                f"{self.home} is in use by {other}. Stop it, or give this one a folder of its own with LIMN_HOME."
             ) from None
         os.ftruncate(self._lock, 0)
-        os.pwrite(self._lock, f"process {os.getpid()} ({what})\n".encode(), 0)
+        os.pwrite(self._lock, f"process {os.getpid()} ({holder})\n".encode(), 0)
 
     def empty(self) -> None:
         """Remove all of it but the lock. Raises CannotStart: something cannot be removed."""

@@ -10,7 +10,7 @@ from chalicelib.resources.clips.messages import CutClip
 from chalicelib.resources.consensus import service as consensus_service
 from chalicelib.resources.consensus.messages import MakeConsensus
 from chalicelib.resources.exports import steps as exports_steps
-from chalicelib.resources.exports.messages import DrawPictures, JoinExport, PlanExport, What, WritePart
+from chalicelib.resources.exports.messages import DrawPictures, JoinExport, PlanExport, WorkKind, WritePart
 from chalicelib.resources.imports import steps as imports_steps
 from chalicelib.resources.imports.messages import CheckImport, RunImportPart
 from chalicelib.resources.media.messages import ImportImage
@@ -43,10 +43,10 @@ def _reopened(message: Message) -> tuple[str, Message]:  # one case for each kin
             transcodes_service.reopen(message.job)
             return "transcode", PlanTranscode(job=message.job)
         case PlanExport() | WritePart() | JoinExport() | DrawPictures():
-            what: What = "export" if isinstance(message, DrawPictures) else message.what
-            exports_steps.reopen(message.uid, what)
+            kind: WorkKind = "export" if isinstance(message, DrawPictures) else message.kind
+            exports_steps.reopen(message.uid, kind)
             project = 0 if isinstance(message, JoinExport) else message.project
-            return "dataset", PlanExport(uid=message.uid, what=what, project=project)
+            return "dataset", PlanExport(uid=message.uid, kind=kind, project=project)
         case CheckImport() | RunImportPart():
             imports_steps.reopen(message.uid)
             return "dataset", CheckImport(uid=message.uid, project=message.project)

@@ -114,9 +114,9 @@ class _Table:
                 yield claim
 
     def _asked(
-        self, how: str, table: str, member: str, name: str, value: dict[str, str], expression: str = "#it = :it"
+        self, call: str, table: str, member: str, name: str, value: dict[str, str], expression: str = "#it = :it"
     ) -> Iterator[Row]:
-        pages = self._client.get_paginator(how).paginate(
+        pages = self._client.get_paginator(call).paginate(
             TableName=table,
             ConsistentRead=True,
             ExpressionAttributeNames={"#it": name},

@@ -96,7 +96,7 @@ GUARDS: dict[str, Guard] = {
     "shares of tenants": Guard(
         "more than a quarter of the slots for one tenant",
         "infra/local/http/slots.py",
-        "        self._take(self._share)\n",
+        "        self._acquire(self._share)\n",
         "",
         "tests/infra/local/test_slots.py",
         "test_a_tenant_holds_no_more_than_its_share",
@@ -152,7 +152,7 @@ GUARDS: dict[str, Guard] = {
     "redriven work": Guard(
         "redriven messages of work that stays failed",
         "infra/operating/reopening.py",
-        "            exports_steps.reopen(message.uid, what)\n",
+        "            exports_steps.reopen(message.uid, kind)\n",
         "",
         "tests/infra/test_redriving.py",
         "test_an_export_that_was_given_up_is_done_anew",

@@ -34,7 +34,7 @@ MARK = "hiddenmark"
 READS = [
     each
     for each in OPERATIONS
-    if each.method == "GET" and each.addresses is not None and each.addresses.what != "organization"
+    if each.method == "GET" and each.addresses is not None and each.addresses.kind != "organization"
 ]
 BOX = {"x": 0.1, "y": 0.1, "width": 0.2, "height": 0.2}
 _NOT_OF_ENTITIES = {"GetUploadInfo"}

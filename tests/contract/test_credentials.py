@@ -104,7 +104,7 @@ def test_one_of_a_project_reaches_no_organization(operation, worlds):
 @sweep("operation", IN_PROJECT, ids=lambda operation: operation.id)
 def test_every_level_below_the_needed_one_is_forbidden(operation, worlds):
     before = worlds.here.writes()
-    refusal = (403, 404) if operation.addresses.what in ("bookmark", "favorite", "export") else (403,)
+    refusal = (403, 404) if operation.addresses.kind in ("bookmark", "favorite", "export") else (403,)
     for level, who in worlds.of_levels.items():
         if LEVEL_OF[level] < operation.needs.level:
             assert ask(who, operation, worlds.here).status in refusal, level

@@ -54,7 +54,7 @@ TABLES = (settings().records_table, settings().entities_table, settings().log_ta
 
 def is_own(operation: Any) -> bool:
     """Whether an operation addresses what does not exist for other users."""
-    return operation.addresses is not None and operation.addresses.what in (
+    return operation.addresses is not None and operation.addresses.kind in (
         "bookmark",
         "favorite",
         "export",
@@ -89,7 +89,7 @@ class World:
             return {"version": self.things["version"], "elemental_id": self.things["elemental_id"]}
         if "kind" in names:
             return {"project": self.things["project"], "kind": "media", "id": self.things["media"]}
-        what = "media" if operation.id == "GetPermalink" else operation.addresses.what
+        what = "media" if operation.id == "GetPermalink" else operation.addresses.kind
         known = self.things.get(what)
         named = {"uid": known} if known is not None else {}
         return {name: named.get(name, self.things.get(name, known if known is not None else 1)) for name in names}

@@ -30,14 +30,14 @@ def test_a_join_equals_a_search_through_all_rows(times, at, join, tolerance):
         found = min(rows, key=lambda each: (abs(each[0] - at), each[0], -each[1]), default=None)
     if found is not None and abs(found[0] - at) > tolerance:
         found = None
-    assert series.at(at, join, tolerance) == (None if found is None else (str(found[1]),))
+    assert series.value_at(at, join, tolerance) == (None if found is None else (str(found[1]),))
 
 
 def test_a_row_without_a_value_is_skipped_for_its_column_only():
     table = telemetry.read_text(b"time,depth,t\n0,5,\n1,,9\n", "time")
-    assert table.series(["depth"]).at(2, "preceding") == ("5",)
-    assert table.series(["t"]).at(2, "preceding") == ("9",)
-    assert table.series(["depth", "t"]).at(2, "preceding") is None
+    assert table.series(["depth"]).value_at(2, "preceding") == ("5",)
+    assert table.series(["t"]).value_at(2, "preceding") == ("9",)
+    assert table.series(["depth", "t"]).value_at(2, "preceding") is None
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_memory_grows_with_the_columns_that_are_kept():
     table = telemetry.read_text(body, "time", ["c3"])
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert table.series(["c3"]).at(2, "preceding") == ("77",)
+    assert table.series(["c3"]).value_at(2, "preceding") == ("77",)
     assert peak < 2 * len(body)
 
 
@@ -98,8 +98,8 @@ def test_the_examples_of_the_standard_are_read():
     )
     table = telemetry.read_text(log)
     at = instant("1994-03-23T12:35:19+00:00")
-    assert table.series(["longitude", "latitude"]).at(at, "preceding") == ("11.516666667", "48.1173")
-    assert table.series(["altitude", "course"]).at(at, "preceding") == ("545.4", "84.4")
+    assert table.series(["longitude", "latitude"]).value_at(at, "preceding") == ("11.516666667", "48.1173")
+    assert table.series(["altitude", "course"]).value_at(at, "preceding") == ("545.4", "84.4")
     speed = float(table.series(["speed"]).values[0][0])
     assert speed == pytest.approx(22.4 * 0.514444, abs=1e-4)
     assert [time for time, _ in table.rows] == [at]
@@ -120,8 +120,8 @@ def test_depth_and_heading_belong_to_the_last_time_and_midnight_begins_a_day():
     before, after = instant("2025-12-31T23:59:58+00:00"), instant("2026-01-01T00:00:01+00:00")
     assert [time for time, _ in table.rows] == [before, before + 1, after]
     assert table.series(["depth"]).values == [("412.0",), ("410.0",)]
-    assert table.series(["heading"]).at(after, "preceding") == ("271.5",)
-    assert table.series(["longitude", "latitude"]).at(after, "preceding") == ("-122.5", "-36.002")
+    assert table.series(["heading"]).value_at(after, "preceding") == ("271.5",)
+    assert table.series(["longitude", "latitude"]).value_at(after, "preceding") == ("-122.5", "-36.002")
 
 
 def test_instants_before_sentences_are_their_times():

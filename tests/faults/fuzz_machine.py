@@ -131,7 +131,7 @@ class Machine(RuleBasedStateMachine):
         self.is_back(body)
         thing = self.thing(name, who, said.json)
         self.there[name] += 1
-        self.pool.setdefault(DECLARED[thing.leads[0]].addresses.what or name, []).append(thing.id)
+        self.pool.setdefault(DECLARED[thing.leads[0]].addresses.kind or name, []).append(thing.id)
         self.seen(thing)
         return thing
 

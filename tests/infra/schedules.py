@@ -227,7 +227,7 @@ class Upkeep:
             upload = upload_of(path)
             past = timestamp(datetime.now(UTC) - timedelta(seconds=1))
             uploads.save(msgspec.structs.replace(upload, until=past))
-            uploads.finish_check(upload.until, upload.id, again=upload_of(path))
+            uploads.finish_check(upload.until, upload.id, delayed=upload_of(path))
         with RECORDER.acting("Upkeep"):
             assert tus.sweep() >= 2
 

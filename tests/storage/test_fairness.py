@@ -261,7 +261,7 @@ def test_the_memory_of_duckdb_is_reduced_by_what_views_hold():
 
     view = project()
     whole = limit()
-    engine().hold(view.store.name, 600_000_000)
+    engine().record_vectors(view.store.name, 600_000_000)
     assert limit() < whole - 100_000_000
     view.close()
     assert limit() == whole

@@ -148,7 +148,7 @@ class History:
             if self._source.random() < 0.3:
                 change, number = Transaction(), ids.reserve(BOX)[0]
                 entities.insert(change, BOX, box(self.project, number))
-                change.note(self.project, 7, note(number))
+                change.add_note(self.project, 7, note(number))
                 self._made.append(change.run())
             else:
                 number = self._source.choice(self._rows)
@@ -260,7 +260,7 @@ def test_a_change_that_is_refused_leaves_no_hole(project):
     number = make(project)
     change = Transaction()
     entities.insert(change, BOX, box(project, number))
-    change.note(project, 7, note(number))
+    change.add_note(project, 7, note(number))
     with pytest.raises(Conflict, match="changed this first"):
         change.run()
     assert [int(row.seq) for row in LogRow.query(project, consistent_read=True)] == [1, 2]

@@ -96,7 +96,7 @@ class Column:
 
     def change(self, changes):
         self.values |= changes
-        self.vectors.note(changes)
+        self.vectors.mark_changed(changes)
 
     def measured(self, *nearest):
         return [self.vectors.distances(each, self) for each in nearest]
@@ -319,10 +319,10 @@ def test_the_engine_keeps_less_while_vectors_are_held():
         return own._root.execute("SELECT current_setting('memory_limit')").fetchone()
 
     full = limit()
-    own.hold("v0", int(settings().view_memory * vectors._SHARE))
+    own.record_vectors("v0", int(settings().view_memory * vectors._SHARE))
     assert own.packs._budget < before
     assert limit() != full
-    own.hold("v0", 0)
+    own.record_vectors("v0", 0)
     assert (own.packs._budget, limit()) == (before, full)
 
 

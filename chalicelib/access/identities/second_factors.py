@@ -133,7 +133,7 @@ def _prove(
 ) -> None:
     """Check a passkey, or use up a code, and change the second factor."""
     if code:
-        _take(user, code, then, on_limit)
+        _verify(user, code, then, on_limit)
     elif passkey is None:
         raise CodeNeeded(user, before)
     else:
@@ -147,7 +147,7 @@ def _change_factor(current: User, then: Callable[[SecondFactor], SecondFactor | 
     return msgspec.structs.replace(current, second_factor=then(factor or SecondFactor(sealed="")))
 
 
-def _take(
+def _verify(
     user: User,
     code: str,
     then: Callable[[SecondFactor], SecondFactor | None],

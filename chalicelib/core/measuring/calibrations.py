@@ -197,17 +197,17 @@ def _vector(numbers: Sequence[float]) -> Vector:
     return x, y, z
 
 
-def _find(members: Mapping[str, Any], what: str, count: int) -> list[float]:
+def _find(members: Mapping[str, Any], name: str, count: int) -> list[float]:
     """The numbers of a matrix by any of its names; `count` of them unless 0. Raises BadInput."""
-    names = _NAMES[what]
-    found = next((members[name] for name in names if name in members), None)
+    names = _NAMES[name]
+    found = next((members[each] for each in names if each in members), None)
     if found is None:
-        if what.endswith("distortion"):
+        if name.endswith("distortion"):
             return []
         raise BadInput(f"The calibration has no {' or '.join(names)}.")
     values = _values(found)
     if count and len(values) != count:
-        raise BadInput(f"The calibration's {what} has {len(values)} numbers; {count} are needed.")
+        raise BadInput(f"The calibration's {name} has {len(values)} numbers; {count} are needed.")
     return values
 
 

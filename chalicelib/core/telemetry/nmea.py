@@ -42,7 +42,7 @@ def read(lines: Iterable[str], wanted: Collection[str] | None) -> Table:
         if not line.strip():
             continue
         try:
-            log.take(line)
+            log.read_sentence(line)
         except ValueError as error:
             raise BadInput(f"file: line {number} of the NMEA log: {error}.") from None
     return log.table()
@@ -62,7 +62,7 @@ class _Log:
         self._is_stamped: bool | None = None
         self._sentences = self._damaged = 0
 
-    def take(self, line: str) -> None:
+    def read_sentence(self, line: str) -> None:
         """Take the sentence of a line. Raises ValueError."""
         if line.lstrip().startswith("!"):
             return  # of AIS, about others

@@ -29,7 +29,7 @@ class Series:
     times: array[float] = field(default_factory=lambda: array("d"))
     values: list[tuple[str, ...]] = field(default_factory=list)
 
-    def at(self, time: float, join: Join, tolerance: float = math.inf) -> tuple[str, ...] | None:
+    def value_at(self, time: float, join: Join, tolerance: float = math.inf) -> tuple[str, ...] | None:
         """The value that precedes a time or is at it, or the nearest; None if it is further than the tolerance."""
         place = bisect_right(self.times, time) - 1
         if join == "nearest" and place + 1 < len(self.times) and (place < 0 or self._is_next_nearer(place, time)):

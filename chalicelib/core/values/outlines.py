@@ -28,10 +28,10 @@ def rings(runs: Sequence[int], height: int) -> list[Ring]:
     found = []
     while leaving:
         start = next(iter(leaving))
-        ring, before, at = [start], start, _take(leaving, start, start)
+        ring, before, at = [start], start, _follow_edge(leaving, start, start)
         while at != start:
             ring.append(at)
-            before, at = at, _take(leaving, at, before)
+            before, at = at, _follow_edge(leaving, at, before)
         found.append(_corners_of(ring))
     return sorted(found, key=lambda ring: -abs(signed_area(ring)))
 
@@ -80,7 +80,7 @@ def _without(spans: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]]
     return found
 
 
-def _take(leaving: dict[_Corner, list[_Corner]], at: _Corner, before: _Corner) -> _Corner:
+def _follow_edge(leaving: dict[_Corner, list[_Corner]], at: _Corner, before: _Corner) -> _Corner:
     """Follow an edge from a corner, and remove it; of two the one further to the right, which stays at its part."""
     ends = leaving[at]
     if len(ends) > 1:

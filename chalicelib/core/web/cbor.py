@@ -35,7 +35,7 @@ def read_all(data: bytes) -> Any:
 
 
 def _read(data: bytes, start: int, depth: int) -> tuple[Any, int]:
-    kind, code = _take(data, start, 1)[0] >> 5, data[start] & 31
+    kind, code = _slice(data, start, 1)[0] >> 5, data[start] & 31
     if kind == _SIMPLE:
         if code not in _CONSTANTS:
             message = f"simple value {code}"
@@ -47,7 +47,7 @@ def _read(data: bytes, start: int, depth: int) -> tuple[Any, int]:
     if kind == _NEGATIVE:
         return -1 - number, place
     if kind in (_BYTES, _TEXT):
-        found = _take(data, place, number)
+        found = _slice(data, place, number)
         return found if kind == _BYTES else found.decode(), place + number
     if kind not in (_ARRAY, _MAP) or not depth:
         message = f"kind {kind} at {depth} levels"
@@ -83,10 +83,10 @@ def _number(data: bytes, place: int, code: int) -> tuple[int, int]:
         message = f"length code {code}"
         raise ValueError(message)
     size = 1 << (code - _SHORT)
-    return int.from_bytes(_take(data, place, size), "big"), place + size
+    return int.from_bytes(_slice(data, place, size), "big"), place + size
 
 
-def _take(data: bytes, place: int, size: int) -> bytes:
+def _slice(data: bytes, place: int, size: int) -> bytes:
     found = data[place : place + size]
     if len(found) != size:
         message = "cut short"

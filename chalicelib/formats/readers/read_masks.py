@@ -43,7 +43,7 @@ def read(archive: Archive) -> Rows:
         picture = pictures.get(key, "")
         yield from table.new(path, key, name=base(picture) or key, path=picture, width=size[0], height=size[1])
         for index in sorted(set(of_object) - {0, MAX_CLASSES + 1}):
-            runs = rle.runs_of(of_object.translate(_only(index)))
+            runs = rle.runs_of(of_object.translate(_mask_of(index)))
             shape, refined = mask_shape(runs, size[1])
             place = f"{path} object {index}"
             ends = list(accumulate(runs))
@@ -57,7 +57,7 @@ def read(archive: Archive) -> Rows:
     yield from table.rest()
 
 
-def _only(index: int) -> bytes:
+def _mask_of(index: int) -> bytes:
     return bytes(int(each == index) for each in range(256))
 
 

@@ -98,7 +98,7 @@ class _Builder:
         owner = self._open[-1] if self._open else None
         element = Element(name, attributes, self.parser.CurrentLineNumber, owner)
         element.before = self._size
-        self._take(sum(len(key) + len(value) for key, value in attributes.items()) + 50)
+        self._count(sum(len(key) + len(value) for key, value in attributes.items()) + 50)
         self._open.append(element)
 
     def _end(self, _: str) -> None:
@@ -110,10 +110,10 @@ class _Builder:
             self._open[-1].children.append(ended)
 
     def _characters(self, text: str) -> None:
-        self._take(len(text))
+        self._count(len(text))
         self._open[-1].text += text
 
-    def _take(self, size: int) -> None:
+    def _count(self, size: int) -> None:
         self._size += size
         if self._size > MAX_ELEMENT_CHARACTERS:
             raise BadInput(f"{self._path}: the XML has an element of more than {MAX_ELEMENT_CHARACTERS} characters.")

@@ -94,7 +94,7 @@ class _Open:
         self._rows: list[bytes] = []
         self._held = 0
 
-    def take(self, data: bytes) -> None:
+    def write(self, data: bytes) -> None:
         if not data:
             return
         if self.between and (self.size or self._rows):
@@ -156,7 +156,7 @@ class PartArchive:
         if found is None:
             among = {part.name: part.between for part in self._layout(path) if isinstance(part, Section)}
             found = self._open[path, section] = _Open(among[section])
-        found.take(data)
+        found.write(data)
 
     def finish(self) -> Content:
         """Write the directory and the fragments; returns what is where."""

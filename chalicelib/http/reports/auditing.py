@@ -50,7 +50,7 @@ def address(operation: Operation, path: dict[str, Any], found: Found[Any]) -> No
     draft = chain.current()
     draft.place = (found.organization or 0, found.project or 0)
     if operation.addresses is not None and path:
-        what = operation.addresses.what or operation.path.split("/")[2]
+        what = operation.addresses.kind or operation.path.split("/")[2]
         draft.members["target"] = " ".join([what.replace("_", " "), *map(str, path.values())])[:200]
 
 

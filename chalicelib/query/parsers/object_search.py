@@ -102,10 +102,10 @@ class _Parser:
         self._check_members("filter", given, _FILTER)
         return self._filter(kind, search, depth)
 
-    def _check_members(self, what: str, given: set[str], members: frozenset[str]) -> None:
+    def _check_members(self, noun: str, given: set[str], members: frozenset[str]) -> None:
         """Refuse members that a search does not have: a misspelt one would select something else."""
         if unknown := given - members:
-            rule = f"{self.place}: a {what} has no member {shown(min(unknown))}."
+            rule = f"{self.place}: a {noun} has no member {shown(min(unknown))}."
             raise BadInput(rule + nearest(min(unknown), members))
 
     def _combination(self, kind: Kind, search: dict[str, Any], depth: int) -> Tree:

@@ -289,10 +289,10 @@ class _Names:
             if name == SECTION_NAME:
                 return Value(Kind.MEDIA, "int", "section")
             if name.startswith(_OF_MEDIA):
-                return self._of(place, Kind.MEDIA, name.removeprefix(_OF_MEDIA), name)
-        return self._of(place, self.kind, name, name)
+                return self._value(place, Kind.MEDIA, name.removeprefix(_OF_MEDIA), name)
+        return self._value(place, self.kind, name, name)
 
-    def _of(self, place: str, kind: Kind, name: str, whole: str) -> Value:
+    def _value(self, place: str, kind: Kind, name: str, whole: str) -> Value:
         columns = built_in(kind)
         if column := columns.get(name):
             return Value(kind, "int" if column.dtype == "ints" else column.dtype, column.name)

@@ -138,13 +138,13 @@ def _unlock(call: Call[Any, UnlockQuery, Any], sent: Form) -> Answer:
     return page("Signed in", paragraph(text), secret(token))
 
 
-def _answer(call: Call[Any, Any, Any], title: str, work: Work, again: Content) -> Answer:
+def _answer(call: Call[Any, Any, Any], title: str, work: Work, form: Content) -> Answer:
     """The page of a successful submission, or the form again with its error."""
     try:
         return work(call, Form(call.body))
     except LimnError as failure:
         headers = {"Retry-After": str(failure.retry_after)} if isinstance(failure, TooMany) else None
-        return page(title, alert(failure.message), *again(), status=failure.status, headers=headers)
+        return page(title, alert(failure.message), *form(), status=failure.status, headers=headers)
 
 
 def _registration_form() -> tuple[str, ...]:

@@ -85,17 +85,17 @@ class AnnotationResource:
         """Create one or many."""
         listed = isinstance(call.body, list)
         specs = call.body if listed else [call.body]
-        numbers = annotations_creation.create(self.kind, Writer.of(call), specs, listed=listed)
+        numbers = annotations_creation.create(self.kind, Writer.from_call(call), specs, listed=listed)
         return CreateListResponse(message=f"Created {len(numbers)} {self.kind}s successfully!", id=list(numbers))
 
     def update_many(self, call: AnyCall) -> MessageResponse:
         """Change all that match."""
-        count = bulk_edits.update(self.kind, Writer.of(call), call.query, call.body, call.query.count)
+        count = bulk_edits.update(self.kind, Writer.from_call(call), call.query, call.body, call.query.count)
         return MessageResponse(message=f"Successfully updated {count} {self.kind}s!")
 
     def delete_many(self, call: AnyCall) -> MessageResponse:
         """Delete all that match."""
-        count = bulk_edits.delete(self.kind, Writer.of(call), call.query, call.body, call.query.count)
+        count = bulk_edits.delete(self.kind, Writer.from_call(call), call.query, call.body, call.query.count)
         return MessageResponse(message=f"Successfully deleted {count} {self.kind}s!")
 
     def get(self, call: AnyCall) -> Any:
@@ -117,7 +117,7 @@ class AnnotationResource:
         in_place = isinstance(call.target, Stored)
         row = annotations_edits.update(
             self.kind,
-            Writer.of(call),
+            Writer.from_call(call),
             self._find(call),
             call.body,
             in_place=in_place,
@@ -130,7 +130,7 @@ class AnnotationResource:
         prune, pedantic = (call.body.prune, call.body.pedantic) if call.body else (0, 0)
         number = annotations_edits.delete(
             self.kind,
-            Writer.of(call),
+            Writer.from_call(call),
             self._find(call),
             prune=bool(prune),
             pedantic=bool(pedantic),

@@ -82,7 +82,7 @@ class Moves:
 
     def order(self, numbers: Sequence[int]) -> list[int]:
         """The rows in processing order: rows that are alone first."""
-        self._look(numbers)
+        self._begin_round(numbers)
         return [
             *(each for each in numbers if each in self._alone),
             *(each for each in numbers if each not in self._alone),
@@ -104,7 +104,7 @@ class Moves:
             TooLarge: the commit must hold fewer rows.
         """
         if self._guard is None:
-            self._look(numbers)
+            self._begin_round(numbers)
         alone = self._first_marks(numbers, min(most, MOST_MOVED if self.staying else MOST_COPIED), alone=True)
         try:
             if alone:
@@ -126,7 +126,7 @@ class Moves:
         first = numbers[:size]
         return list(takewhile(lambda number: (number in self._alone) == alone, first))
 
-    def _look(self, numbers: Sequence[int]) -> None:
+    def _begin_round(self, numbers: Sequence[int]) -> None:
         """Find the rows that are alone; after repeated conflicts, treat none as alone."""
         self._rounds += 1
         self._guard = steps.guard(self.writer.project)
@@ -196,7 +196,7 @@ class Moves:
         flips: list[RowChange] = []
         for element, rows in rows_of(self.kind, self.writer.project, elements).items():
             others = [row for row in rows if row.entity.id not in before]
-            mine = _of(element, after.values())
+            mine = _rows_of(element, after.values())
             made = {row.id: row for row in mine if stay[row.id]}
             first = next_mark([*(row.entity for row in others), *made.values()])
             made |= _rows_from([row for row in mine if not stay[row.id]], first)
@@ -224,7 +224,7 @@ class Moves:
         done: list[RowChange] = []
         flips: list[RowChange] = []
         for element, rows in rows_of(self.kind, self.writer.project, map(identity, copies)).items():
-            made = _rows_from(_of(element, copies), next_mark(row.entity for row in rows))
+            made = _rows_from(_rows_of(element, copies), next_mark(row.entity for row in rows))
             flipped, rewritten = plan_latest_flags(self.kind, rows, made.values())
             flips += flipped
             done += [RowChange(self.kind, None, row) for row in (made | rewritten).values()]
@@ -251,7 +251,7 @@ class Moves:
         return bool(done)
 
 
-def _of(element: Identity, rows: Iterable[Any]) -> list[Any]:
+def _rows_of(element: Identity, rows: Iterable[Any]) -> list[Any]:
     return [row for row in rows if identity(row) == element]
 
 

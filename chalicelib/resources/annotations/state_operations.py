@@ -46,7 +46,7 @@ def merge_states(call: Call[Any, NoQuery, StateMergeUpdate]) -> MessageResponse:
     Its localizations and media are added to this one; the other is deleted with all its marks.
     """
     number = call.target.entity.id
-    tracks.merge(Writer.of(call), number, call.body.merge_state_id)
+    tracks.merge(Writer.from_call(call), number, call.body.merge_state_id)
     return MessageResponse(message=f"Merged state {call.body.merge_state_id} into {number}.")
 
 
@@ -58,5 +58,5 @@ def trim_state_end(call: Call[Any, NoQuery, StateTrimUpdate]) -> MessageResponse
     deleted.
     """
     number = call.target.entity.id
-    count = tracks.trim(Writer.of(call), number, call.body.frame, call.body.endpoint)
+    count = tracks.trim(Writer.from_call(call), number, call.body.frame, call.body.endpoint)
     return MessageResponse(message=f"Trimmed state {number}. Deleted {count} localizations.")

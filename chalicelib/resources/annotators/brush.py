@@ -32,7 +32,7 @@ class _Bits:
         self._data = data
         self._at = 0
 
-    def take(self, count: int) -> int:
+    def read(self, count: int) -> int:
         """The next number of so many bits. Raises ValueError at the end."""
         end = self._at + count
         last = (end + 7) // _BYTE
@@ -45,17 +45,17 @@ class _Bits:
 
 def _values_of(data: bytes, wanted: int) -> bytes:
     bits = _Bits(data)
-    count, size = bits.take(32), bits.take(5) + 1
-    lengths = [bits.take(4) + 1 for _ in range(4)]
+    count, size = bits.read(32), bits.read(5) + 1
+    lengths = [bits.read(4) + 1 for _ in range(4)]
     if count != wanted or size != _BYTE:
         raise ValueError(f"a mask has {count} values of {size} bits, not {wanted} of {_BYTE}")
     found = bytearray()
     while len(found) < count:
-        is_run = bits.take(1)
-        many = bits.take(lengths[bits.take(2)]) + 1
+        is_run = bits.read(1)
+        many = bits.read(lengths[bits.read(2)]) + 1
         if len(found) + many > count:
             raise ValueError("the run lengths of a mask go beyond its picture")
-        found += bytes([bits.take(_BYTE)]) * many if is_run else bytes(bits.take(_BYTE) for _ in range(many))
+        found += bytes([bits.read(_BYTE)]) * many if is_run else bytes(bits.read(_BYTE) for _ in range(many))
     return bytes(found)
 
 

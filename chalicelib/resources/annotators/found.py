@@ -45,11 +45,11 @@ class Detection(Struct, frozen=True, kw_only=True):
     track: str | None = None
 
 
-def number(value: Any, what: str) -> float:
+def number(value: Any, subject: str) -> float:
     """A finite number. Raises ValueError, TypeError or OverflowError for anything else."""
     found = float(value)
     if not math.isfinite(found) or isinstance(value, bool):
-        raise ValueError(f"{what} is not a finite number")
+        raise ValueError(f"{subject} is not a finite number")
     return found
 
 

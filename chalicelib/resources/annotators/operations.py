@@ -190,7 +190,7 @@ def review(call: Call[Annotator, NoQuery, DraftsSpec]) -> DraftsReviewed:
     A track is one draft: its state is selected, and its localizations go with it. It is one bulk change, which Restore
     undoes by `change`.
     """
-    return drafts.review(Writer.of(call), call.target, call.body)
+    return drafts.review(Writer.from_call(call), call.target, call.body)
 
 
 @OPERATIONS.post(

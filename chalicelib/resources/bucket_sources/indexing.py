@@ -123,10 +123,10 @@ def _work(project: Project, name: str, reference: Reference, media: Media, types
     yield Work(project=project, name=name, reference=reference, media=media, found=found, key=key, is_image=is_image)
 
 
-def _index_one(work: Work, how: Callable[[Work], Indexed]) -> list[Indexed]:
+def _index_one(work: Work, index: Callable[[Work], Indexed]) -> list[Indexed]:
     """The result of one object; none where it is gone or was replaced."""
     try:
-        return [how(work)]
+        return [index(work)]
     except (Conflict, NotFound):
         return []
     except (BadInput, TooLarge) as failure:

@@ -178,7 +178,7 @@ def update_media(
             counts.changed += 1
         if reference is not None and (reference.state == "new" or name in noted):
             waiting[name] = found.etag
-    _note(project, source.bucket, noted)
+    _store_changes(project, source.bucket, noted)
     names, moment = sorted(waiting), now()
     send_many(
         settings().source_queue_url,
@@ -270,7 +270,7 @@ def _as_object(path: str, bucket: int, found: Listed) -> BucketObject:
     )
 
 
-def _note(project: Project, bucket: int, noted: Mapping[str, Listed | None]) -> None:
+def _store_changes(project: Project, bucket: int, noted: Mapping[str, Listed | None]) -> None:
     """Note on media that their objects were replaced, are there again, or are missing (None)."""
     for names in batched(noted, CHANGES_PER_TRANSACTION):
         found = {name: noted[name] for name in names}

@@ -39,6 +39,6 @@ def list_edits(project: int) -> Iterator[tuple[Commit, list[Edit]]]:
 
 def _ends(commit: Commit, entry: Retired) -> bool:
     return any(
-        change.is_gone and change.is_definition and (change.kind, change.id) == (entry.what.value, entry.id)
+        change.is_gone and change.is_definition and (change.kind, change.id) == (entry.kind.value, entry.id)
         for change in commit.changes
     )

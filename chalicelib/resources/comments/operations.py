@@ -42,11 +42,11 @@ def make_comment(call: Call[Project, CommentQuery, CommentSpec]) -> Comment:
         **target,
     )
     note = comments_service.note_of(None, comment)
-    _tell(call, comment.id, comment.mentions)
-    return records.create(COMMENT, comment, also=lambda change: change.note(call.project, user, note))
+    _notify_mentioned(call, comment.id, comment.mentions)
+    return records.create(COMMENT, comment, also=lambda change: change.add_note(call.project, user, note))
 
 
-def _tell(call: Call[Any, Any, Any], comment: int, mentioned: list[int]) -> None:
+def _notify_mentioned(call: Call[Any, Any, Any], comment: int, mentioned: list[int]) -> None:
     others = [each for each in mentioned if each != call.caller.id]
     notifications_service.notify(others, "mentions", call.project, comment)
 
@@ -59,7 +59,8 @@ def check_change(call: Call[Comment, NoQuery, CommentUpdate], change: dict[str, 
         if call.target.created_by != call.caller.id:
             raise Forbidden("text: only the author of a comment may change it.")
         change["mentions"] = comments_service.mentions_in(call.project, change["text"])
-        _tell(call, call.target.id, [each for each in change["mentions"] if each not in call.target.mentions])
+        added = [each for each in change["mentions"] if each not in call.target.mentions]
+        _notify_mentioned(call, call.target.id, added)
     if "resolved" in change:
         if call.target.parent:
             raise BadInput(f"resolved: a reply has none; PATCH comment {call.target.parent}, the first of the thread.")

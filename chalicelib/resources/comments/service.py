@@ -175,7 +175,7 @@ def _remove_one(number: int, user: int) -> None:
             return
         transaction = Transaction()
         records.drop(transaction, COMMENT, found, user=user)
-        transaction.note(found.project, user, note_of(found, None))
+        transaction.add_note(found.project, user, note_of(found, None))
         transaction.run()
 
     steps.retry_on_conflict(attempt)

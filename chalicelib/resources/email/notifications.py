@@ -47,10 +47,10 @@ def sign_in_changed(user: User, change: str) -> None:
         _send(system_emails.sign_in_changed(user.username, change), user.email)
 
 
-def usage_warning(user: User, where: str, what: str, percent: int, number: str) -> None:
+def usage_warning(user: User, where: str, measure: str, percent: int, number: str) -> None:
     """Mail an administrator that a limit of use is nearly reached, once for each `number`."""
     if user.email:
-        _send(system_emails.usage_warning(where, what, percent), user.email, f"{number}-{user.id}")
+        _send(system_emails.usage_warning(where, measure, percent), user.email, f"{number}-{user.id}")
 
 
 def password_changed(user: User) -> None:
@@ -100,10 +100,10 @@ def notify_of_membership(membership: Membership, project: Project) -> None:
         _send(system_emails.new_membership(project.name, user, membership.permission), settings().notify_address)
 
 
-def listener_disabled(user: User, what: str, name: str, where: str, reason: str, number: str) -> None:
+def listener_disabled(user: User, noun: str, name: str, where: str, reason: str, number: str) -> None:
     """Mail the owner of a webhook or rule that was disabled, once for each `number`."""
     if user.email:
-        _send(system_emails.listener_disabled(what, name, where, reason), user.email, number)
+        _send(system_emails.listener_disabled(noun, name, where, reason), user.email, number)
 
 
 def _send(email: system_emails.SystemEmail, address: str, number: str = "") -> None:

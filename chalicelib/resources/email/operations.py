@@ -33,5 +33,5 @@ def send_email(call: Call[Project, NoQuery, EmailSpec]) -> MessageResponse:
     for message in mails:
         rate_limits.check(rate_limits.PROJECT_MAIL, call.caller, email_addresses.parse(message.recipients[0]).address)
     send_many(settings().email_queue_url, mails)
-    usage.note(call.project, "mails", len(mails))
+    usage.count(call.project, "mails", len(mails))
     return MessageResponse(message="Email message sent!")

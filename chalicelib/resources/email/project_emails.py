@@ -48,7 +48,7 @@ def prepare(project: int, spec: EmailSpec, number: str, asked_by: int) -> list[S
     attachments = []
     size = 0
     for wanted in spec.attachments or []:
-        scope = Scope.of(Caller(id=asked_by), Level.VIEW)
+        scope = Scope.from_caller(Caller(id=asked_by), Level.VIEW)
         (key,) = uploads_service.authorize(scope, records.get(PROJECT, project), [wanted.key])
         attachments.append(Attachment(bucket=objects.bucket_of(key), key=key.path, name=wanted.name))
     whole = SendEmail(

@@ -74,12 +74,12 @@ def activation(link: str) -> SystemEmail:
     return SystemEmail("Confirm your address", ("Your account is ready once you open this link:", link))
 
 
-def usage_warning(where: str, what: str, percent: int) -> SystemEmail:
+def usage_warning(where: str, measure: str, percent: int) -> SystemEmail:
     """To the administrators of an organization, a limit of which is nearly reached."""
     return SystemEmail(
         f"{where}: {percent} % of a limit",
         (
-            f"{where} has used {percent} % of its limit of {what.replace('_', ' ')}.",
+            f"{where} has used {percent} % of its limit of {measure.replace('_', ' ')}.",
             "At 100 % what would use more is refused. Raise `usage_limits`, or delete what is not needed.",
         ),
     )
@@ -213,13 +213,13 @@ _DISABLED = {
 }
 
 
-def listener_disabled(what: str, name: str, where: str, reason: str) -> SystemEmail:
+def listener_disabled(noun: str, name: str, where: str, reason: str) -> SystemEmail:
     """To the owner of a webhook or rule that was disabled."""
     return SystemEmail(
-        f"The {what} {name} is disabled",
+        f"The {noun} {name} is disabled",
         (
-            f"The {what} {name} ({where}) gets no more events. {_DISABLED[reason]}",
-            f"When this is mended, set active of the {what} to true: it continues after the last event it accepted.",
+            f"The {noun} {name} ({where}) gets no more events. {_DISABLED[reason]}",
+            f"When this is mended, set active of the {noun} to true: it continues after the last event it accepted.",
             f"Events are kept for at least {settings().log_retention // 86400} days.",
         ),
     )

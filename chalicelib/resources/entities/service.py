@@ -72,7 +72,7 @@ class Writer:
     scope: Scope
 
     @classmethod
-    def of(cls, call: _Call) -> Writer:
+    def from_call(cls, call: _Call) -> Writer:
         """The caller as a writer in the project addressed."""
         return cls(project=call.project, user=call.scope.caller.id, level=call.level, scope=call.scope)
 

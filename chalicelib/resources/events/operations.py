@@ -188,7 +188,7 @@ def _scope_now(call: Call[Project, EventQuery, None]) -> Scope:
     """
     ahead.forget()
     caller = authentication.caller_of(call.headers, call.caller.network_address)
-    scope = Scope.of(caller, call.scope.needed)
+    scope = Scope.from_caller(caller, call.scope.needed)
     if WITHIN_PROJECT.level(scope, Found(target=call.target, project=call.project)) < scope.needed:
         raise NotFound.of("Project", call.project)
     return scope

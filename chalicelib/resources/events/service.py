@@ -107,7 +107,7 @@ def read(
     events: list[Event] = []
     while not is_at_end and len(events) < limit and reading.commits < MOST_COMMITS and reading.size < MOST_BYTES:
         reading.found = []
-        is_at_end = _take(project, reading, limit - len(events), kinds)
+        is_at_end = _read_events(project, reading, limit - len(events), kinds)
         events += _visible(project, reading.found, scope)
         if not scope.hides(project):
             break
@@ -122,7 +122,7 @@ def _begin(after: str) -> _Reading:
     return _Reading(seq=int(found[1]), number=int(found[2] or 0))
 
 
-def _take(project: int, reading: _Reading, most: int, kinds: frozenset[str]) -> bool:
+def _read_events(project: int, reading: _Reading, most: int, kinds: frozenset[str]) -> bool:
     """Take up to `most` events; whether the log has no more."""
     is_empty = True
     for commit_seq, events in _commits(project, reading):

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Literal
 
+from msgspec import field
+
 from chalicelib.core.resource import Timestamp
 from chalicelib.queues.base import Message
 
-What = Literal["export", "dataset"]
+WorkKind = Literal["export", "dataset"]
 
 
 class PlanExport(Message, frozen=True, kw_only=True, tag="export.plan.1"):
     """Divide the work into parts. It is sent before the record is stored. Queue: dataset."""
 
     uid: str
-    what: What = "export"
+    kind: WorkKind = field(default="export", name="what")
     project: int = 0
     """Where the objects are; 0 in messages of older releases."""
 
@@ -24,7 +26,7 @@ class WritePart(Message, frozen=True, kw_only=True, tag="export.part.1"):
 
     uid: str
     index: int
-    what: What = "export"
+    kind: WorkKind = field(default="export", name="what")
     project: int = 0
     has_pictures: bool = False
     """Whether `DrawPictures` has stored the pictures of the part; a part with pictures is first sent without."""
@@ -42,7 +44,7 @@ class RemoveExport(Message, frozen=True, kw_only=True, tag="export.remove.1"):
     """Remove what a deletion left. It is sent before the record is deleted, with a delay. Queue: dataset."""
 
     uid: str
-    what: What = "export"
+    kind: WorkKind = field(default="export", name="what")
     project: int
     sent: Timestamp
     """When it was sent: a second deletion is other work."""
@@ -53,4 +55,4 @@ class JoinExport(Message, frozen=True, kw_only=True, tag="export.join.1"):
 
     uid: str
     turn: int = 0
-    what: What = "export"
+    kind: WorkKind = field(default="export", name="what")

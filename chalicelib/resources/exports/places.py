@@ -7,7 +7,7 @@ import msgspec
 from chalicelib.core.keys import object_keys
 from chalicelib.core.keys.object_keys import ObjectKey, ObjectPrefix
 from chalicelib.core.models.datasets import StoredVersion, Work
-from chalicelib.resources.exports.messages import What
+from chalicelib.resources.exports.messages import WorkKind
 from chalicelib.resources.exports.schemas import ExportSpec
 from chalicelib.storage.objects import objects
 
@@ -19,14 +19,14 @@ def folder(work: Work) -> ObjectPrefix:
     return folder_of("dataset" if isinstance(work, StoredVersion) else "export", work.project, work.uid)
 
 
-def folder_of(what: What, project: int, uid: str) -> ObjectPrefix:
+def folder_of(kind: WorkKind, project: int, uid: str) -> ObjectPrefix:
     """The folder of an export or a version, whose record may be gone."""
-    prefix = object_keys.datasets_prefix if what == "dataset" else object_keys.exports_prefix
+    prefix = object_keys.datasets_prefix if kind == "dataset" else object_keys.exports_prefix
     return prefix(project, uid)
 
 
 def spec_key(work: Work) -> ObjectKey:
-    """What was asked for: up to megabytes of ids."""
+    """WorkKind was asked for: up to megabytes of ids."""
     return folder(work) + "spec.json"
 
 

@@ -20,7 +20,7 @@ from chalicelib.core.time import clock
 from chalicelib.errors import BadInput, Conflict, NotFound, TooMany
 from chalicelib.queues import send
 from chalicelib.resources.exports import places, selection, steps
-from chalicelib.resources.exports.messages import PlanExport, RemoveExport, What
+from chalicelib.resources.exports.messages import PlanExport, RemoveExport, WorkKind
 from chalicelib.resources.exports.schemas import Export, ExportSpec
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import limits, records
@@ -72,17 +72,17 @@ def create(project: Project, scope: Scope, spec: ExportSpec) -> StoredExport:
     return export
 
 
-def start(work: Work, what: What, spec: ExportSpec) -> None:
+def start(work: Work, kind: WorkKind, spec: ExportSpec) -> None:
     """Send the first message of an export or a version, store what was asked for, then the record.
 
     The message finds the record, or removes the object of a request that died or was refused.
     """
-    limits.check(steps.KINDS[what], work)
-    send(settings().dataset_queue_url, PlanExport(uid=work.uid, what=what, project=work.project))
+    limits.check(steps.KINDS[kind], work)
+    send(settings().dataset_queue_url, PlanExport(uid=work.uid, kind=kind, project=work.project))
     objects.write(places.spec_key(work), msgspec.json.encode(spec), "application/json")
     try:
         records.create(
-            steps.KINDS[what],
+            steps.KINDS[kind],
             work,
             taken=name_is_taken(work.name),
             within=(f"exports|{work.project}", lambda: check_room(work.project, work.user)),
@@ -190,11 +190,11 @@ def remove(export: StoredExport) -> None:
     remove_work(export, "export")
 
 
-def remove_work(work: Work, what: What) -> None:
+def remove_work(work: Work, kind: WorkKind) -> None:
     """Delete an export or a version with its objects. The message finds what a crash leaves."""
-    message = RemoveExport(uid=work.uid, what=what, project=work.project, sent=now())
+    message = RemoveExport(uid=work.uid, kind=kind, project=work.project, sent=now())
     send(settings().dataset_queue_url, message, delay=AFTER_REQUESTS)
-    records.remove(steps.KINDS[what], work.uid)
+    records.remove(steps.KINDS[kind], work.uid)
     steps.clean_up(work, whole=True)
 
 
@@ -202,13 +202,13 @@ def sweep(project: int) -> None:
     """Delete the expired exports of a project, and plan again what was forgotten."""
     moment = clock.utc_now()
     forgotten = timestamp(moment - FORGOTTEN)
-    whats: tuple[What, ...] = ("export", "dataset")
-    for what in whats:
-        for work in records.list_children(steps.KINDS[what], project):
-            if what == "export" and work.expires_datetime <= timestamp(moment):
+    kinds: tuple[WorkKind, ...] = ("export", "dataset")
+    for kind in kinds:
+        for work in records.list_children(steps.KINDS[kind], project):
+            if kind == "export" and work.expires_datetime <= timestamp(moment):
                 remove(work)
             elif work.status == "pending" and work.created_datetime <= forgotten:
-                again = PlanExport(uid=work.uid, what=what, project=project)
+                again = PlanExport(uid=work.uid, kind=kind, project=project)
                 send(settings().dataset_queue_url, again)
 
 

@@ -39,7 +39,7 @@ from chalicelib.resources.exports.messages import (
     JoinExport,
     PlanExport,
     RemoveExport,
-    What,
+    WorkKind,
     WritePart,
 )
 from chalicelib.resources.exports.rows import PartPlan, order_classes
@@ -63,42 +63,42 @@ _encode = msgspec.json.Encoder().encode
 _written = msgspec.json.Decoder(Written).decode
 
 
-def at_work(uid: str, what: What) -> Any:
+def at_work(uid: str, kind: WorkKind) -> Any:
     """The record if it has work left."""
-    found = records.maybe(KINDS[what], uid)
+    found = records.maybe(KINDS[kind], uid)
     return None if found is None or found.is_finished else found
 
 
 def exists(message: PlanExport | WritePart | DrawPictures | RemoveExport) -> bool:
     """Whether the record of an export or a version is stored."""
-    return records.maybe(KINDS[_what(message)], message.uid) is not None
+    return records.maybe(KINDS[_kind_of(message)], message.uid) is not None
 
 
-def _what(message: PlanExport | WritePart | DrawPictures | RemoveExport) -> What:
-    return "export" if isinstance(message, DrawPictures) else message.what
+def _kind_of(message: PlanExport | WritePart | DrawPictures | RemoveExport) -> WorkKind:
+    return "export" if isinstance(message, DrawPictures) else message.kind
 
 
 def plan(message: PlanExport) -> None:
     """Divide the work into parts and queue them. Raises BadInput, NotFound, Forbidden: it cannot be done."""
-    work = at_work(message.uid, message.what)
+    work = at_work(message.uid, message.kind)
     if work is None:
         remove_leftovers(message)
         return
     if not work.parts:
-        work = _make_plan(work, message.what)
+        work = _make_plan(work, message.kind)
     if work is None:
         return
     missing = [index for index in range(work.parts) if not pieces.is_done(work.uid, index)]
     if missing:
         send_many(
             settings().dataset_queue_url,
-            [WritePart(uid=work.uid, index=index, what=message.what, project=work.project) for index in missing],
+            [WritePart(uid=work.uid, index=index, kind=message.kind, project=work.project) for index in missing],
         )
     else:
-        _go_on(work, message.what)
+        _continue(work, message.kind)
 
 
-def _make_plan(work: Any, what: What) -> Any:
+def _make_plan(work: Any, kind: WorkKind) -> Any:
     spec = places.spec_of(work)
     if isinstance(work, StoredExport) and work.dataset:
         header, found = frozen.plan(spec, work)
@@ -107,7 +107,7 @@ def _make_plan(work: Any, what: What) -> Any:
         header = planning.header_of(spec, work, reader)
         found = list(planning.parts(spec, reader))
     scope = scope_of(work)
-    if what == "export" and scope.terms(work.project) and (work.dataset or log.last(work.project) != work.seq):
+    if kind == "export" and scope.terms(work.project) and (work.dataset or log.last(work.project) != work.seq):
         header = _with_seen_classes(header, work, spec, found)
     offsets, lines = [0], []
     for part in found:
@@ -125,7 +125,7 @@ def _make_plan(work: Any, what: What) -> Any:
         return msgspec.structs.replace(current, status="running", parts=len(lines))
 
     try:
-        return records.edit(KINDS[what], work.uid, edit)
+        return records.edit(KINDS[kind], work.uid, edit)
     except NotFound:
         clean_up(work, whole=True)
         return None
@@ -149,7 +149,7 @@ def find_plan(work: Work) -> Prepared:
 
 def write(message: WritePart) -> None:
     """Write one part, and after the last one send the join. Raises BadInput, NotFound, Forbidden: it cannot be done."""
-    work = at_work(message.uid, message.what)
+    work = at_work(message.uid, message.kind)
     if work is None or not work.parts:
         remove_leftovers(message)
         return
@@ -158,7 +158,7 @@ def write(message: WritePart) -> None:
         start, stop = prepared.offsets[message.index : message.index + 2]
         part = frozen.part_plan(objects.read_range(places.parts_key(work), start, stop - start))
         groups = _groups(work, spec, part)
-        if message.what == "dataset":
+        if message.kind == "dataset":
             written = frozen.write(work, groups, prepared.header, message.index)
         elif spec.frames != "none" and not message.has_pictures:
             objects.write(places.orders_key(work, message.index), pictures.orders(work, scope_of(work), groups))
@@ -166,7 +166,7 @@ def write(message: WritePart) -> None:
                 settings().transcode_queue_url,
                 DrawPictures(uid=work.uid, index=message.index, project=work.project),
             )
-            _forget_cancelled(work, message.what)
+            _forget_cancelled(work, message.kind)
             return
         else:
             with tempfile.TemporaryFile() as out:
@@ -174,13 +174,13 @@ def write(message: WritePart) -> None:
                 out.seek(0)
                 objects.write(places.part_key(work, message.index), out)
         pieces.finish(work.uid, message.index, _encode(written))
-    if not _forget_cancelled(work, message.what) and pieces.count_of_group(work.uid, 0) >= work.parts:
-        _go_on(work, message.what)
+    if not _forget_cancelled(work, message.kind) and pieces.count_of_group(work.uid, 0) >= work.parts:
+        _continue(work, message.kind)
 
 
-def _forget_cancelled(work: Work, what: What) -> bool:
+def _forget_cancelled(work: Work, kind: WorkKind) -> bool:
     """Remove what was written after the cleanup of work that was cancelled meanwhile; whether it was."""
-    if at_work(work.uid, what) is not None:
+    if at_work(work.uid, kind) is not None:
         return False
     clean_up(work, whole=True)
     return True
@@ -289,13 +289,13 @@ def layout_of(spec: ExportSpec, header: Dataset, path: str) -> Layout:
     return registry.layout_of(spec.format, header, path)
 
 
-def _go_on(work: Work, what: What) -> None:
+def _continue(work: Work, kind: WorkKind) -> None:
     """Finish a version, or send the join of an export."""
-    if what == "dataset":
+    if kind == "dataset":
         objects.write(places.counts_key(work), _encode(results(work)), "application/json")
-        finish(work, what, size=sum(objects.size(key) or 0 for key in objects.under(places.rows_prefix(work))))
+        finish(work, kind, size=sum(objects.size(key) or 0 for key in objects.under(places.rows_prefix(work))))
     else:
-        send(settings().dataset_queue_url, JoinExport(uid=work.uid, what=what))
+        send(settings().dataset_queue_url, JoinExport(uid=work.uid, kind=kind))
 
 
 def results(work: Work) -> list[Written]:
@@ -305,7 +305,7 @@ def results(work: Work) -> list[Written]:
 
 
 def contents(work: Work) -> list[Content]:
-    """What is in the archives of all parts, in order."""
+    """WorkKind is in the archives of all parts, in order."""
     decode = msgspec.json.Decoder(Content).decode
     return [
         decode(objects.read_range(places.part_key(work, index), each.offset, each.length))
@@ -313,7 +313,7 @@ def contents(work: Work) -> list[Content]:
     ]
 
 
-def finish(work: Work, what: What, size: int) -> None:
+def finish(work: Work, kind: WorkKind, size: int) -> None:
     """Mark the work as done, and remove what only its steps need."""
     totals = frozen.numbers_of(results(work))
 
@@ -323,8 +323,8 @@ def finish(work: Work, what: What, size: int) -> None:
         return msgspec.structs.replace(current, status="succeeded", size=size, **totals)
 
     with contextlib.suppress(NotFound):  # cancelled during the last step
-        records.edit(KINDS[what], work.uid, edit, also=note_end)
-    clean_up(work, whole=records.maybe(KINDS[what], work.uid) is None)
+        records.edit(KINDS[kind], work.uid, edit, also=note_end)
+    clean_up(work, whole=records.maybe(KINDS[kind], work.uid) is None)
 
 
 def note_end(change: Transaction, _before: Work, after: Work) -> None:
@@ -336,12 +336,12 @@ def note_end(change: Transaction, _before: Work, after: Work) -> None:
             note = Note(type="export.done", kind="export", id=after.uid, reader=after.user, data=data)
         else:
             note = Note(type="dataset.done", kind="dataset", id=after.uid, data=data)
-        change.note(after.project, after.user, note)
+        change.add_note(after.project, after.user, note)
 
 
-def fail(uid: str, what: What, reason: Exception) -> None:
+def fail(uid: str, kind: WorkKind, reason: Exception) -> None:
     """Record why the work failed, and remove what it made; work that succeeded keeps its result."""
-    work = records.maybe(KINDS[what], uid)
+    work = records.maybe(KINDS[kind], uid)
     if work is None:
         return
     message = reason_of(reason)
@@ -350,20 +350,20 @@ def fail(uid: str, what: What, reason: Exception) -> None:
         return None if current.is_finished else msgspec.structs.replace(current, status="failed", message=message)
 
     with contextlib.suppress(NotFound):
-        work = records.edit(KINDS[what], uid, edit, also=note_end)
+        work = records.edit(KINDS[kind], uid, edit, also=note_end)
     if work.status != "succeeded":
         clean_up(work, whole=True, is_kept=True)
 
 
-def reopen(uid: str, what: What) -> None:
+def reopen(uid: str, kind: WorkKind) -> None:
     """Let an export or a version that failed begin anew; another one stays as it is."""
-    outcomes.reopen(KINDS[what], uid, message="", parts=0, upload="")
+    outcomes.reopen(KINDS[kind], uid, message="", parts=0, upload="")
 
 
 def remove_leftovers(message: PlanExport | WritePart | DrawPictures | RemoveExport) -> None:
     """Remove the objects and rows of an export or a version that has no record. Idempotent."""
     if message.project and not exists(message):
-        objects.remove(list(objects.under(places.folder_of(_what(message), message.project, message.uid))))
+        objects.remove(list(objects.under(places.folder_of(_kind_of(message), message.project, message.uid))))
         pieces.remove(message.uid)
 
 

@@ -38,7 +38,7 @@ def create_file(call: Call[Project, NoQuery, FileSpec]) -> CreateResponse:
 
     To put something in: GetUploadInfo with `file_id`, upload it, then UpdateFile with `path`, the key.
     """
-    made = files_service.create(Writer.of(call), call.body)
+    made = files_service.create(Writer.from_call(call), call.body)
     return CreateResponse(message=f"File {made.name} created!", id=made.id)
 
 
@@ -54,12 +54,12 @@ def update_file(call: Call[File, NoQuery, FileUpdate]) -> MessageResponse:
 
     `path` must be a key that GetUploadInfo gave for this File; the object at the one before is removed.
     """
-    files_service.update(Writer.of(call), call.target.id, call.body)
+    files_service.update(Writer.from_call(call), call.target.id, call.body)
     return MessageResponse(message=f"File {call.target.id} successfully updated!")
 
 
 @OPERATIONS.delete("/rest/File/{id}", "DeleteFile", needs=Permission.EXECUTE, addresses=ONE)
 def delete_file(call: Call[File, NoQuery, None]) -> MessageResponse:
     """Delete a File with its object."""
-    files_service.delete(Writer.of(call), call.target.id)
+    files_service.delete(Writer.from_call(call), call.target.id)
     return MessageResponse(message=f"File {call.target.id} successfully deleted!")

@@ -148,16 +148,16 @@ def look_at(file: File, parts: Sequence[Part]) -> tuple[Source, View]:
     return streams.StreamSource(file.path, selection.header, ranges), View(size, tuple(parts), selection)
 
 
-def draw(sources: Sequence[Source], drawing: Drawing, what: str) -> tuple[bytes, str]:
+def draw(sources: Sequence[Source], drawing: Drawing, subject: str) -> tuple[bytes, str]:
     """The file of a drawing and its media type, drawn in a child process.
 
     Raises:
-        BadInput: it costs too much, for which `what` was asked, or a source cannot be decoded.
+        BadInput: it costs too much (the message begins with `subject`), or a source cannot be decoded.
     """
     from chalicelib.video.pictures import drawing as drawings  # noqa: PLC0415 kept off the API's cold start
     from chalicelib.video.process import isolation, tasks  # noqa: PLC0415
 
-    drawings.check_cost(drawing, what)
+    drawings.check_cost(drawing, subject)
     return isolation.run_all(tasks.draw, sources, drawing, limits=isolation.ANSWERING)
 
 

@@ -69,7 +69,7 @@ def media_of(localization: Localization, scope: Scope) -> Media:
     return found
 
 
-def draw(localization: Localization, media: Media, cameras: Cameras | None, look: PictureStyle) -> tuple[bytes, str]:
+def draw(localization: Localization, media: Media, cameras: Cameras | None, style: PictureStyle) -> tuple[bytes, str]:
     """The picture of one localization, and its media type; of one on a media that shows others, of their grid.
 
     Raises:
@@ -78,16 +78,16 @@ def draw(localization: Localization, media: Media, cameras: Cameras | None, look
     from chalicelib.video.pictures.drawing import Drawing  # noqa: PLC0415 kept off the API's cold start
     from chalicelib.video.pictures.render import RenderOptions  # noqa: PLC0415
 
-    scale = _scale(look.force_scale, 1) if look.force_scale else None
+    scale = _scale(style.force_scale, 1) if style.force_scale else None
     dtype = type_of(Kind.LOCALIZATION, localization.project, localization.type).dtype
-    sources, view = _look_at(media, cameras, [(0, localization)], dtype, look.margins)
-    form: Any = look.form
+    sources, view = _look_at(media, cameras, [(0, localization)], dtype, style.margins)
+    form: Any = style.form
     options = RenderOptions(format=form, force_scale=scale)
-    drawing = Drawing((view,), options, None if scale else look.max_height)
+    drawing = Drawing((view,), options, None if scale else style.max_height)
     picture, form = frames_service.draw(sources, drawing, f"localization {localization.id}")
-    if not look.is_cut_out:
+    if not style.is_cut_out:
         return picture, form
-    part = region(localization, dtype, view.size, look.margins)
+    part = region(localization, dtype, view.size, style.margins)
     return cut_out(picture, localization, dtype, part, view.size), form
 
 
@@ -117,7 +117,7 @@ def track(state: State, offset: int, length: int, scope: Scope) -> Track:
     return Track(localizations=chosen, media=found, cameras=cameras)
 
 
-def draw_track(found: Track, look: TrackStyle) -> tuple[bytes, str]:
+def draw_track(found: Track, style: TrackStyle) -> tuple[bytes, str]:
     """The boxes of a track as an animation, or beside each other in one row; and the media type.
 
     Raises:
@@ -127,8 +127,8 @@ def draw_track(found: Track, look: TrackStyle) -> tuple[bytes, str]:
     from chalicelib.video.pictures.render import RenderOptions  # noqa: PLC0415
 
     count = len(found.localizations)
-    scale = _scale(look.force_scale, count)
-    if look.is_tiled and scale[0] * count > LONGEST_STRIP:
+    scale = _scale(style.force_scale, count)
+    if style.is_tiled and scale[0] * count > LONGEST_STRIP:
         message = f"force_scale: {count} pictures of this width make more than {LONGEST_STRIP} pixels; ask for fewer."
         raise BadInput(message)
     on: defaultdict[int, list[tuple[int, Localization]]] = defaultdict(list)
@@ -137,8 +137,8 @@ def draw_track(found: Track, look: TrackStyle) -> tuple[bytes, str]:
     looks = [
         _look_at(found.media[number], found.cameras.get(number), boxes, "box", None) for number, boxes in on.items()
     ]
-    form: Any = look.form
-    more: dict[str, Any] = {"tile": (count, 1)} if look.is_tiled else {"animate": look.fps}
+    form: Any = style.form
+    more: dict[str, Any] = {"tile": (count, 1)} if style.is_tiled else {"animate": style.fps}
     drawing = Drawing(tuple(view for _, view in looks), RenderOptions(format=form, force_scale=scale, **more))
     return frames_service.draw([source for sources, _ in looks for source in sources], drawing, "length")
 

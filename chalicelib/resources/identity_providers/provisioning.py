@@ -82,13 +82,13 @@ def synchronize(provider: IdentityProvider, identity: Identity, claims: Mapping[
         _affiliate(provider, identity.user, "Member")
     before = identity
     if (wanted, groups) != (identity.memberships, identity.groups):
-        _note(identity, {**identity.memberships, **wanted}, sorted({*identity.groups, *groups}))
+        _store_grants(identity, {**identity.memberships, **wanted}, sorted({*identity.groups, *groups}))
     for number in {*before.memberships, *wanted}:
         _set_membership(number, identity.user, before.memberships.get(number), wanted.get(number))
     for number in {*before.groups, *groups}:
         _set_group(provider, number, identity.user, is_in=number in groups)
     if (wanted, groups) != (identity.memberships, identity.groups):
-        _note(identity, wanted, groups)
+        _store_grants(identity, wanted, groups)
 
 
 def _mappings_of(provider: IdentityProvider, claims: Mapping[str, Any]) -> list[Any]:
@@ -171,7 +171,7 @@ def _identity(provider: IdentityProvider, subject: str, user: int) -> Identity:
     )
 
 
-def _note(identity: Identity, memberships: dict[int, str], groups: list[int]) -> None:
+def _store_grants(identity: Identity, memberships: dict[int, str], groups: list[int]) -> None:
     records.edit(
         IDENTITY, identity.id, lambda current: msgspec.structs.replace(current, memberships=memberships, groups=groups)
     )

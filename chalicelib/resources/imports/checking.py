@@ -184,7 +184,7 @@ class Check:
             raise ValueError(f"{path} has more than {MAX_FILE_BYTES[dtype]} bytes")
         number = self._mapper.media_type(row.type, dtype)
         attributes = self._mapper.media_attributes(number, row.attributes)
-        self._held.keep(attributes)
+        self._held.count(attributes)
         self._new_media.append(
             MediaRow(
                 path=path,
@@ -267,7 +267,7 @@ class Check:
             found = self._find(row.media)
             element = self._element(row.elemental_id, "state")
             spec, note = self._mapper.state(row, found.size, element)
-            self._held.keep(spec.attributes)
+            self._held.count(spec.attributes)
         except Skipped:
             tally.skipped += 1
             return

@@ -129,7 +129,7 @@ class Mapper:
         """The type of an image or video that is created."""
         types = _of_dtype(self._definitions.types(Kind.MEDIA), dtype)
         wanted = type_of_media(self._spec, dtype)
-        return self._only(types, wanted, name, f"{dtype} types", dtype, is_unnamed=not name)
+        return self._type_for(types, wanted, name, f"{dtype} types", dtype, is_unnamed=not name)
 
     def media_attributes(self, number: int, attributes: Attributes) -> Attributes:
         """The attributes of a media that is created."""
@@ -168,7 +168,7 @@ class Mapper:
                 for number, each in self._definitions.types(Kind.STATE).items()
                 if getattr(each, "association", "") == association
             }
-            number = self._only(types, self._spec.types.get(kind), type_name or class_name, "state types", kind,
+            number = self._type_for(types, self._spec.types.get(kind), type_name or class_name, "state types", kind,
                                 is_unnamed=not type_name)  # fmt: skip
             return self._compile(types[number], class_name, target)
         every = self._definitions.types(Kind.LOCALIZATION)
@@ -185,11 +185,11 @@ class Mapper:
         if wanted is None and len(matches) == 1:
             wanted = matches[0]
         word = "types of " + SHAPES["box" if becomes_box else kind].plural
-        number = self._only(types, wanted, "", word, kind, is_unnamed=not names)
+        number = self._type_for(types, wanted, "", word, kind, is_unnamed=not names)
         self._check_class(types[number], class_name, target)
         return self._compile(types[number], class_name, target, becomes_box=becomes_box)
 
-    def _only(self, types: Mapping[int, Any], wanted: int | None, name: str, word: str, member: str, *,
+    def _type_for(self, types: Mapping[int, Any], wanted: int | None, name: str, word: str, member: str, *,
               is_unnamed: bool = False) -> int:  # fmt: skip
         """The type that is wanted, else that of a name, else the only one.
 

@@ -70,7 +70,7 @@ class Held:
         """Count a localization. Raises ValueError for a row that is too large."""
         self.labels += _size(spec.attributes, spec.points)
 
-    def keep(self, attributes: dict[str, Any] | None) -> None:
+    def count(self, attributes: dict[str, Any] | None) -> None:
         """Count a media or state. Raises ValueError for a row that is too large, BadInput where there are too many."""
         self._kept += _size(attributes)
         if self._kept > MOST_KEPT:

@@ -75,12 +75,12 @@ class _Type(Struct):
             names = list(refined.points) or [f"point {number}" for number in range(1, count + 1)]
             self.skeleton = Skeleton(points=names, edges=[[first, second] for first, second in refined.edges])
 
-    def take(self, attributes: Mapping[str, Any], *, is_text: bool = False) -> None:
+    def add_values(self, attributes: Mapping[str, Any], *, is_text: bool = False) -> None:
         """Note the values of a row; with `is_text` numbers and the like may stand in texts."""
         for name, value in attributes.items():
             if value is None or name in self.known or (name not in self.found and len(self.found) >= MOST_NAMES):
                 continue
-            self._note(name, *dtypes_of(value, is_text=is_text))
+            self._narrow(name, *dtypes_of(value, is_text=is_text))
 
     def merge(self, other: _Type) -> None:
         """Note the values of all rows that another one has noted."""
@@ -88,9 +88,9 @@ class _Type(Struct):
         self.skeleton = self.skeleton or other.skeleton
         for name, (dtypes, size) in other.found.items():
             if name not in self.known and (name in self.found or len(self.found) < MOST_NAMES):
-                self._note(name, dtypes, size)
+                self._narrow(name, dtypes, size)
 
-    def _note(self, name: str, dtypes: frozenset[str], size: int) -> None:
+    def _narrow(self, name: str, dtypes: frozenset[str], size: int) -> None:
         before, length = self.found.get(name, (dtypes, size))
         both = before & dtypes
         self.found[name] = (both if size == length else both - {"float_array"}, size)
@@ -201,12 +201,12 @@ class Needs:
             row = placed.row
             if isinstance(row, Media):
                 if word := self._media_kind(row):
-                    self._take(word, "", row.type, row.attributes)
+                    self._add(word, "", row.type, row.attributes)
             elif isinstance(row, Label):
                 if row.keyed:
-                    self._take(row.kind, row.class_name, row.type, row.attributes, row.refined)
+                    self._add(row.kind, row.class_name, row.type, row.attributes, row.refined)
             elif isinstance(row, State):
-                self._take(TARGET[row.association], row.class_name, row.type, row.attributes)
+                self._add(TARGET[row.association], row.class_name, row.type, row.attributes)
         self._resolve_unnamed()
         missing = [each for each in self._types.values() if each.number is None or each.found]
         if (created := sum(each.number is None for each in missing)) > MOST_CREATED:
@@ -226,7 +226,7 @@ class Needs:
             if found := self._find(word, "", "", ClassTarget()):
                 found.merge(unnamed)
 
-    def _take(
+    def _add(
         self, word: str, class_name: str, type_name: str, attributes: Attributes, refined: Refined | None = None
     ) -> None:
         target = self._spec.classes.get(class_name)
@@ -237,7 +237,7 @@ class Needs:
             unnamed = self._unnamed.setdefault(word, _Type(kind=_kind_of(word), word=word, name="", number=None))
             unnamed.refine(refined)
             if self._spec.unknown_attributes != "drop":
-                unnamed.take(attributes, is_text=self._spec.format in TEXTUAL)
+                unnamed.add_values(attributes, is_text=self._spec.format in TEXTUAL)
             return
         key = (word, class_name, type_name)
         if key not in self._by_row:
@@ -247,13 +247,13 @@ class Needs:
             return
         found.refine(refined)
         if target is not None:
-            found.take(target.attributes)
+            found.add_values(target.attributes)
         if self._spec.unknown_attributes != "drop":
-            found.take(attributes, is_text=self._spec.format in TEXTUAL)
+            found.add_values(attributes, is_text=self._spec.format in TEXTUAL)
         attribute = self._spec.class_attribute
         is_shape = word in SHAPES
         if attribute and is_shape and class_name not in ("", found.name) and attribute not in attributes:
-            found.take({attribute: class_name})
+            found.add_values({attribute: class_name})
 
     def _find(self, word: str, class_name: str, type_name: str, target: ClassTarget) -> _Type | None:
         """The type for a class of one kind; None where the import refuses its rows, and says why."""

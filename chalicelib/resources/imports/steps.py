@@ -196,7 +196,7 @@ def note_end(change: Transaction, _before: StoredImport, after: StoredImport) ->
     data["name"] = after.spec.name
     if after.report is not None:
         data |= {name: getattr(after.report, name).accepted for name in ("media", "localizations", "states")}
-    change.note(after.project, after.user, Note(type="import.done", kind="import", id=after.uid, data=data))
+    change.add_note(after.project, after.user, Note(type="import.done", kind="import", id=after.uid, data=data))
 
 
 def _is_there(uid: str) -> bool:
@@ -236,7 +236,7 @@ def _writer(found: StoredImport) -> tuple[Writer, Project]:
     project = records.get(PROJECT, found.project)
     user = records.get(USER, found.user)
     caller = Caller(id=user.id, username=user.username, is_staff=user.is_staff)
-    scope = Scope.of(caller, Level.TRANSFER)
+    scope = Scope.from_caller(caller, Level.TRANSFER)
     level = scope.within_project(project.id)
     if project.deleted is not None or level < Level.TRANSFER or not user.is_active:
         raise Forbidden("The user who started the import may no longer write to the project.")

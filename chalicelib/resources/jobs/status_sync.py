@@ -216,7 +216,7 @@ def _submission(run: Run, lease: _Lease) -> Submission:
         found: dict[str, Any] = msgspec.json.decode(text)
         return found
 
-    return Submission(run=run, document=document, parameters=partial(parameters_of, run), claim=lease.take)
+    return Submission(run=run, document=document, parameters=partial(parameters_of, run), claim=lease.acquire)
 
 
 class _Lease:
@@ -226,7 +226,7 @@ class _Lease:
         self._uid = uid
         self._until = 0.0
 
-    def take(self) -> tuple[Run, bool]:
+    def acquire(self) -> tuple[Run, bool]:
         """Take the lease. Returns the current run, and whether an earlier lease ended without a result.
 
         Raises:
@@ -280,7 +280,7 @@ def _store_status(run: Run, status: RunStatus | None) -> Run:
     def note(transaction: Transaction, before: Run, after: Run) -> None:
         if after.is_final and not before.is_final:
             credentials.remove(transaction, [before.credential])
-            transaction.note(after.project, after.user, _end_note(after))
+            transaction.add_note(after.project, after.user, _end_note(after))
 
     try:
         after = records.edit(RUN, run.uid, change, also=note)

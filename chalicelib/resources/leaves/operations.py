@@ -77,21 +77,21 @@ def create_leaves(call: Call[Project, NoQuery, Any]) -> CreateListResponse:
     Parents must exist already. The answer's `id` is always a list, in the order given.
     """
     listed = isinstance(call.body, list)
-    numbers = leaves_service.create(Writer.of(call), call.body if listed else [call.body], listed=listed)
+    numbers = leaves_service.create(Writer.from_call(call), call.body if listed else [call.body], listed=listed)
     return CreateListResponse(message=f"Created {len(numbers)} leaves successfully!", id=list(numbers))
 
 
 @OPERATIONS.patch("/rest/Leaves/{project}", "UpdateLeafList", needs=Permission.FULL, addresses=PROJECT)
 def update_leaves(call: Call[Project, CountedLeafQuery, LeafBulkUpdate]) -> MessageResponse:
     """Change the attributes of all leaves that match; they must be of one type."""
-    count = leaves_service.update_many(Writer.of(call), call.query, call.body, call.query.count)
+    count = leaves_service.update_many(Writer.from_call(call), call.query, call.body, call.query.count)
     return MessageResponse(message=f"Successfully updated {count} leaves!")
 
 
 @OPERATIONS.delete("/rest/Leaves/{project}", "DeleteLeafList", needs=Permission.FULL, addresses=PROJECT)
 def delete_leaves(call: Call[Project, CountedLeafQuery, LeafIdQuery | None]) -> MessageResponse:
     """Delete all leaves that match, and none below them."""
-    count = leaves_service.delete_many(Writer.of(call), call.query, call.body, call.query.count)
+    count = leaves_service.delete_many(Writer.from_call(call), call.query, call.body, call.query.count)
     return MessageResponse(message=f"Successfully deleted {count} leaves!")
 
 
@@ -107,14 +107,14 @@ def update_leaf(call: Call[Leaf, NoQuery, LeafUpdate]) -> MessageResponse:
 
     A parent of -1 makes it a root. Moved below one of its own descendants, it changes places with it.
     """
-    leaves_service.update(Writer.of(call), call.target.id, call.body)
+    leaves_service.update(Writer.from_call(call), call.target.id, call.body)
     return MessageResponse(message=f"Leaf {call.target.id} successfully updated!")
 
 
 @OPERATIONS.delete("/rest/Leaf/{id}", "DeleteLeaf", needs=Permission.FULL, addresses=ONE)
 def delete_leaf(call: Call[Leaf, NoQuery, None]) -> MessageResponse:
     """Delete a leaf with all below it."""
-    count = leaves_service.delete(Writer.of(call), call.target.id)
+    count = leaves_service.delete(Writer.from_call(call), call.target.id)
     return MessageResponse(message=f"Leaf {call.target.id} and {count - 1} below it deleted successfully!")
 
 

@@ -32,7 +32,7 @@ OPERATIONS = Operations(tag="Measures")
 )
 def measure_all(call: Call[Project, StereoQuery, StereoUpdate]) -> RewriteAnswer:
     """Set length, range, place and reprojection error of the dots and lines that both cameras of media see."""
-    return measures_service.measure_all(Writer.of(call), call.query, call.body)
+    return measures_service.measure_all(Writer.from_call(call), call.query, call.body)
 
 
 @OPERATIONS.post(
@@ -56,7 +56,7 @@ def measure(call: Call[Media, NoQuery, StereoMeasureSpec]) -> StereoMeasure:
 )
 def measure_all_scaled(call: Call[Project, StereoQuery, ScaledUpdate]) -> RewriteAnswer:
     """Set length, width, area and perimeter of shapes by a known length in the picture, or by altitude."""
-    return scaled_service.measure_all(Writer.of(call), call.query, call.body)
+    return scaled_service.measure_all(Writer.from_call(call), call.query, call.body)
 
 
 @OPERATIONS.post(

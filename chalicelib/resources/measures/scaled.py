@@ -319,7 +319,7 @@ def _altitudes(media: Media, column: AltitudeColumn) -> Callable[[int], float | 
     tolerance = math.inf if column.tolerance is None else column.tolerance
 
     def altitude(frame: int) -> float | None:
-        found = series.at(start + clock(frame), column.join, tolerance)
+        found = series.value_at(start + clock(frame), column.join, tolerance)
         return _number(found[0]) if found else None
 
     return altitude

@@ -126,7 +126,7 @@ def update_many(writer: Writer, parameters: MediaQuery, body: MediaBulkUpdate, c
     return len(numbers)
 
 
-def _check_all(edited: BulkChange, how: Rewrite, numbers: list[int], scope: Scope) -> list[int]:
+def _check_all(edited: BulkChange, rewrite: Rewrite, numbers: list[int], scope: Scope) -> list[int]:
     """Check all matching media, a few at a time, before any is changed.
 
     Keeps the entry of the change log from the first media that changes.
@@ -142,7 +142,7 @@ def _check_all(edited: BulkChange, how: Rewrite, numbers: list[int], scope: Scop
         rows = entities.many(Kind.MEDIA, numbers[start : start + entities.ROWS_A_READ]).values()
         found: list[Media] = [row.entity for row in rows]
         members += _members(found)
-        after = [how(one) for one in found] if edited.numbers else [None] * len(found)
+        after = [rewrite(one) for one in found] if edited.numbers else [None] * len(found)
         changed_pairs = ((old, new) for old, new in zip(found, after, strict=True) if new is not None)
         if edited.logged == ({}, {}):
             edited.logged = next((differences(old, new) for old, new in changed_pairs), edited.logged)

@@ -62,7 +62,7 @@ def clone(scope: Scope, source: Project, parameters: MediaQuery, spec: CloneMedi
     # Object cleanup must know of the clones before the clones name the files
     # (resources/entities/object_cleanup).
     numbers = ids.reserve(Kind.MEDIA, len(chosen))
-    _note(chosen, numbers)
+    _record_use(chosen, numbers)
     found = entities.many(Kind.MEDIA, chosen)
     made = [
         _copy(found[original].entity, number, scope.caller.id, definitions, type_, section)
@@ -145,7 +145,7 @@ def _section(scope: Scope, project: int, definitions: Definitions, spec: CloneMe
     return sections_service.folder_for(scope, project, name, scope.caller.id) if name else None
 
 
-def _note(originals: Iterable[int], numbers: Iterable[int]) -> None:
+def _record_use(originals: Iterable[int], numbers: Iterable[int]) -> None:
     """Record, for each folder that holds the originals' files, that clones use it; the originals' own folders first."""
     rows = entities.many(Kind.MEDIA, originals)
     pairs = []

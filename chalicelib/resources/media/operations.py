@@ -147,7 +147,7 @@ def create_media(call: Call[Project, NoQuery, MediaSpec | list[MediaSpec]]) -> C
     record is made: to have one processed, use Transcode.
     """
     specs = call.body if isinstance(call.body, list) else [call.body]
-    writer = Writer.of(call)
+    writer = Writer.from_call(call)
     created = media_creation.create_with_files(writer, call.target, specs)
     made = effective_permission.add_masks(call.scope, created)
     if isinstance(call.body, list) and not (len(made) == 1 and _takes_one(call.headers)):
@@ -167,7 +167,7 @@ def update_media_list(call: Call[Project, MediaBulkQuery, MediaBulkUpdate]) -> M
 
     With `count`, nothing is changed unless that many match.
     """
-    count = media_changes.update_many(Writer.of(call), call.query, call.body, call.query.count)
+    count = media_changes.update_many(Writer.from_call(call), call.query, call.body, call.query.count)
     return MessageResponse(message=f"Successfully patched {count} medias!")
 
 
@@ -177,7 +177,7 @@ def delete_media_list(call: Call[Project, MediaBulkQuery, MediaIdQuery | None]) 
 
     Without any filter, all of the project. With `count`, nothing is deleted unless that many match.
     """
-    count = media_deletion.delete_many(Writer.of(call), call.query, call.body, call.query.count)
+    count = media_deletion.delete_many(Writer.from_call(call), call.query, call.body, call.query.count)
     return MessageResponse(message=f"Successfully deleted {count} medias!")
 
 
@@ -200,14 +200,14 @@ def update_media(call: Call[Media, NoQuery, MediaUpdate]) -> MessageResponse:
     replace those there were. `archive_state` changes only where that leads somewhere.
     """
     project = project_with(call.project)
-    media_changes.update(Writer.of(call), project, call.target.id, call.body)
+    media_changes.update(Writer.from_call(call), project, call.target.id, call.body)
     return MessageResponse(message=f"Media {call.target.id} successfully updated!")
 
 
 @OPERATIONS.delete("/rest/Media/{id}", "DeleteMedia", needs=Permission.EDIT, addresses=ONE)
 def delete_media(call: Call[Media, NoQuery, None]) -> MessageResponse:
     """Delete one media, with its localizations and the states that lose their last media."""
-    media_deletion.delete(Writer.of(call), [call.target.id])
+    media_deletion.delete(Writer.from_call(call), [call.target.id])
     return MessageResponse(message=f"Media {call.target.id} successfully deleted!")
 
 
@@ -218,7 +218,7 @@ def move_video(call: Call[Media, NoQuery, MoveVideoSpec]) -> CreateResponse:
     For clients that transcode themselves. Newer ones upload to the media (GetUploadInfo with `media_id`) and add the
     records with CreateVideoFile and its like.
     """
-    count = media_moving.move(Writer.of(call), call.target, call.body.media_files)
+    count = media_moving.move(Writer.from_call(call), call.target, call.body.media_files)
     return CreateResponse(message=f"Moved {count} files to media {call.target.id}.", id=call.target.id)
 
 

@@ -22,12 +22,12 @@ def ready_event(media: int, **more: Any) -> Note:
 def note_ready(change: Transaction, before: Media | None, after: Media) -> None:
     """Add the event to a transaction that gives a media its first video or image."""
     if is_ready(after.media_files) and not (before and is_ready(before.media_files)):
-        change.note(after.project, after.modified_by, ready_event(after.id))
+        change.add_note(after.project, after.modified_by, ready_event(after.id))
 
 
 def edit_media(
     number: int,
-    how: Callable[[Media], Media | None],
+    change: Callable[[Media], Media | None],
     *,
     user: int | None,
     also: Callable[[Transaction], None] | None = None,
@@ -37,15 +37,15 @@ def edit_media(
     `also` adds items to the transaction.
     """
 
-    def add(change: Transaction, before: Media | None, after: Media) -> None:
-        note_ready(change, before, after)
+    def add(transaction: Transaction, before: Media | None, after: Media) -> None:
+        note_ready(transaction, before, after)
         if also:
-            also(change)
+            also(transaction)
 
     edited: Media = object_cleanup.edit(
         Kind.MEDIA,
         number,
-        how,
+        change,
         user=user,
         describe=lambda before, after: [changed(Kind.MEDIA, before, after)],
         also=add,

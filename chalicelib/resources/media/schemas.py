@@ -241,10 +241,10 @@ def with_job(media: Media, uid: str) -> Media:
     return msgspec.structs.replace(media, attributes={**media.attributes, JOBS_ATTRIBUTE: jobs})
 
 
-def _refuse(media: Media, files: MediaFiles, what: str, others: tuple[str, ...]) -> None:
+def _refuse(media: Media, files: MediaFiles, role: str, others: tuple[str, ...]) -> None:
     present = [name for name in others if getattr(files, name)]
     if present:
-        raise BadInput(f"{what}: media {media.id} has {' and '.join(present)} already; it cannot be {what} as well.")
+        raise BadInput(f"{role}: media {media.id} has {' and '.join(present)} already; it cannot be {role} as well.")
 
 
 def with_tag(attributes: Mapping[str, Any] | None, stored: object = None) -> dict[str, Any] | None:

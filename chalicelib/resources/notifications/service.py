@@ -52,14 +52,14 @@ def notify(users: Iterable[int], topic: Topic, project: int, subject: int | str)
     failures = 0
     for user in dict.fromkeys(users):
         try:
-            _tell(user, topic, project, str(subject))
+            _notify_user(user, topic, project, str(subject))
         except LimnError as failure:
             log.warning("a notification was not kept: %s", type(failure).__name__)
             failures += 1
     return not failures
 
 
-def _tell(user: int, topic: Topic, project: int, subject: str) -> None:
+def _notify_user(user: int, topic: Topic, project: int, subject: str) -> None:
     inbox = inbox_of(user)
     way = getattr(inbox, topic)
     if way == "none":

@@ -94,7 +94,7 @@ def _redirectable(media: Media, url: str) -> str:
 
 def _may_see(scope: Scope, media: Media) -> bool:
     """Whether the caller may see the media, or everybody may: the user called anonymous."""
-    readers = [scope, *(Scope.of(public, Level.VIEW) for public in [authentication.anonymous()] if public)]
+    readers = [scope, *(Scope.from_caller(public, Level.VIEW) for public in [authentication.anonymous()] if public)]
     return any(each.project_level(media.project, Kind.MEDIA.value, lambda: media) > Level.NONE for each in readers)
 
 

@@ -73,8 +73,8 @@ def create(spec: RowProtectionSpec, caller: Caller) -> RowProtection:
         Forbidden: the caller lacks the ACL bit on the target.
     """
     members = given(spec)
-    name = _only(members, TARGETS, "protected object")
-    subject = _only(members, SUBJECTS, "subject")
+    name = _one_of(members, TARGETS, "protected object")
+    subject = _one_of(members, SUBJECTS, "subject")
     place = find(name, members[name])
     note_place(place)
     _check_acl(caller, place)
@@ -162,11 +162,11 @@ def find(name: str, number: int) -> ProtectedTarget:
     )
 
 
-def _only(members: dict[str, Any], names: Iterable[str], what: str) -> str:
+def _one_of(members: dict[str, Any], names: Iterable[str], noun: str) -> str:
     found = [name for name in names if name in members]
     if len(found) != 1:
         raise BadInput(
-            f"A row protection names exactly one {what}, one of {', '.join(names)}; this one names "
+            f"A row protection names exactly one {noun}, one of {', '.join(names)}; this one names "
             f"{' and '.join(found) or 'none'}."
         )
     return found[0]

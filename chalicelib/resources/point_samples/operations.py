@@ -19,5 +19,5 @@ def create_points(call: Call[Project, NoQuery, PointSampleSpec]) -> PointSamples
 
     The same request draws the same points and creates only those that do not exist yet, so it may be sent again.
     """
-    numbers, frames = point_samples_service.create(Writer.of(call), call.body)
+    numbers, frames = point_samples_service.create(Writer.from_call(call), call.body)
     return PointSamplesCreated(message=f"{len(numbers)} points on {frames} frames!", id=numbers, frames=frames)

@@ -136,15 +136,15 @@ def purge(message: PurgeProject, seconds: float) -> None:
     end = time.monotonic() + seconds
     for _ in _steps(message.project, message.organization):
         if time.monotonic() > end:
-            _again(message, message.round, 0)
+            _send_next_round(message, message.round, 0)
             return
     if message.round < ROUNDS:
-        _again(message, message.round + 1, NEXT_ROUND)
+        _send_next_round(message, message.round + 1, NEXT_ROUND)
     elif project is not None:
         _drop(PROJECT, project)
 
 
-def _again(message: PurgeProject, number: int, delay: int) -> None:
+def _send_next_round(message: PurgeProject, number: int, delay: int) -> None:
     following = msgspec.structs.replace(message, id=str(uuid.uuid4()), round=number)
     send(settings().purge_queue_url, following, delay=delay)
 

@@ -93,7 +93,7 @@ def _add_member(
 ) -> None:
     records.add(change, MEMBERSHIP, membership, taken=taken, is_owed=is_owed)
     data = {"user": membership.user, "permission": membership.permission}
-    change.note(membership.project, user, Note(type="member.added", kind="membership", id=membership.id, data=data))
+    change.add_note(membership.project, user, Note(type="member.added", kind="membership", id=membership.id, data=data))
 
 
 def _store(project: Project, first: Version, memberships: list[Membership]) -> None:

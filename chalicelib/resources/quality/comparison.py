@@ -104,23 +104,23 @@ class Comparison:
                 tally.similarity += pair.similarity
             self.confusion.counts[one.label, two.label] += 1
             if one.label != two.label:
-                self._note(media, frame, "class", one, two)
+                self._add_conflict(media, frame, "class", one, two)
         for one in _others(ours, {pair.reference for pair in pairs}):
             for tally in self._tallies(one.label, None):
                 tally.missing += 1
             self.confusion.counts[one.label, None] += 1
-            self._note(media, frame, "missing", one, None)
+            self._add_conflict(media, frame, "missing", one, None)
         for two in _others(theirs, {pair.other for pair in pairs}):
             for tally in (*self._tallies(two.label, two.user), self.weeks[two.week]):
                 tally.extra += 1
             self.confusion.counts[None, two.label] += 1
-            self._note(media, frame, "extra", None, two)
+            self._add_conflict(media, frame, "extra", None, two)
 
     def _tallies(self, label: str, user: int | None) -> list[Tally]:
         found = [self.overall, self.classes[label], self._media]
         return found if user is None else [*found, self.people[user]]
 
-    def _note(self, media: int, frame: int, kind: str, one: Shape | None, two: Shape | None) -> None:
+    def _add_conflict(self, media: int, frame: int, kind: str, one: Shape | None, two: Shape | None) -> None:
         self.conflict_count += 1
         cell = (one.label if one else None, two.label if two else None)
         if len(self.conflicts) < self.most_conflicts and self.listed[cell] < self.most_conflicts / CELLS:

@@ -31,12 +31,12 @@ def compare_periods(confusion: Confusion, ours: Sequence[Period], theirs: Sequen
     """Count the frames of each pair of classes; None stands for no state. Periods of one side do not overlap."""
     bounds = sorted({bound for first, last, _ in (*ours, *theirs) for bound in (first, last + 1)})
     for first, end in pairwise(bounds):
-        pair = (_at(ours, first), _at(theirs, first))
+        pair = (_label_at(ours, first), _label_at(theirs, first))
         if pair != (None, None):
             confusion.counts[pair] += end - first
 
 
-def _at(periods: Sequence[Period], frame: int) -> str | None:
+def _label_at(periods: Sequence[Period], frame: int) -> str | None:
     return next((label for first, last, label in periods if first <= frame <= last), None)
 
 

@@ -60,6 +60,6 @@ def restore(call: Call[Project, NoQuery, RestoreSpec]) -> RestoreResponse:
     but for those that were changed since. All of the changes are checked before the first is undone; each part is a
     commit of its own, of at most 97 entities.
     """
-    restored, skipped = restores_service.restore(Writer.of(call), call.body.changes)
+    restored, skipped = restores_service.restore(Writer.from_call(call), call.body.changes)
     message = f"Restored {sum(restored.values())} of what was changed or deleted."
     return RestoreResponse(message=message, restored=restored, skipped=skipped)

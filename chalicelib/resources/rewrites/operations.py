@@ -36,7 +36,7 @@ _RULE = (
 )
 def move_frames(call: Call[Project, FramesQuery, FramesUpdate]) -> RewriteAnswer:
     """Shift the frames of the annotations that match, or map them by a table."""
-    return rewrites_service.move_frames(Writer.of(call), call.query, call.body)
+    return rewrites_service.move_frames(Writer.from_call(call), call.query, call.body)
 
 
 @OPERATIONS.patch(
@@ -49,7 +49,7 @@ def move_frames(call: Call[Project, FramesQuery, FramesUpdate]) -> RewriteAnswer
 )
 def assign_values(call: Call[Project, ValuesQuery, bytes]) -> RewriteAnswer:
     """Set attributes of entities from a CSV of ids and values."""
-    return rewrites_service.assign_values(Writer.of(call), call.query, call.body)
+    return rewrites_service.assign_values(Writer.from_call(call), call.query, call.body)
 
 
 @OPERATIONS.patch(
@@ -57,7 +57,7 @@ def assign_values(call: Call[Project, ValuesQuery, bytes]) -> RewriteAnswer:
 )
 def replace_urls(call: Call[Project, FileUrlsQuery, FileUrlsUpdate]) -> RewriteAnswer:
     """Replace the beginning of the URLs of files by reference, of the media that match."""
-    return rewrites_service.replace_urls(Writer.of(call), call.query, call.body)
+    return rewrites_service.replace_urls(Writer.from_call(call), call.query, call.body)
 
 
 @OPERATIONS.patch(
@@ -70,4 +70,4 @@ def replace_urls(call: Call[Project, FileUrlsQuery, FileUrlsUpdate]) -> RewriteA
 )
 def join_telemetry(call: Call[Project, TelemetryQuery, TelemetryUpdate]) -> RewriteAnswer:
     """Set attributes of annotations or media from the telemetry of the media, by time."""
-    return telemetry.join_telemetry(Writer.of(call), call.query, call.body)
+    return telemetry.join_telemetry(Writer.from_call(call), call.query, call.body)

@@ -143,7 +143,7 @@ def move_frames(writer: Writer, query: FramesQuery, body: FramesUpdate) -> Rewri
         if frame < 0:
             raise BadInput(f"frame: {row.frame} would become {frame}, before the first frame.")
         for number in media_of(row):
-            if frame >= (length := lengths.of(number)):
+            if frame >= (length := lengths.frames(number)):
                 raise BadInput(f"frame: {row.frame} would become {frame}, and media {number} has {length:.0f} frames.")
         return msgspec.structs.replace(row, frame=frame)
 
@@ -163,7 +163,7 @@ class _Lengths:
     def __init__(self) -> None:
         self._known: dict[int, float] = {}
 
-    def of(self, number: int) -> float:
+    def frames(self, number: int) -> float:
         """The frames of one media."""
         if number not in self._known:
             row = entities.many(Kind.MEDIA, [number]).get(number)

@@ -63,7 +63,7 @@ def join_telemetry(writer: Writer, query: TelemetryQuery, body: TelemetryUpdate)
         number, frame = (row.id, 0) if kind is Kind.MEDIA else (media_of(row)[0], row.frame)
         if frame is None:
             return None
-        found = files.of(number).values(frame, dtypes)
+        found = files.open(number).values(frame, dtypes)
         if not found:
             return None
         values[row.id] = found
@@ -81,7 +81,7 @@ class _Files:
         self._body = body
         self._open: OrderedDict[int, _Telemetry | BadInput] = OrderedDict()
 
-    def of(self, number: int) -> _Telemetry:
+    def open(self, number: int) -> _Telemetry:
         """The telemetry of one media."""
         if number not in self._open:
             try:
@@ -135,7 +135,7 @@ class _Telemetry:
         tolerance = math.inf if self._body.tolerance is None else self._body.tolerance
         values = {}
         for name, series in self._series.items():
-            found = series.at(self._start + self._clock(frame), self._body.join, tolerance)
+            found = series.value_at(self._start + self._clock(frame), self._body.join, tolerance)
             if found is not None:
                 values[name] = list(found) if len(found) == _PLACE else value_of(dtypes[name], found[0])
         return values

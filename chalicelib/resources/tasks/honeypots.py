@@ -147,8 +147,8 @@ def _known_media(scope: Scope, found: HoneypotSet) -> set[int]:
     return set(view_queries.ids(view_queries.current(found.project), query, scope))
 
 
-def _rank(found: HoneypotSet, what: object) -> bytes:
-    return blake2s(f"{found.seed}|{what}".encode()).digest()
+def _rank(found: HoneypotSet, item: object) -> bytes:
+    return blake2s(f"{found.seed}|{item}".encode()).digest()
 
 
 # --- the reference ---------------------------------------------------------------------------------------------------

@@ -232,4 +232,4 @@ def _note(change: Transaction, before: Task, after: Task, user: int) -> None:
     if before.state != after.state:
         data: dict[str, Any] = {"media_id": after.media_id, "old": before.state, "new": after.state}
         note = Note(type="task.changed", kind="task", id=after.id, media=[after.media_id], data=data)
-        change.note(after.project, user, note)
+        change.add_note(after.project, user, note)

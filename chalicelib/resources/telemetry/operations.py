@@ -42,4 +42,4 @@ def set_instant(call: Call[Media, NoQuery, FrameInstantSpec]) -> FrameInstant:
 
     It is stored in an attribute of the media, from which telemetry is joined. Repeated, it is the same.
     """
-    return telemetry_service.set_instant(Writer.of(call), call.target, call.body)
+    return telemetry_service.set_instant(Writer.from_call(call), call.target, call.body)

@@ -88,7 +88,7 @@ def telemetry_at(media: Media, scope: Scope, query: FrameTelemetryQuery) -> Fram
     tolerance = math.inf if query.tolerance is None else query.tolerance
     values = {}
     for name in _names(table, query):
-        if found := table.series([name]).at(time, query.join, tolerance):
+        if found := table.series([name]).value_at(time, query.join, tolerance):
             values[name] = found[0]
     known = {meaning: _number_of(values, meaning) for meaning in _NAMES}
     longitude, latitude = known["longitude"], known["latitude"]

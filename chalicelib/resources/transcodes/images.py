@@ -83,7 +83,7 @@ def import_image(message: ImportImage) -> None:
         )
 
     def note(change: Transaction, _: Media) -> None:
-        change.note(found.project, found.created_by, ready_event(found.id))
+        change.add_note(found.project, found.created_by, ready_event(found.id))
 
     entities.edit(Kind.MEDIA, found.id, with_image, user=found.created_by, also=note)
 
@@ -113,7 +113,7 @@ def fail(message: ImportImage, reason: Exception) -> None:
             spec=spec,
         )
         records.add(change, JOB, job, is_owed=True)
-        change.note(found.project, found.created_by, transcodes_service.end_event(job))
+        change.add_note(found.project, found.created_by, transcodes_service.end_event(job))
 
     def add_job(current: Media) -> Media | None:
         if uid in current.attributes.get(JOBS_ATTRIBUTE, []) or _is_imported(current, message.url):

@@ -53,7 +53,7 @@ def start_transcode(call: Call[Project, NoQuery, TranscodeSpec]) -> TranscodeCre
     The source is an upload of the project or a URL from an allowed origin. A media is made unless `media_id` names one;
     what that has already is not made again. Ask GetTranscode how it goes.
     """
-    writer = Writer.of(call)
+    writer = Writer.from_call(call)
     job = transcodes_service.start(writer, call.target, call.body)
     return TranscodeCreated(
         message=f"Transcode job {job.uid} started for file {job.spec.name}. Media ID: {job.media}",

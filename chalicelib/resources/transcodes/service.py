@@ -63,7 +63,7 @@ def start(writer: Writer, project: Project, spec: TranscodeSpec, *, elemental_id
     uid = spec.uid or str(uuid.uuid1())
     known = records.maybe(JOB, uid)
     if known is not None:
-        return _again(known, project, spec)
+        return _same_job(known, project, spec)
     definitions = records.definitions(project.id)
     type_ = _type(definitions, spec.type or ANY_TYPE, has_media=spec.media_id is not None)
     found = _get_media(project, spec.media_id) if spec.media_id is not None else None
@@ -263,7 +263,7 @@ def _check_required(spec: TranscodeSpec) -> None:
         raise BadInput("Request body validation error", f"'{missing[0]}' is a required property.")
 
 
-def _again(job: StoredJob, project: Project, spec: TranscodeSpec) -> StoredJob:
+def _same_job(job: StoredJob, project: Project, spec: TranscodeSpec) -> StoredJob:
     """The job with this uid, if the same request started it; its first message may not have been sent."""
     same = job.project == project.id and (job.spec.url, job.spec.name) == (spec.url, spec.name)
     if not same or spec.media_id not in (None, job.media) or job.status == "failed":

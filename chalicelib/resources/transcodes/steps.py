@@ -369,9 +369,9 @@ def _finish(job: StoredJob, status: str, message: str | None, seconds: int = 0) 
         return msgspec.structs.replace(current, status=status, message=message, stop_time=now())
 
     def note(change: Transaction, _before: StoredJob, after: StoredJob) -> None:
-        change.note(job.project, job.user, end_event(after))
+        change.add_note(job.project, job.user, end_event(after))
         if seconds:
-            usage.add(change, job.project, "seconds", seconds)
+            usage.count_in(change, job.project, "seconds", seconds)
 
     # The job may have been cancelled during its last step.
     with contextlib.suppress(NotFound):

@@ -114,32 +114,32 @@ def _all(kind: Kind, where: Tree) -> Query:
 
 
 def _retire(
-    project: int, view: view_queries.View, before: retired.Standing, what: DefinitionKind, number: int, user: int
+    project: int, view: view_queries.View, before: retired.Standing, kind: DefinitionKind, number: int, user: int
 ) -> None:
     """Remove a definition that existed when the view was brought up to date, after `before` was read."""
-    seq, going = view.ids_of_definition(what, number)
+    seq, going = view.ids_of_definition(kind, number)
     intent = intents.new_intent(project)
     message = DeleteRetired(id=uuid.uuid4().hex, project=project, name=intent.name, key=intent.key)
     send(settings().purge_queue_url, message, delay=SETTLED)
     intents.fill(intent, _encode(list(going.items())))
     change = Transaction()
-    records.drop(change, _RECORD[what], records.get(_RECORD[what], number), user=user)
-    retired.add(change, project, before, Retired(what=what, id=number, name=intent.name, seq=seq, user=user))
-    for kind, naming, without in islice(_find_naming(project, what, number), MOST_NAMING):
-        records.change(change, kind, naming, without, user=user)
+    records.drop(change, _RECORD[kind], records.get(_RECORD[kind], number), user=user)
+    retired.add(change, project, before, Retired(kind=kind, id=number, name=intent.name, seq=seq, user=user))
+    for naming_kind, naming, without in islice(_find_naming(project, kind, number), MOST_NAMING):
+        records.change(change, naming_kind, naming, without, user=user)
     change.run()
 
 
-def _find_naming(project: int, what: DefinitionKind, number: int) -> Iterator[Naming]:
+def _find_naming(project: int, definition_kind: DefinitionKind, number: int) -> Iterator[Naming]:
     """The records of a project that name a deleted definition."""
     known = records.definitions(project)
-    if what is DefinitionKind.MEDIA_TYPE:
+    if definition_kind is DefinitionKind.MEDIA_TYPE:
         for kind in (Kind.LOCALIZATION, Kind.STATE):
             yield from _change(TYPE_RECORD[kind], known.types(kind).values(), _without("media", number))
-    elif what is DefinitionKind.LOCALIZATION_TYPE:
+    elif definition_kind is DefinitionKind.LOCALIZATION_TYPE:
         for kind in (Kind.MEDIA, Kind.STATE):
             yield from _change(TYPE_RECORD[kind], known.types(kind).values(), _without_default(number))
-    elif what is DefinitionKind.VERSION:
+    elif definition_kind is DefinitionKind.VERSION:
         others = [version for version in known.versions.values() if version.id != number]
         yield from _change(VERSION, others, _without("bases", number))
         yield from _change(MEMBERSHIP, records.list_children(MEMBERSHIP, project), _without_version(number))
@@ -228,7 +228,7 @@ class _Removal:
 
     def _forget(self) -> None:
         """Remove the definition from records that did not fit into the transaction."""
-        for kind, number, without in _find_naming(self._project, self._entry.what, self._entry.id):
+        for kind, number, without in _find_naming(self._project, self._entry.kind, self._entry.id):
             try:
                 records.edit(kind, number, without, user=self._entry.user)
             except NotFound:
@@ -249,7 +249,7 @@ class _Removal:
 
     def _delete_later(self) -> Iterator[None]:
         """Delete entities in the log after the list: requests that were in progress wrote them."""
-        kinds = set(Kind) if self._entry.what is DefinitionKind.MEDIA_TYPE else _kinds_of(self._entry.what)
+        kinds = set(Kind) if self._entry.kind is DefinitionKind.MEDIA_TYPE else _kinds_of(self._entry.kind)
         waiting: dict[Kind, list[int]] = {kind: [] for kind in kinds}
         for count, commit in enumerate(archive.history(self._project, after=self.seen), 1):
             for kind, number in _entities_of(commit):
@@ -277,10 +277,10 @@ class _Removal:
         steps.in_parts(numbers, delete)
 
 
-def _kinds_of(what: DefinitionKind) -> set[Kind]:
-    if what is DefinitionKind.VERSION:
+def _kinds_of(definition_kind: DefinitionKind) -> set[Kind]:
+    if definition_kind is DefinitionKind.VERSION:
         return {kind for kind in Kind if kind.is_annotation}
-    return {kind for kind, definition in TYPE_OF.items() if definition is what}
+    return {kind for kind, definition in TYPE_OF.items() if definition is definition_kind}
 
 
 def _entities_of(commit: Commit) -> Iterator[tuple[Kind, int]]:

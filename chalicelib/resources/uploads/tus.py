@@ -155,7 +155,7 @@ def sweep() -> int:
             rows.finish_check(moment, number)
             continue
         if upload.until > now():
-            rows.finish_check(moment, number, again=upload)
+            rows.finish_check(moment, number, delayed=upload)
             continue
         try:
             if upload.is_finished:

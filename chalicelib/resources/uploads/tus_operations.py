@@ -75,7 +75,7 @@ FILE = FILES + "/{id}"
 PAGES = Operations(
     tag="Resumable uploads",
     needs=Permission.TRANSFER,
-    addresses=Address(what="upload", locate=_find, level=_level, variables={"id": str}),
+    addresses=Address(kind="upload", locate=_find, level=_level, variables={"id": str}),
     returns="*/*",
     always=ALWAYS,
 )

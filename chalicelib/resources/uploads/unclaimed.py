@@ -40,7 +40,7 @@ def sweep() -> int:
     count = 0
     for put in presigned_puts.list_due(now()):
         try:
-            if _settle(put):
+            if _end_upload(put):
                 presigned_puts.forget(put)
                 count += 1
         except LimnError:
@@ -51,7 +51,7 @@ def sweep() -> int:
     return count
 
 
-def _settle(put: Put) -> bool:
+def _end_upload(put: Put) -> bool:
     """End one upload; returns whether it is settled: a clone that is being created may still need the object."""
     key = object_keys.noted(put.key)
     if put.upload:

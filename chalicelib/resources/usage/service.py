@@ -56,13 +56,15 @@ def enforce_limits(projects: Iterable[int]) -> None:
     for project in found:
         if view_queries.loaded(project.id):
             measure(project.id)
-        if project.usage_limits is not None or _of(project.exhausted, PROJECT.name):
-            _hold(PROJECT, project, project.usage_limits or UsageLimits(), [project])
+        if project.usage_limits is not None or _exhausted_in(project.exhausted, PROJECT.name):
+            _enforce(PROJECT, project, project.usage_limits or UsageLimits(), [project])
     for number in sorted({each.organization for each in found}):
         organization = records.maybe(ORGANIZATION, number)
-        is_closed = any(_of(each.exhausted, ORGANIZATION.name) for each in found if each.organization == number)
+        is_closed = any(
+            _exhausted_in(each.exhausted, ORGANIZATION.name) for each in found if each.organization == number
+        )
         if organization is not None and (organization.usage_limits is not None or is_closed):
-            _hold(ORGANIZATION, organization, organization.usage_limits or UsageLimits(), projects_of(number))
+            _enforce(ORGANIZATION, organization, organization.usage_limits or UsageLimits(), projects_of(number))
 
 
 def projects_of(organization: int) -> list[Project]:
@@ -82,7 +84,7 @@ def measure(project: int) -> dict[str, int]:
     }
     if _measured.get(project) != (present_month(), sizes):
         for name, size in sizes.items():
-            usage.put(project, name, size)
+            usage.store(project, name, size)
         if len(_measured) > 10_000:  # noqa: PLR2004 a few MB
             _measured.clear()
         _measured[project] = (present_month(), sizes)
@@ -91,7 +93,7 @@ def measure(project: int) -> dict[str, int]:
 
 def by_month(project: int) -> dict[str, dict[str, int]]:
     """What a project used, by month; a month without a look at its bytes has those of the month before."""
-    found = usage.of(project)
+    found = usage.by_month(project)
     found.setdefault(present_month(), {})
     sizes = dict.fromkeys(CLASSES, 0)
     for month, counts in sorted(found.items()):
@@ -100,7 +102,9 @@ def by_month(project: int) -> dict[str, dict[str, int]]:
     return dict(sorted(found.items()))
 
 
-def _hold(kind: RecordKind[Any], holder: Organization | Project, limits: UsageLimits, projects: list[Project]) -> None:
+def _enforce(
+    kind: RecordKind[Any], holder: Organization | Project, limits: UsageLimits, projects: list[Project]
+) -> None:
     """Warn of limits that are nearly reached, and close projects to what is used up."""
     used = dict.fromkeys(CLASSES, 0) | {"seconds": 0, "mails": 0}
     for project in projects:
@@ -122,7 +126,7 @@ def _hold(kind: RecordKind[Any], holder: Organization | Project, limits: UsageLi
             _warn(kind, holder, name, amount, limit)
     source = kind.name
     for project in projects:
-        if _of(project.exhausted, source) != reached:
+        if _exhausted_in(project.exhausted, source) != reached:
             _edit(PROJECT, project.id, lambda current: _with_exhausted(current, source, reached))
 
 
@@ -133,7 +137,7 @@ def _with_exhausted(current: Project, source: str, reached: dict[str, str]) -> P
     )
 
 
-def _of(exhausted: dict[str, str], source: str) -> dict[str, str]:
+def _exhausted_in(exhausted: dict[str, str], source: str) -> dict[str, str]:
     """What is used up by the limits of an organization or of a project, and still is."""
     found = {key.partition(" ")[2]: month for key, month in exhausted.items() if key.partition(" ")[0] == source}
     return {name: month for name, month in found.items() if is_in_force(month)}

@@ -81,7 +81,7 @@ class Receiver(Protocol):
     at_once: int
     """The most events of one call."""
 
-    def give(self, given: Sequence[Event], stream: Stream) -> Result:
+    def deliver(self, given: Sequence[Event], stream: Stream) -> Result:
         """Give some events; None where all were accepted."""
 
     def skip(self, expired: Gone, stream: Stream) -> Result:
@@ -152,7 +152,7 @@ class _Run:
                     return self._end_with(result).after
                 self._move(events_service.last(self._stream.project), 1)
                 continue
-            ended = self._give(page)
+            ended = self._deliver(page)
             if ended is not None:
                 return ended.after
             if self._is_done and self._finish():
@@ -164,14 +164,14 @@ class _Run:
             self._stream.project, after=self._stream.position, limit=PAGE, kinds=receiver.kinds, scope=receiver.scope
         )
 
-    def _give(self, page: events_service.Page) -> _End | None:
+    def _deliver(self, page: events_service.Page) -> _End | None:
         """Give the events of a page; None where the run goes on after it, or from a position that others changed."""
         self._is_done = False
         for start in range(0, len(page.events), self._receiver.at_once):
             given = page.events[start : start + self._receiver.at_once]
             if self._stream.lease_until - clock.seconds() < MARGIN and self._save():
                 break
-            result = self._receiver.give(given, self._stream)
+            result = self._receiver.deliver(given, self._stream)
             if result is not None:
                 return self._end_with(result)
             is_last = start + self._receiver.at_once >= len(page.events)
@@ -185,7 +185,7 @@ class _Run:
             self._is_done = not page.behind
             is_late = page.behind > 0 and time.monotonic() > self._end
             return self._end_with(None) if is_late else None
-        return self._end_with(None, again=False) if self._stream.is_off else None
+        return self._end_with(None, wake=False) if self._stream.is_off else None
 
     def _move(self, position: str, count: int) -> None:
         stream = self._stream
@@ -207,7 +207,7 @@ class _Run:
         self._receiver.flush()
         return streams.release(self._stream) or self._stream.is_off
 
-    def _end_with(self, result: Result, *, again: bool = True) -> _End:
+    def _end_with(self, result: Result, *, wake: bool = True) -> _End:
         """Store how the run ended, and give the stream back."""
         stream, receiver = self._stream, self._receiver
         if isinstance(result, Failed):
@@ -222,7 +222,7 @@ class _Run:
         if isinstance(result, Disable):
             receiver.disable(result, stream)
             stream.is_off = True
-            again = False
+            wake = False
         if isinstance(result, Failed):
             receiver.note_failure(result, stream)
         receiver.flush()
@@ -230,4 +230,4 @@ class _Run:
         if woken:
             stream.is_off = stream.is_off or isinstance(result, Disable)
             streams.release(stream)
-        return _End(max(0.0, stream.next_at - clock.seconds()) if again else None)
+        return _End(max(0.0, stream.next_at - clock.seconds()) if wake else None)

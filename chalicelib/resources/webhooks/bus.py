@@ -70,7 +70,7 @@ class _Bus:
     kinds: frozenset[str] = frozenset()
     scope: Scope = UNRESTRICTED
 
-    def give(self, given: Sequence[Event], stream: Stream) -> Result:
+    def deliver(self, given: Sequence[Event], stream: Stream) -> Result:
         """Put events on the bus. EventBridge keeps no order among them; `time` and `id` have it."""
         entries = [
             {

@@ -65,7 +65,7 @@ def caller_of(user: User) -> Caller:
 
 def may_own(user: User, webhook: Webhook) -> bool:
     """Whether a user may own the webhook: may register webhooks where it is."""
-    scope = Scope.of(caller_of(user), Level.FULL)
+    scope = Scope.from_caller(caller_of(user), Level.FULL)
     if webhook.project is not None:
         return scope.project_level(webhook.project, WEBHOOK.name, lambda: webhook) >= Level.FULL
     return scope.organization_level(webhook.organization or 0, WEBHOOK.name, webhook) >= Level.FULL
@@ -96,13 +96,13 @@ class WebhookReceiver:
         self._keys = keys_of(webhook)
         self._kind = filters.kind_of(webhook.types) if webhook.query else None
         self._entries: list[dict[str, object]] = []
-        self.scope = Scope.of(caller_of(user), Level.VIEW)
+        self.scope = Scope.from_caller(caller_of(user), Level.VIEW)
 
     def sees(self, project: int) -> bool:
         """Whether the owner sees a project: an organization has projects that its administrators do not see."""
         return self.scope.project_level(project, "project", lambda: records.get(PROJECT, project)) >= Level.VIEW
 
-    def give(self, given: Sequence[Event], stream: Stream) -> Result:
+    def deliver(self, given: Sequence[Event], stream: Stream) -> Result:
         """Send an event that the webhook wants."""
         [event] = given
         try:

@@ -168,9 +168,9 @@ class _RuleReceiver:
         self._error: str | None = None
         """Of the last attempt."""
         self.kinds = filters.kinds_of(rule.types)
-        self.scope = Scope.of(Caller(id=rule.user), Level.EXECUTE)
+        self.scope = Scope.from_caller(Caller(id=rule.user), Level.EXECUTE)
 
-    def give(self, given: Sequence[Event], stream: Stream) -> Result:  # noqa: ARG002 the receiver's interface
+    def deliver(self, given: Sequence[Event], stream: Stream) -> Result:  # noqa: ARG002 the receiver's interface
         """Launch the algorithm on the media of an event."""
         [event] = given
         if not filters.is_match(event.type, self._rule.types):
@@ -179,7 +179,7 @@ class _RuleReceiver:
         if user is None:
             return Disable(reason="owner_lost_access")
         caller = Caller(id=user.id, username=user.username)
-        self.scope = Scope.of(caller, Level.EXECUTE)
+        self.scope = Scope.from_caller(caller, Level.EXECUTE)
         if authentication.project_level(caller, self._rule.project) < Level.EXECUTE:
             return Disable(reason="owner_lost_access")
         there = list(entities.many(Kind.MEDIA, event.ids))

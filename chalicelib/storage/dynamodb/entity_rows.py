@@ -135,7 +135,7 @@ class Reading:
         gone: defaultdict[DefinitionKind, set[int]] = defaultdict(set)
         for entries in self._retired.values():  # ids are unique among all projects
             for entry in entries:
-                gone[entry.what].add(entry.id)
+                gone[entry.kind].add(entry.id)
         own = gone[TYPE_OF[self._kind]]
         hidden = {thing.id for thing in self._things if thing.type in own}
         if self._kind.is_annotation:

@@ -25,11 +25,11 @@ def reserve(kind: str, count: int = 1) -> range:
     if kind not in BLOCKS or count >= BLOCK:
         with _lock:
             _left.pop(kind, None)  # later ids of this container are higher
-        return _take(kind, count)
+        return _reserve(kind, count)
     with _lock:
         left = _left.get(kind, range(0))
         if len(left) < count:
-            left = _take(kind, BLOCK)
+            left = _reserve(kind, BLOCK)
         _left[kind] = left[count:]
         return left[:count]
 
@@ -40,7 +40,7 @@ def forget() -> None:
         _left.clear()
 
 
-def _take(kind: str, count: int) -> range:
+def _reserve(kind: str, count: int) -> range:
     last = CounterRow.add(f"ids|{kind}", "@", count)
     return range(last - count + 1, last + 1)
 

@@ -25,7 +25,7 @@ _encode = msgspec.json.Encoder().encode
 class Retired(msgspec.Struct, frozen=True, kw_only=True):
     """A deleted type or version."""
 
-    what: DefinitionKind
+    kind: DefinitionKind = msgspec.field(name="what")
     id: int
     name: str
     """The name of the intent that lists its entities."""

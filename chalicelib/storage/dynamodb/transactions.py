@@ -135,7 +135,7 @@ class Transaction:
         self._edits += edits or []
         self._past += past
 
-    def note(self, project: int, user: int | None, note: Note) -> None:
+    def add_note(self, project: int, user: int | None, note: Note) -> None:
         """Add an event that changes no entity to the commit."""
         self.log(project, user, [])
         self._notes.append(note)

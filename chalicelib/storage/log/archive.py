@@ -81,7 +81,7 @@ def write(project: int, before: list[Segment], commits: Iterable[Commit]) -> lis
     """Archive commits that follow the existing segments; returns all segments."""
     writer = _Writer(project, list(before))
     for commit in commits:
-        writer.take(commit)
+        writer.add(commit)
     return writer.finish()
 
 
@@ -99,7 +99,7 @@ class _Writer:
         self._size = 0
         self._continues = bool(segments) and segments[-1].size < LARGEST_SEGMENT
 
-    def take(self, commit: Commit) -> None:
+    def add(self, commit: Commit) -> None:
         """Add the next commit."""
         self._last = commit.seq
         found = essence(commit)

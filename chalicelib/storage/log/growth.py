@@ -141,7 +141,7 @@ def make_room(project: int, rows: int = GROWN_BY) -> None:
     """
     if rows < GROWN_BY or project not in _behind:
         return
-    number = _look(project)
+    number = _read_number(project)
     left = deadline.remaining()
     end = time.monotonic() + (PATIENCE_OF_WORKERS if left is None else min(PATIENCE, left))
     while number > MOST:
@@ -152,17 +152,17 @@ def make_room(project: int, rows: int = GROWN_BY) -> None:
                 retry_after=RETRY_AFTER,
             )
         _sleep(LOOK_EVERY)
-        number = _look(project)
+        number = _read_number(project)
     if number > SLOW_FROM:
         _sleep(LONGEST_PAUSE * (number - SLOW_FROM) / (MOST - SLOW_FROM))
 
 
 def has_room(project: int) -> bool:
     """Whether a large change may go on with its next part. It reads only where the compaction is behind."""
-    return project not in _behind or _look(project) <= MOST
+    return project not in _behind or _read_number(project) <= MOST
 
 
-def _look(project: int) -> int:
+def _read_number(project: int) -> int:
     number = _number_of(project) or 0
     _remember(project, number)
     return number

@@ -20,7 +20,7 @@ from chalicelib.storage.dynamodb.tables import RecordRow
 class Task(Struct, frozen=True, kw_only=True):
     """A task for entities of one kind: delete them for good, or move them to or from the archive."""
 
-    what: Literal["purge", "archive"]
+    action: Literal["purge", "archive"] = msgspec.field(name="what")
     kind: Kind
     ids: list[int]
     at: Timestamp

@@ -45,17 +45,17 @@ class Ticket(NamedTuple):
 
 def take_ticket(project: int) -> Ticket:
     """Take the next number of a project's log. Raises Unavailable where DynamoDB does not answer."""
-    return _take(project)
+    return _increment(project)
 
 
 def take_marked(project: int, *, watched: bool) -> Ticket:
     """Take the next number, and set or remove the mark that all later tickets carry."""
     if watched:
-        return _take(project, "SET detail = :mark", {":mark": {"S": WATCHED}})
-    return _take(project, "REMOVE detail")
+        return _increment(project, "SET detail = :mark", {":mark": {"S": WATCHED}})
+    return _increment(project, "REMOVE detail")
 
 
-def _take(project: int, more: str = "", values: dict[str, Any] | None = None) -> Ticket:
+def _increment(project: int, more: str = "", values: dict[str, Any] | None = None) -> Ticket:
     asked = {
         "TableName": CounterRow.Meta.table_name,
         "Key": CounterRow.item_of(_row(project).key()),

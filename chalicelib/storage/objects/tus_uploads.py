@@ -82,11 +82,11 @@ def list_due(moment: Timestamp) -> Iterator[tuple[Timestamp, str]]:
         yield end, number
 
 
-def finish_check(end: Timestamp, number: str, again: Upload | None = None) -> None:
+def finish_check(end: Timestamp, number: str, delayed: Upload | None = None) -> None:
     """Delete the check of an upload, or delay it to the upload's end."""
     change = Transaction()
-    if again is not None:
-        change.put(_end(again))
+    if delayed is not None:
+        change.put(_end(delayed))
     change.delete(RecordRow(_ENDS, f"{end}|{number}"))
     change.run()
 

@@ -52,7 +52,7 @@ class LogApplier:
         self._database = store.writer
         self._waiting: dict[Kind, dict[int, Change]] = {kind: {} for kind in Kind}
 
-    def take(self, commit: Commit) -> None:
+    def apply(self, commit: Commit) -> None:
         """Apply one commit."""
         if commit.seq != self.state.seq + 1:
             raise Gap(f"commit {commit.seq} of project {commit.project} follows on {self.state.seq}")
@@ -183,7 +183,7 @@ class LogApplier:
         if not change.is_gone and change.id not in state.lost.definitions.get(kind, ()):
             return
         state.lost = state.lost.copy()
-        state.lost.note(kind, change.id, gone=change.is_gone)
+        state.lost.record(kind, change.id, gone=change.is_gone)
         if not change.is_gone:
             return
         self._begin()

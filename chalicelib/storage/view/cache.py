@@ -174,7 +174,7 @@ class Views:
         with self._lock:
             view = self._views.get(project)
         if view is None or view.is_broken or view.age > LIFETIME:
-            view = self._keep(self._begin(project))
+            view = self._add(self._begin(project))
         return view
 
     def _refresh(self, project: int, ahead: _Ahead | None) -> None:
@@ -188,11 +188,11 @@ class Views:
                 self._follow(view)
         except Gap:
             # The log no longer reaches back to this view's commit: restart from the snapshot.
-            view = self._keep(self._begin(project))
+            view = self._add(self._begin(project))
             self._follow(view)
         self._evict(project)
 
-    def _keep(self, view: View) -> View:
+    def _add(self, view: View) -> View:
         """Keep a view before it follows the log: progress made when the time ends is not lost."""
         with self._lock:
             self._views[view.project] = view

@@ -37,7 +37,7 @@ class Lost(msgspec.Struct, kw_only=True):
         definitions = {kind: set(numbers) for kind, numbers in self.definitions.items()}
         return Lost(definitions=definitions, media=set(self.media))
 
-    def note(self, kind: DefinitionKind, number: int, *, gone: bool) -> None:
+    def record(self, kind: DefinitionKind, number: int, *, gone: bool) -> None:
         """Record that a definition was deleted or created."""
         if gone:
             self.definitions.setdefault(kind, set()).add(number)

@@ -286,7 +286,7 @@ class View:
 
     def hold_vectors(self) -> None:
         """Reduce the engine's memory limit by the memory of the vectors."""
-        self.store.engine.hold(self.store.name, self._packed)
+        self.store.engine.record_vectors(self.store.name, self._packed)
 
     def _run(self, statement: sql.Statement) -> list[view_vectors.Row]:
         return self.store.run(statement.text, statement.parameters)
@@ -304,7 +304,7 @@ class View:
             try:
                 for commit in commits:
                     if commit.seq > applier.state.seq:
-                        applier.take(commit)
+                        applier.apply(commit)
                 applier.finish()
             except BaseException:
                 applier.abandon()
@@ -321,7 +321,7 @@ class View:
                 self._vectors.clear()
                 self._text_bytes.clear()
             for (kind, _), vectors in self._vectors.items():
-                vectors.note(applier.changed[kind])
+                vectors.mark_changed(applier.changed[kind])
             self.state = applier.state
         self.changes += applier.changes
         self._applied_bytes += applier.bytes

@@ -64,7 +64,7 @@ class Noted(Struct):
     positions: array[int] = msgspec.field(default_factory=lambda: array("q"))
     damaged: list[int] = msgspec.field(default_factory=list)
 
-    def see(self, time: int, position: int, *, is_corrupt: bool) -> None:
+    def add_packet(self, time: int, position: int, *, is_corrupt: bool) -> None:
         """Take a packet into account; `position` is the offset of its first byte."""
         if is_corrupt:
             self.damaged.append(time)

@@ -55,8 +55,8 @@ OPTIONS = DECODING | {"format_whitelist": ",".join(CONTAINERS), "protocol_whitel
 
 
 @contextlib.contextmanager
-def refusing(what: str, file: SourceFile | None = None) -> Iterator[None]:
-    """Turn FFmpeg's errors into BadInput starting with `what`; errors of the source itself pass through."""
+def refusing(subject: str, file: SourceFile | None = None) -> Iterator[None]:
+    """Turn FFmpeg's errors into BadInput starting with `subject`; errors of the source itself pass through."""
     import av  # noqa: PLC0415 - 60 ms that a cold start need not spend
 
     try:
@@ -64,7 +64,7 @@ def refusing(what: str, file: SourceFile | None = None) -> Iterator[None]:
     except (av.FFmpegError, ArithmeticError, UnicodeError) as error:
         if file and file.error:
             raise file.error from error
-        raise BadInput(f"{what}: {getattr(error, 'strerror', None) or error}.", type(error).__name__) from error
+        raise BadInput(f"{subject}: {getattr(error, 'strerror', None) or error}.", type(error).__name__) from error
     if file and file.error:
         raise file.error
 

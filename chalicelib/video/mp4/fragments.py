@@ -77,7 +77,7 @@ class FragmentFile:
                 break
             content = bytes(self._pending[: box.size])
             del self._pending[: box.size]
-            self._take(box.name, content)
+            self._add_box(box.name, content)
         return len(data)
 
     def close(self) -> None:
@@ -88,7 +88,7 @@ class FragmentFile:
         """The output, once the muxer is closed."""
         return Output(self._rendition, self._path.name, self._size, self._header, self._digest, tuple(self._fragments))
 
-    def _take(self, name: str, content: bytes) -> None:
+    def _add_box(self, name: str, content: bytes) -> None:
         """Use one whole top-level box."""
         place = self._place
         if name == "ftyp":

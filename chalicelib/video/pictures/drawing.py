@@ -111,12 +111,12 @@ def pixels_of(drawing: Drawing) -> float:
     return pixels
 
 
-def check_cost(drawing: Drawing, what: str) -> None:
-    """Raise BadInput, with `what` as the subject, if a drawing takes too long, or several pictures too much memory."""
+def check_cost(drawing: Drawing, subject: str) -> None:
+    """Raise BadInput, beginning with `subject`, if a drawing takes too long, or several pictures too much memory."""
     pixels = max(pixels_of(drawing), sum(view.pixels for view in drawing.views if isinstance(view, Grid)))
     if pixels > MOST_PIXELS and sum(len(view.parts) for view in drawing.views) > 1:
         message = (
-            f"{what}: the pictures have {pixels / 1e6:.0f} million pixels together; at most "
+            f"{subject}: the pictures have {pixels / 1e6:.0f} million pixels together; at most "
             f"{MOST_PIXELS // 10**6} million are allowed. Ask for fewer frames, a lower quality or a smaller "
             "force_scale."
         )
@@ -124,7 +124,7 @@ def check_cost(drawing: Drawing, what: str) -> None:
     seconds = cost(drawing)
     if seconds > MOST_SECONDS:
         message = (
-            f"{what}: drawing this takes about {seconds:.0f} s of processor time; at most {MOST_SECONDS:.0f} are "
+            f"{subject}: drawing this takes about {seconds:.0f} s of processor time; at most {MOST_SECONDS:.0f} are "
             "allowed. Ask for fewer frames, a lower quality or a smaller force_scale."
         )
         raise BadInput(message)

@@ -58,7 +58,7 @@ class _Clock:
         self._pictures = _Line()
         self.shown = self._times[key.frame] * self._base
 
-    def see(self, packet: Packet[Stream]) -> None:
+    def add_packet(self, packet: Packet[Stream]) -> None:
         """Take the times of a packet of pictures into account, in the order of the file."""
         if packet.dts is None or packet.pts is None:
             return
@@ -72,7 +72,7 @@ class _Clock:
         if self._added[-1] is not None:
             self.shown = (self._pictures.end or Fraction(0)) + self._added[-1]
 
-    def of(self, recording: int) -> Fraction | None:
+    def offset(self, recording: int) -> Fraction | None:
         """What is added to the times of a recording, in seconds; None where that is not known yet."""
         return self._added[recording] if recording < len(self._added) else None
 
@@ -89,13 +89,13 @@ def packets(
     waiting: deque[tuple[int, Packet[Stream]]] = deque()
     for packet in container.demux([pictures, sound]):
         if packet.stream_index == pictures.index:
-            clock.see(packet)
+            clock.add_packet(packet)
         else:
             if packet.size:
                 line.add(packet, packet.time_base)
             waiting.append((line.recording, packet))
         # Sound of another recording may come before the first picture of it.
-        while waiting and (added := clock.of(waiting[0][0])) is not None:
+        while waiting and (added := clock.offset(waiting[0][0])) is not None:
             yield _moved(waiting.popleft()[1], added)
         if clock.shown > until or len(waiting) > _MOST_WAITING:
             return

@@ -87,7 +87,7 @@ class TemplateTracker(Model):
         """The boxes on the next picture, by the best match of each template around its last place."""
         gray = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
         if states is None:
-            return list(boxes), [_state(_look(gray, _pixels(box, gray.shape))) for box in boxes]
+            return list(boxes), [_state(_crop(gray, _pixels(box, gray.shape))) for box in boxes]
         found: list[Any] = []
         after: list[Any] = []
         for box, state in zip(boxes, states, strict=False):
@@ -124,7 +124,7 @@ class TemplateTracker(Model):
             return None, template
         moved = at_x, at_y, width * scale, height * scale
         if score > _GOOD:
-            look = cv2.resize(_look(gray, moved), (template.shape[1], template.shape[0]))
+            look = cv2.resize(_crop(gray, moved), (template.shape[1], template.shape[0]))
             template = cv2.addWeighted(template, 1 - _LEARNED, look, _LEARNED, 0)
         return _fractions(moved, gray.shape, score), template
 
@@ -185,7 +185,7 @@ def _part(gray: Any, x: float, y: float, width: float, height: float) -> tuple[A
     return gray[top : max(top, round(y + height / 2)), left : max(left, round(x + width / 2))], (left, top)
 
 
-def _look(gray: Any, place: tuple[float, float, float, float]) -> Any:
+def _crop(gray: Any, place: tuple[float, float, float, float]) -> Any:
     """What is within a box, at most as large as a template."""
     part, _ = _part(gray, place[0] + place[2] / 2, place[1] + place[3] / 2, place[2], place[3])
     if part.size == 0:

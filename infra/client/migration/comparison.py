@@ -62,7 +62,7 @@ def note_before(move: Move) -> None:
     for kind in COUNTED:
         if move.ledger.fact(f"before {kind}") is None:
             held = count(move.target, kind, move.target_project) - _copied(move, kind)
-            move.ledger.note(f"before {kind}", max(0, held))
+            move.ledger.store_fact(f"before {kind}", max(0, held))
 
 
 def _copied(move: Move, kind: str) -> int:

@@ -143,7 +143,7 @@ def _move_default_types(move: Move) -> None:
         body: Any = {name: number for name, number in found.items() if number}
         if target and body:
             move.target.update_media_type(target, body)
-    move.ledger.note("default types", "set")
+    move.ledger.store_fact("default types", "set")
 
 
 def move_versions(move: Move) -> None:

@@ -41,16 +41,16 @@ class Ledger:
         """Close the file."""
         self._rows.close()
 
-    def claim(self, what: str) -> None:
+    def claim(self, migration: str) -> None:
         """Note between which projects this migration is.
 
         Raises:
             Failure: the file is that of another migration.
         """
         known = self.fact("migration")
-        if known is not None and known != what:
+        if known is not None and known != migration:
             raise Failure(f"{self.place} is the state of another migration: {known}. Give another file with --state.")
-        self.note("migration", what)
+        self.store_fact("migration", migration)
 
     # --- copies ----------------------------------------------------------------------------------------------------
 
@@ -137,7 +137,7 @@ class Ledger:
             row = self._rows.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         return row[0] if row else None
 
-    def note(self, name: str, value: object) -> None:
+    def store_fact(self, name: str, value: object) -> None:
         """Note a text or number under a name."""
         with self._lock:
             self._rows.execute("REPLACE INTO facts VALUES (?, ?)", (name, str(value)))

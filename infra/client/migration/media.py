@@ -45,7 +45,7 @@ def move_media(move: Move) -> None:
             return
         is_first = False
         after = max(after, *(row["id"] for row in page))
-        move.ledger.note("media after", after)
+        move.ledger.store_fact("media after", after)
 
 
 def _read_again(move: Move, number: int, signed: Any) -> list[Any]:

@@ -98,7 +98,7 @@ def _move_annotations(move: Move, kind: str, bodies: Bodies) -> None:
             return
         is_first = False
         after = max(after, *(row["id"] for row in page))
-        move.ledger.note(name, after)
+        move.ledger.store_fact(name, after)
 
 
 def _move_page(move: Move, kind: str, page: list[Row], bodies: Bodies, *, may_be_there: bool = False) -> None:

@@ -168,9 +168,9 @@ class _Plan:
         """Create, change and delete; what the service refuses is told and no more of the plan."""
         update, remove = getattr(client, f"update_{word}"), getattr(client, f"delete_{word}")
 
-        def attempt(target: int, what: Callable[[], Any]) -> tuple[int, str]:
+        def attempt(target: int, action: Callable[[], Any]) -> tuple[int, str]:
             try:
-                what()
+                action()
             except Failure as failure:
                 return target, failure.message
             return target, ""

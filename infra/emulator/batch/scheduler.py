@@ -109,7 +109,7 @@ class Scheduler:
             event.set()
             thread.join(_STOP_SECONDS)
         if found is not None and found.status not in ENDED:
-            self._tell(ended)
+            self._notify(ended)
         self.wake()
 
     def _work_on(self) -> None:
@@ -151,7 +151,7 @@ class Scheduler:
 
     def _run(self, job: Job, event: threading.Event, width: int) -> None:
         try:
-            self._tell([job.id])
+            self._notify([job.id])
             ended = self._attempt(job, event)
             if not self._is_stopping:
                 self._end(job, ended)
@@ -185,9 +185,9 @@ class Scheduler:
             self._store.retry(job.id, attempts, ended.reason)
             return
         status = SUCCEEDED if ended.reason is None else FAILED
-        self._tell(self._store.end(job.id, status, ended.reason, ended.exit_code))
+        self._notify(self._store.end(job.id, status, ended.reason, ended.exit_code))
 
-    def _tell(self, numbers: list[str]) -> None:
+    def _notify(self, numbers: list[str]) -> None:
         for number in numbers:
             job = self._store.get(number)
             if job is None or job.status == RUNNABLE:

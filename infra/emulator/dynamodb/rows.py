@@ -55,7 +55,7 @@ class _Changes:
     def __init__(self) -> None:
         self.open: list[Change] | None = None
 
-    def note(self, change: Change) -> None:
+    def add(self, change: Change) -> None:
         if self.open is not None:
             self.open.append(change)
         else:
@@ -125,7 +125,7 @@ def put_all(writes: list[Write], keys: Keys | None = None) -> None:
         for rows, partition, sort, row in writes:
             old = rows.get(partition, sort)
             rows.store(partition, sort, row)
-            _changes.note((rows, partition, sort, old, row))
+            _changes.add((rows, partition, sort, old, row))
 
 
 def _store_all(writes: list[Write], keys: Keys | None = None) -> None:

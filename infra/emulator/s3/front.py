@@ -197,9 +197,9 @@ class _Handler(requests.Handler):
             raise Denied("NoSuchKey", "The specified key does not exist.", 404)
         key, content = found
         with content:
-            self._give(key, content, query)
+            self._send_object(key, content, query)
 
-    def _give(self, key: FakeKey, content: Reader, query: Mapping[str, str]) -> None:
+    def _send_object(self, key: FakeKey, content: Reader, query: Mapping[str, str]) -> None:
         headers = {str(n): str(v) for n, v in {**key.response_dict, **key.metadata}.items()}
         for parameter, header in OVERRIDES.items():
             if parameter in query:

@@ -32,8 +32,8 @@ RESTORE = (
 class Damaged(Exception):
     """Stored data is damaged: the file, the fault, and the remedy."""
 
-    def __init__(self, path: Path | None, what: str, remedy: str = RESTORE) -> None:
-        super().__init__(f"{path or 'The database in memory'} is damaged: {what}.")
+    def __init__(self, path: Path | None, reason: str, remedy: str = RESTORE) -> None:
+        super().__init__(f"{path or 'The database in memory'} is damaged: {reason}.")
         self.path, self.remedy = path, remedy
 
 

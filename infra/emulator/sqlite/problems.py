@@ -25,18 +25,18 @@ class Problems:
     damage = ""
     """What was found damaged while the stack runs."""
 
-    def found_damaged(self, what: str, path: Path | None = None) -> Damaged:
+    def found_damaged(self, reason: str, path: Path | None = None) -> Damaged:
         """The error for an entry, or a file, that differs from its checksum; `problem` tells of it from now on."""
-        damaged = Damaged(path or self.path, what)
+        damaged = Damaged(path or self.path, reason)
         self.damage = str(damaged)
         log.error("%s", self.damage)
         return damaged
 
-    def found_full(self, what: str) -> CannotStore:
+    def found_full(self, reason: str) -> CannotStore:
         """The error for something that the disk did not take; `problem` tells of it until something is stored again."""
-        self.failure = what
-        log.error("Nothing can be stored: %s", what)
-        return CannotStore(what)
+        self.failure = reason
+        log.error("Nothing can be stored: %s", reason)
+        return CannotStore(reason)
 
     def _failed(self, failure: sqlite3.DatabaseError) -> Exception:
         if isinstance(failure, sqlite3.IntegrityError | sqlite3.ProgrammingError | sqlite3.InterfaceError):

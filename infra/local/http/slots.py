@@ -63,9 +63,9 @@ class Turn:
 
     def __enter__(self) -> Self:
         """Wait for a slot."""
-        self._take(self._share)
+        self._acquire(self._share)
         try:
-            self._take(self._free)
+            self._acquire(self._free)
         except SlotTimeout:
             self._share.release()
             raise
@@ -89,7 +89,7 @@ class Turn:
         if has_slot:
             self._free.release()
 
-    def _take(self, semaphore: threading.Semaphore) -> None:
+    def _acquire(self, semaphore: threading.Semaphore) -> None:
         if not semaphore.acquire(timeout=max(0.0, self._end - time.monotonic())):
             raise _timeout()
 

@@ -37,7 +37,7 @@ def start(home, **environment):
 @pytest.mark.slow
 def test_a_second_process_is_refused_and_hears_who_holds_the_folder(tmp_path):
     folder = Folder(tmp_path / ".limn")
-    folder.hold("make run on port 8000")
+    folder.lock("make run on port 8000")
     line = start(tmp_path, FRESH="1")
     assert f"in use by process {os.getpid()} (make run on port 8000)" in line
     assert (tmp_path / ".limn" / "lock").exists()
@@ -46,7 +46,7 @@ def test_a_second_process_is_refused_and_hears_who_holds_the_folder(tmp_path):
 def test_other_users_of_the_machine_cannot_enter_it(tmp_path):
     home = tmp_path / ".limn"
     home.mkdir(mode=0o755)
-    Folder(home).hold("make run on port 8000")
+    Folder(home).lock("make run on port 8000")
     assert home.stat().st_mode & 0o777 == 0o700
 
 
@@ -72,12 +72,12 @@ def test_data_of_an_earlier_release_is_left_alone(tmp_path):
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(CannotStart, match=r"file/\.limn cannot be written"):
-        Folder(tmp_path / "file" / ".limn").hold("a test")
+        Folder(tmp_path / "file" / ".limn").lock("a test")
 
 
 def test_emptying_keeps_the_lock(tmp_path):
     folder = Folder(tmp_path)
-    folder.hold("a test")
+    folder.lock("a test")
     (folder.data / "objects").mkdir(parents=True)
     (tmp_path / "local.json").touch()
     folder.empty()

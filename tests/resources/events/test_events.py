@@ -202,7 +202,7 @@ class TestEvents:
     def test_a_note_is_an_event_that_lists_do_not_see(self, here, start):
         change = Transaction()
         note = Note(type="job.ended", kind="job", id="u-1", data={"status": "Succeeded"})
-        change.note(here.project, None, note)
+        change.add_note(here.project, None, note)
         change.run()
         here.make()
         first, second = read(here, after=start)["events"]
@@ -371,7 +371,7 @@ class TestScope:
         here.api.patch(f"Section/{guest.folder}", {"name": "renamed"})
         for media in (hidden, shown):
             change = Transaction()
-            change.note(here.project, None, Note(type="media.ready", kind="media", id=media, media=[media]))
+            change.add_note(here.project, None, Note(type="media.ready", kind="media", id=media, media=[media]))
             change.run()
         found = [event["subject"] for event in everything(here, start, guest)]
         assert found == [f"media/{shown}", f"section/{guest.folder}", f"media/{shown}"]

@@ -112,7 +112,7 @@ def test_the_script_that_waits_for_media_sees_each(here, run, monkeypatch):
     monkeypatch.setenv("LIMN_AFTER", start)
     monkeypatch.setenv("ROUNDS", "1")
     change = Transaction()
-    change.note(here.project, None, Note(type="media.ready", kind="media", id=here.media, media=[here.media]))
+    change.add_note(here.project, None, Note(type="media.ready", kind="media", id=here.media, media=[here.media]))
     change.run()
     assert run(1) == "a.mp4 is ready\n"
     here.api.delete(f"Media/{here.media}")

@@ -261,8 +261,9 @@ def test_requests_of_other_callers_do_not_share_what_was_read(api, project, stra
     join(stranger, project, "View Only")
     assert stranger.get(f"Project/{project}").status == 200
     caller = authentication.Caller(id=api.user.id)
-    Scope.of(authentication.Caller(id=stranger.user.id), Level.VIEW).project_level(project, "project", lambda: None)
-    assert Scope.of(caller, Level.VIEW).project_level(project, "project", lambda: None) is Level.FULL
+    other = authentication.Caller(id=stranger.user.id)
+    Scope.from_caller(other, Level.VIEW).project_level(project, "project", lambda: None)
+    assert Scope.from_caller(caller, Level.VIEW).project_level(project, "project", lambda: None) is Level.FULL
 
 
 def test_a_group_of_another_organization_is_not_there(api, project, colleague):

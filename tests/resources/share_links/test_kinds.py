@@ -122,7 +122,7 @@ def test_no_operation_gives_a_guest_what_the_link_does_not_show(operation, kind,
         if operation.id not in GUESTS and operation.needs.value != "anyone":
             assert said.status == 403
     parts = ("media", "localization", "state", "comment", "dataset", "section")
-    if operation.id in GUESTS and operation.addresses.what in parts:
+    if operation.id in GUESTS and operation.addresses.kind in parts:
         assert said.status == 404
     if operation.id != "OpenShareLink":
         assert shown.world.writes() == before

@@ -306,7 +306,7 @@ class TestTime:
         past = timestamp(datetime.now(UTC) - timedelta(seconds=1))
         old = upload.until
         rows.save(msgspec.structs.replace(upload, until=past))
-        rows.finish_check(old, upload.id, again=upload_of(path))
+        rows.finish_check(old, upload.id, delayed=upload_of(path))
 
     def test_what_took_too_long_is_gone_and_swept(self, api, project):
         path = begun(api, project, 20 * MIB, bytes(LARGEST_CHUNK))
@@ -332,7 +332,7 @@ class TestTime:
         path = begun(api, project, 2, b"x")
         upload = upload_of(path)
         moved = msgspec.structs.replace(upload, until=timestamp(datetime.now(UTC) - timedelta(seconds=1)))
-        rows.finish_check(upload.until, upload.id, again=moved)
+        rows.finish_check(upload.until, upload.id, delayed=moved)
         tus.sweep()
         assert offset(api, path) == 1
         assert (upload.until, upload.id) in list(rows.list_due("9"))

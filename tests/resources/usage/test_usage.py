@@ -43,7 +43,7 @@ def stored(api, project):
 
 def transcoded(project, seconds):
     change = Transaction()
-    usage.add(change, project, "seconds", seconds)
+    usage.count_in(change, project, "seconds", seconds)
     change.run()
 
 
@@ -67,8 +67,8 @@ def test_requests_and_mails_are_counted_in_memory_and_added_together(api, organi
     before = the_row(api, organization, project)["requests"]
     for _ in range(5):
         api.get(f"Project/{project}")
-    assert MONTH not in usage.of(project) or usage.of(project)[MONTH].get("requests", 0) == before
-    usage.note(project, "mails", 3)
+    assert MONTH not in usage.by_month(project) or usage.by_month(project)[MONTH].get("requests", 0) == before
+    usage.count(project, "mails", 3)
     row = the_row(api, organization, project)
     assert row["requests"] == before + 5
     assert row["mails"] == 3
@@ -89,7 +89,7 @@ def test_earlier_months_keep_their_counts_and_carry_bytes_on(api, organization, 
             patch.setattr(usage, "present_month", lambda month=month: month)
             transcoded(project, seconds)
             if month == "2026-01":
-                usage.put(project, "originals", 100)
+                usage.store(project, "originals", 100)
     rows = [row for row in api.get(f"Usage/{organization}", since="2026-01").json if row["project"] == project]
     assert [(row["month"], row["transcoded_minutes"], row["originals"]) for row in rows][:2] == [
         ("2026-01", 1.0, 100),
@@ -164,7 +164,7 @@ def test_a_limit_of_a_month_ends_with_it(api, project, monkeypatch):
 def test_limits_of_an_organization_count_all_its_projects(api, organization, project, stored):
     other = api.made("Projects", {"name": "other", "organization": organization})
     stored(archival=600)
-    usage.put(other, "originals", 600)
+    usage.store(other, "originals", 600)
     api.patch(f"Organization/{organization}", {"usage_limits": {"bytes": 1000}})
     usage_service.enforce_limits([project])
     for number in (project, other):
@@ -178,12 +178,12 @@ def test_what_cannot_be_added_waits_on(project, monkeypatch):
     def refuse(*_):
         raise Unavailable("no")
 
-    usage.note(project, "requests", 4)
+    usage.count(project, "requests", 4)
     with monkeypatch.context() as patch:
         patch.setattr(CounterRow, "add", refuse)
         assert project not in usage.flush()
     assert project in usage.flush()
-    assert usage.of(project)[MONTH]["requests"] >= 4
+    assert usage.by_month(project)[MONTH]["requests"] >= 4
 
 
 def test_only_a_project_that_changes_what_is_used_up_is_written(project):
@@ -204,7 +204,7 @@ def test_a_request_is_answered_though_its_usage_cannot_be_settled(api, project, 
 
 def test_the_first_request_after_a_minute_settles(api, project, monkeypatch):
     api.patch(f"Project/{project}", {"usage_limits": {"mails": 1}})
-    usage.note(project, "mails", 2)
+    usage.count(project, "mails", 2)
     monkeypatch.setattr(usage, "FLUSH_SECONDS", -1.0)
     assert api.get(f"Project/{project}").status == 200
     assert "project mails" in records.get(PROJECT, project).exhausted

@@ -71,7 +71,7 @@ class FileResource:
 
     def create(self, call: Call[Media, Any, Any]) -> MessageResponse:
         """Add a file to a role."""
-        files_service.add(Writer.of(call), call.target, call.query.role, call.body, call.query.index)
+        files_service.add(Writer.from_call(call), call.target, call.query.role, call.body, call.query.index)
         return MessageResponse(message=f"Media file added to media {call.target.id}!")
 
     def get(self, call: Call[Media, Any, None]) -> Any:
@@ -80,12 +80,12 @@ class FileResource:
 
     def update(self, call: Call[Media, Any, Any]) -> MessageResponse:
         """Replace a file."""
-        files_service.replace(Writer.of(call), call.target, call.query.role, call.query.index, call.body)
+        files_service.replace(Writer.from_call(call), call.target, call.query.role, call.query.index, call.body)
         return MessageResponse(message=f"Media file of media {call.target.id} updated!")
 
     def delete(self, call: Call[Media, Any, None]) -> MessageResponse:
         """Remove a file."""
-        files_service.remove(Writer.of(call), call.target, call.query.role, call.query.index)
+        files_service.remove(Writer.from_call(call), call.target, call.query.role, call.query.index)
         return MessageResponse(message=f"Media file of media {call.target.id} deleted!")
 
 

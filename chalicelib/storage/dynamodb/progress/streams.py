@@ -128,7 +128,7 @@ def extend_lease(stream: Stream, seconds: float) -> bool:
         Lost: it is no longer this process's.
     """
     stream.lease_until = clock.seconds() + seconds
-    return _keep(stream)
+    return _save_merged(stream)
 
 
 def release(stream: Stream) -> bool:
@@ -143,7 +143,7 @@ def release(stream: Stream) -> bool:
         _save(stream)
     except Conflict:
         stream.lease, stream.lease_until = token, until
-        _keep(stream)
+        _save_merged(stream)
         return False
     return True
 
@@ -168,7 +168,7 @@ def remove(stream: Stream) -> None:
     CounterRow(_pk(stream.word), _sk(stream.project, stream.reader)).delete()
 
 
-def _keep(stream: Stream) -> bool:
+def _save_merged(stream: Stream) -> bool:
     """Save; on a conflict take over what others may change under the holder, and save again."""
     was_disturbed = False
     for _ in CONFLICTS.attempts():

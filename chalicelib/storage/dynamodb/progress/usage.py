@@ -24,11 +24,11 @@ _waiting: Counter[tuple[int, str, str]] = Counter()
 _flushed = time.monotonic()
 
 
-def note(project: int, what: str, number: int = 1) -> None:
+def count(project: int, measure: str, amount: int = 1) -> None:
     """Count something of a project in memory."""
     if project:
         with _lock:
-            _waiting[project, present_month(), what] += number
+            _waiting[project, present_month(), measure] += amount
 
 
 def is_due() -> bool:
@@ -43,32 +43,32 @@ def flush() -> set[int]:
         taken, _flushed = dict(_waiting), time.monotonic()
         _waiting.clear()
     done = set()
-    for (project, month, what), number in taken.items():
+    for (project, month, measure), amount in taken.items():
         try:
-            CounterRow.add(_key(project), f"{month}|{what}", number)
+            CounterRow.add(_key(project), f"{month}|{measure}", amount)
             done.add(project)
         except Unavailable:
             with _lock:
-                _waiting[project, month, what] += number
+                _waiting[project, month, measure] += amount
     return done
 
 
-def add(change: Transaction, project: int, what: str, number: int) -> None:
+def count_in(change: Transaction, project: int, measure: str, amount: int) -> None:
     """Count something in the transaction that does it: exactly once."""
-    change.update(CounterRow(_key(project), f"{present_month()}|{what}"), [CounterRow.n.add(number)])
+    change.update(CounterRow(_key(project), f"{present_month()}|{measure}"), [CounterRow.n.add(amount)])
 
 
-def put(project: int, what: str, number: int) -> None:
+def store(project: int, measure: str, amount: int) -> None:
     """Store how much there is of something in this month."""
-    CounterRow(_key(project), f"{present_month()}|{what}", n=number).save()
+    CounterRow(_key(project), f"{present_month()}|{measure}", n=amount).save()
 
 
-def of(project: int) -> dict[str, dict[str, int]]:
+def by_month(project: int) -> dict[str, dict[str, int]]:
     """The usage of a project by month, oldest first, and by kind."""
     found: dict[str, dict[str, int]] = {}
     for row in CounterRow.query(_key(project), consistent_read=True):
-        month, _, what = row.sk.partition("|")
-        found.setdefault(month, {})[what] = int(row.n or 0)
+        month, _, measure = row.sk.partition("|")
+        found.setdefault(month, {})[measure] = int(row.n or 0)
     return dict(sorted(found.items()))
 
 

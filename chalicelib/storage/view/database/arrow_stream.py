@@ -79,11 +79,11 @@ _OF_DTYPE = {
 }
 
 
-def members_of(struct: type[Resource], only: Sequence[str] = ()) -> dict[str, Any]:
-    """The members of a stored Struct that have columns, by name, with their types; `only` some, if any are given."""
+def members_of(struct: type[Resource], names: Sequence[str] = ()) -> dict[str, Any]:
+    """The members of a stored Struct that have columns, with their types: those of `names`, or all if it is empty."""
     left_out = {*struct.hidden, "attributes"}
     fields = {each.encode_name: each.type for each in msgspec.structs.fields(struct)}
-    return {name: type_ for name, type_ in fields.items() if name not in left_out and (not only or name in only)}
+    return {name: type_ for name, type_ in fields.items() if name not in left_out and (not names or name in names)}
 
 
 def stream(documents: Iterable[bytes], members: Mapping[str, Any], attributes: Mapping[str, str]) -> Iterator[bytes]:

@@ -156,7 +156,7 @@ class Engine:
             self._devices.pop(name).close()
             documents.close()
 
-    def hold(self, name: str, size: int) -> None:
+    def record_vectors(self, name: str, size: int) -> None:
         """Record the bytes of vectors of a view, by which the limits of DuckDB and documents shrink."""
         if size != self._held.get(name, 0) or not self._is_fitted:
             self._held[name] = size

@@ -71,7 +71,7 @@ class Renewals:
         # A later snapshot of another shape changes nothing: the log leads there.
         if renewal is None or renewal.is_broken or renewal.old.age > LIFETIME or renewal.old.seq > manifest.seq:
             renewal = Renewal(snapshots.open_view(project, manifest))
-            self._keep(project, renewal)
+            self._add(project, renewal)
             if self._notes_growth:
                 growth.record(project, 0, 0)
         view = renewal.go_on(end)
@@ -81,7 +81,7 @@ class Renewals:
         self.drop(project)
         return view
 
-    def _keep(self, project: int, renewal: Renewal) -> None:
+    def _add(self, project: int, renewal: Renewal) -> None:
         """Keep one, and drop those that were begun first where they are many or the disk is short."""
         with self._lock:
             self._found.pop(project, None)

@@ -60,7 +60,7 @@ class File(msgspec.Struct, frozen=True, kw_only=True):
         return [Extent(start, length, self.objects[number], at) for start, length, number, at in self.ranges]
 
     @classmethod
-    def of(cls, size: int, extents: Sequence[Extent]) -> File:
+    def from_extents(cls, size: int, extents: Sequence[Extent]) -> File:
         """A file of a given size from extents."""
         keys = sorted({extent.key for extent in extents})
         numbers = {key: number for number, key in enumerate(keys)}

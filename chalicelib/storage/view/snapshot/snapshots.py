@@ -240,23 +240,23 @@ def _store_database(view: View) -> Database:
     )
 
 
-def _store_file(view: View, device: Device, what: str) -> File:
+def _store_file(view: View, device: Device, suffix: str) -> File:
     extents = device.extents
     if written := device.written_ranges():
-        extents = overlaid(extents, _store_ranges(view, device, written, what), device.size)
+        extents = overlaid(extents, _store_ranges(view, device, written, suffix), device.size)
     keys = Counter[str]()
     for extent in extents:
         keys[extent.key] += extent.length
     if len(keys) > MOST_OBJECTS:
         largest, _ = keys.most_common(1)[0]
         small = [(extent.start, extent.length) for extent in extents if extent.key != largest]
-        extents = overlaid(extents, _store_ranges(view, device, small, what), device.size)
-    return File.of(device.size, extents)
+        extents = overlaid(extents, _store_ranges(view, device, small, suffix), device.size)
+    return File.from_extents(device.size, extents)
 
 
-def _store_ranges(view: View, device: Device, ranges: list[tuple[int, int]], what: str) -> list[Extent]:
+def _store_ranges(view: View, device: Device, ranges: list[tuple[int, int]], suffix: str) -> list[Extent]:
     """Store ranges of a file, one after the other, in an object; returns their new extents."""
-    key = f"blocks/{view.seq:012d}-{stamp()}.{what}"
+    key = f"blocks/{view.seq:012d}-{stamp()}.{suffix}"
     _write(view.project, key, cast("BinaryIO", _Ranges(device, ranges)))
     offsets = accumulate((length for _, length in ranges), initial=0)
     return [Extent(start, length, key, at) for (start, length), at in zip(ranges, offsets, strict=False)]

@@ -216,7 +216,7 @@ class Estimates:
                 if lower <= highest and upper >= lowest:
                     yield number, lower, upper
 
-    def of(self, numbers: Collection[int]) -> Iterator[tuple[int, float, float]]:
+    def ranks(self, numbers: Collection[int]) -> Iterator[tuple[int, float, float]]:
         """The lowest and the highest rank of some vectors, each with its id."""
         wanted = set(numbers)
         for place, (block, keys) in enumerate(zip(self._blocks, self._keys, strict=True)):

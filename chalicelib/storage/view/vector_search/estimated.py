@@ -97,7 +97,7 @@ class EstimatedDistances:
         """
         missing = [number for number in numbers if number not in self._ranges and number not in self._exact]
         if missing:
-            self._ranges |= {number: (lower, upper) for number, lower, upper in self._estimates.of(missing)}
+            self._ranges |= {number: (lower, upper) for number, lower, upper in self._estimates.ranks(missing)}
         most = MOST_READ + 4 * min(wanted, MOST_READ)
         if self.is_bounded:
             self._settle_bounds(numbers, most)
@@ -106,7 +106,7 @@ class EstimatedDistances:
         if wanted < len(ranges):
             last = heapq.nsmallest(wanted, (upper for _, upper in ranges.values()))[-1] if wanted else -math.inf
         close = [number for number, (lower, upper) in ranges.items() if lower < upper and lower <= last]
-        self._take(heapq.nsmallest(most, close, key=lambda number: (ranges[number], number)))
+        self._compute(heapq.nsmallest(most, close, key=lambda number: (ranges[number], number)))
 
     def _range(self, number: int) -> tuple[float, float]:
         rank = self._exact.get(number)
@@ -118,9 +118,9 @@ class EstimatedDistances:
             lower, upper = self._range(number)
             if lower < self._low <= upper or lower <= self._high < upper:
                 unsure.append(number)
-        self._take(unsure[:most])
+        self._compute(unsure[:most])
 
-    def _take(self, numbers: list[int]) -> None:
+    def _compute(self, numbers: list[int]) -> None:
         """Read vectors."""
         numbers = [number for number in numbers if number not in self._exact]
         if not numbers:

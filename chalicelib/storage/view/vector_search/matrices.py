@@ -51,12 +51,12 @@ class Distances:
 
     def rank(self, number: int) -> float:
         """Sort keys, the first row lowest; infinite for a row without a distance, which is last in both directions."""
-        distance = self._of(number)
+        distance = self._distance_of(number)
         return -distance if self._nearest.descending and distance < math.inf else distance
 
     def allows(self, number: int) -> bool:
         """Whether a row is within the bounds."""
-        return not self.is_bounded or self._low <= self._of(number) <= self._high
+        return not self.is_bounded or self._low <= self._distance_of(number) <= self._high
 
     def within(self) -> list[int]:
         """The ids of rows with a distance within the bounds."""
@@ -73,7 +73,7 @@ class Distances:
             return None
         return self._between(found[-1], high) if self._nearest.descending else self._between(low, found[-1])
 
-    def _of(self, number: int) -> float:
+    def _distance_of(self, number: int) -> float:
         place = self._places.get(number)
         return math.inf if place is None else self._distances[place]
 

@@ -83,7 +83,7 @@ class Vectors:
         codes = self._codes
         return sum(matrix.memory for matrix in list(self._matrices.values())) + (codes.memory if codes else 0)
 
-    def note(self, changed: Iterable[int]) -> None:
+    def mark_changed(self, changed: Iterable[int]) -> None:
         """Mark ids as created, changed or removed. There must be no readers."""
         if self._stale is not None:
             self._stale.update(changed)

@@ -237,7 +237,7 @@ def _limits(step: Step) -> dict[str, int]:
 
 
 def _excess(leader: int, step: Step) -> str | None:
-    used = usage.of(leader)
+    used = usage.memory(leader)
     if used is None or used <= step.memory:
         return None
     return f"It used more memory than its limit of {step.memory // 2**20} MiB."
@@ -306,7 +306,7 @@ class _Usage:
         self._found: dict[int, _Process] = {}
         self._children: dict[int, list[int]] = {}
 
-    def of(self, leader: int) -> int | None:
+    def memory(self, leader: int) -> int | None:
         """Bytes of memory of the descendants of a process; None if it does not run."""
         with self._lock:
             self._read()
