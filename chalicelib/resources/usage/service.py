@@ -56,13 +56,11 @@ def enforce_limits(projects: Iterable[int]) -> None:
     for project in found:
         if view_queries.loaded(project.id):
             measure(project.id)
-        if project.usage_limits is not None or _exhausted_in(project.exhausted, PROJECT.name):
+        if project.usage_limits is not None or _limits_hit(project.exhausted, PROJECT.name):
             _enforce(PROJECT, project, project.usage_limits or UsageLimits(), [project])
     for number in sorted({each.organization for each in found}):
         organization = records.maybe(ORGANIZATION, number)
-        is_closed = any(
-            _exhausted_in(each.exhausted, ORGANIZATION.name) for each in found if each.organization == number
-        )
+        is_closed = any(_limits_hit(each.exhausted, ORGANIZATION.name) for each in found if each.organization == number)
         if organization is not None and (organization.usage_limits is not None or is_closed):
             _enforce(ORGANIZATION, organization, organization.usage_limits or UsageLimits(), projects_of(number))
 
@@ -126,7 +124,7 @@ def _enforce(
             _warn(kind, holder, name, amount, limit)
     source = kind.name
     for project in projects:
-        if _exhausted_in(project.exhausted, source) != reached:
+        if _limits_hit(project.exhausted, source) != reached:
             _edit(PROJECT, project.id, lambda current: _with_exhausted(current, source, reached))
 
 
@@ -137,7 +135,7 @@ def _with_exhausted(current: Project, source: str, reached: dict[str, str]) -> P
     )
 
 
-def _exhausted_in(exhausted: dict[str, str], source: str) -> dict[str, str]:
+def _limits_hit(exhausted: dict[str, str], source: str) -> dict[str, str]:
     """What is used up by the limits of an organization or of a project, and still is."""
     found = {key.partition(" ")[2]: month for key, month in exhausted.items() if key.partition(" ")[0] == source}
     return {name: month for name, month in found.items() if is_in_force(month)}
