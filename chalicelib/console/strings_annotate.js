@@ -28,6 +28,10 @@ export const annotate = translated("annotate", {
     error: (/** @type {string} */ value) => `error ${value} px`,
     lead: "Select or draw a line or a dot on the left camera to measure",
     partner: "Draw the same on the right camera, along the lines",
+    rectified: "Rectified",
+    rectifiedLead: "Show both cameras warped so that what they see is on the same row",
+    rectifiedOf: (/** @type {string} */ name) => `${name}, rectified`,
+    noGraphics: "The rectified view needs WebGL, which this browser does not have.",
   },
   camera: {
     bar: "Cameras",

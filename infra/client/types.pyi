@@ -2639,6 +2639,12 @@ class StereoMeasureSpec(TypedDict, total=False):
     scale: float
     left: Required[list[list[float]]]
     right: list[list[float]] | None
+class StereoRectification(TypedDict):
+    size: list[int]
+    columns: int
+    rows: int
+    is_vertical: bool
+    meshes: list[list[list[float] | None]]
 class StereoUpdate(TypedDict, total=False):
     file: str | None
     file_id: int | None
@@ -3012,6 +3018,9 @@ class AuxiliaryFileQuery(TypedDict, total=False):
     role: Literal["attachment"]
 class BookmarkQuery(TypedDict, total=False):
     name: str
+class CalibrationFile(TypedDict, total=False):
+    file: str
+    file_id: int
 class ChangeLogQuery(TypedDict, total=False):
     user_id: int
     entity_id: int
@@ -3185,6 +3194,8 @@ class FrameQuery(TypedDict, total=False):
     animate: int
     quality: int
     part: int
+    rectified_file: str
+    rectified_file_id: int
 class FrameTelemetryQuery(TypedDict, total=False):
     file: str
     columns: list[str]

@@ -34,6 +34,10 @@ export const annotate = {
     error: (/** @type {string} */ value) => `Fehler ${value} px`,
     lead: "Zum Messen in der linken Kamera eine Linie oder einen Punkt wählen oder zeichnen",
     partner: "Dasselbe in der rechten Kamera zeichnen, entlang der Linien",
+    rectified: "Rektifiziert",
+    rectifiedLead: "Beide Kameras so verzerrt zeigen, dass das Gleiche in der gleichen Zeile liegt",
+    rectifiedOf: (/** @type {string} */ name) => `${name}, rektifiziert`,
+    noGraphics: "Die rektifizierte Ansicht braucht WebGL, das dieser Browser nicht hat.",
   },
   camera: {
     bar: "Kameras",

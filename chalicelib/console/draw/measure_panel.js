@@ -7,6 +7,7 @@ import { Button, Select, TextField } from "../ui/controls.js";
 import { decimal } from "../ui/format.js";
 import { Icon } from "../ui/icons.js";
 import { explain, toast, toastError } from "../ui/toast.js";
+import { CalibrationSelect, useCalibrations } from "./calibrations.js";
 import { inHand } from "./in_hand.js";
 
 const words = shapes.measure;
@@ -28,7 +29,7 @@ const MEMBERS = [
   "visible",
 ];
 
-/** @typedef {{by: string, reference: string, length: string, frames: string, altitude: string, attribute: string, view: string, tilt: string, error: string, into: Record<string, string>}} Form */
+/** @typedef {{by: string, reference: string, length: string, frames: string, altitude: string, attribute: string, view: string, tilt: string, error: string, lens: string, side: string, into: Record<string, string>}} Form */
 /** @type {Form} */
 const EMPTY = {
   by: "",
@@ -40,6 +41,8 @@ const EMPTY = {
   view: "",
   tilt: "0",
   error: "1",
+  lens: "",
+  side: "left",
   into: {},
 };
 const keyOf = () => `limn.scale.${project.value?.id}`;
@@ -53,17 +56,18 @@ function kept() {
   }
 }
 
-/** The scale as the service takes it; null while a number is missing. @param {Form} form */
-function scaleOf(form) {
-  const point_error = Number(form.error) || 0;
+/** The scale as the service takes it; null while a number is missing. @param {Form} form @param {import("./calibrations.js").Calibration} [calibration] of the lens */
+function scaleOf(form, calibration) {
+  const lens = calibration && { lens: { ...calibration.query, side: form.side } };
+  const common = { point_error: Number(form.error) || 0, ...lens };
   if (form.by === "reference" && form.reference && Number(form.length) > 0) {
     const frames = Math.max(0, Math.round(Number(form.frames) || 0));
-    return { reference: { type: Number(form.reference), length: Number(form.length), frames }, point_error };
+    return { reference: { type: Number(form.reference), length: Number(form.length), frames }, ...common };
   }
-  if (form.by !== "above" || !(Number(form.view) > 0)) return null;
-  const view = { field_of_view: Number(form.view), tilt: Number(form.tilt) || 0 };
-  if (form.attribute) return { above: { ...view, attribute: form.attribute }, point_error };
-  return Number(form.altitude) > 0 ? { above: { ...view, altitude: Number(form.altitude) }, point_error } : null;
+  if (form.by !== "above" || !(lens || Number(form.view) > 0)) return null;
+  const view = { ...(!lens && { field_of_view: Number(form.view) }), tilt: Number(form.tilt) || 0 };
+  if (form.attribute) return { above: { ...view, attribute: form.attribute }, ...common };
+  return Number(form.altitude) > 0 ? { above: { ...view, altitude: Number(form.altitude) }, ...common } : null;
 }
 
 /** The names of the attributes of dtype float of types. @param {any[]} types @returns {string[]} */
@@ -99,7 +103,9 @@ function Scale({ session }) {
   const choices = (/** @type {string[]} */ names) => names.map((name) => [name, words.attribute(name)]);
   const field = (/** @type {"length" | "frames" | "altitude" | "view" | "tilt" | "error"} */ name, hint = "") =>
     html`<${TextField} small type="number" step="any" label=${words[name]} hint=${hint} value=${form[name]} onInput=${(/** @type {string} */ value) => set({ [name]: value })} />`;
-  const scale = scaleOf(form);
+  const calibrations = useCalibrations(session.media);
+  const lens = calibrations.find((each) => each.key === form.lens);
+  const scale = scaleOf(form, lens);
   return html`<div class="column tight" role="group" aria-label=${words.from}>
     <${Select} small label=${words.from} value=${form.by} options=${[["", words.by.none], ["reference", words.by.reference], ["above", words.by.above]]} onChange=${(/** @type {string} */ by) => set({ by })} />
     ${
@@ -110,9 +116,14 @@ function Scale({ session }) {
     ${
       form.by === "above" &&
       html`<${Select} small label=${words.altitudeOf} value=${form.attribute} options=${[["", words.typed], ...choices(altitudes)]} onChange=${(/** @type {string} */ attribute) => set({ attribute })} />
-        ${!form.attribute && field("altitude")}<div class="row">${field("view")}${field("tilt", words.tiltLead)}</div>`
+        ${!form.attribute && field("altitude")}<div class="row">${!lens && field("view")}${field("tilt", words.tiltLead)}</div>`
     }
-    ${form.by && field("error")}</div>
+    ${
+      form.by &&
+      html`<${CalibrationSelect} choices=${calibrations} chosen=${lens ?? null} none=${words.noLens} label=${words.lens} choose=${(/** @type {string} */ key) => set({ lens: key })} />
+        ${lens && html`<${Select} small label=${words.side} value=${form.side} options=${Object.entries(words.sides)} onChange=${(/** @type {string} */ side) => set({ side })} />`}
+        ${field("error")}`
+    }</div>
     ${scale && html`<${Live} session=${session} scale=${scale} />${may("Can Edit") && html`<${Store} session=${session} scale=${scale} form=${form} set=${set} />`}`}`;
 }
 

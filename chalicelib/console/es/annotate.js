@@ -34,6 +34,10 @@ export const annotate = {
     error: (/** @type {string} */ value) => `error ${value} px`,
     lead: "Para medir, seleccione o dibuje una línea o un punto en la cámara izquierda",
     partner: "Dibuje lo mismo en la cámara derecha, a lo largo de las líneas",
+    rectified: "Rectificado",
+    rectifiedLead: "Mostrar ambas cámaras deformadas de modo que lo mismo esté en la misma fila",
+    rectifiedOf: (/** @type {string} */ name) => `${name}, rectificado`,
+    noGraphics: "La vista rectificada necesita WebGL, que este navegador no tiene.",
   },
   camera: {
     bar: "Cámaras",

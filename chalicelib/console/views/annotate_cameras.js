@@ -4,11 +4,14 @@ import { classes, effect, html, signal, useEffect, useRef, useState } from "../l
 import { setQuery } from "../router.js";
 import { may } from "../store.js";
 import { annotate as words } from "../strings_annotate.js";
+import { shapes } from "../strings_shapes.js";
 import { Button, Select } from "../ui/controls.js";
 import { Await, useAsync } from "../ui/states.js";
 import { toast, toastError } from "../ui/toast.js";
 import { Cameras } from "../player/cameras.js";
 import { Player } from "../player/player.js";
+import { CalibrationSelect, useCalibration } from "../draw/calibrations.js";
+import { Rectified } from "./annotate_rectified.js";
 import { Guides, Stereo } from "./annotate_stereo.js";
 
 const DAY = 86400;
@@ -21,6 +24,9 @@ const DAY = 86400;
  * @property {import("../lib.js").Signal<(number | null)[]>} marks the frame marked in each part
  * @property {{current: import("./annotate_stereo.js").Seen[]}} seen what was drawn last on each of the first two parts
  * @property {import("../lib.js").Signal<number[][][]>} guides epipolar lines of the second part
+ * @property {{current: Player[]}} players of the parts that follow
+ * @property {ReturnType<typeof useCalibration>} calibration of the first two parts
+ * @property {import("../lib.js").Signal<boolean>} rectified whether these are shown rectified
  * @property {(change: {frameOffset?: number[], layout?: number[]}, pinned?: Cameras["pinned"]) => void} change store it
  */
 
@@ -35,6 +41,9 @@ function Active({ cameras, query, render }) {
   const [present, setPresent] = useState(cameras);
   const [marks] = useState(() => signal(/** @type {(number | null)[]} */ (cameras.parts.map(() => null))));
   const [guides] = useState(() => signal(/** @type {number[][][]} */ ([])));
+  const [rectified] = useState(() => signal(false));
+  const players = useRef(/** @type {Player[]} */ ([]));
+  const calibration = useCalibration(cameras.media);
   const seen = useRef(/** @type {import("./annotate_stereo.js").Seen[]} */ ([null, null]));
   const active = Math.min(Number(query.part) || 0, cameras.parts.length - 1);
   const change = async (
@@ -52,7 +61,10 @@ function Active({ cameras, query, render }) {
     if (present.shown(part, active, shown) !== null) present.pin(part, frame, active, shown);
     setQuery({ part: part || "", frame: frame || "" });
   };
-  return render(present.parts[active], { cameras: present, active, activate, marks, seen, guides, change });
+  return render(present.parts[active], {
+    ...{ cameras: present, active, activate, marks, seen, guides, change },
+    ...{ players, calibration, rectified },
+  });
 }
 
 /** The pictures in their layout; `stage` is that of the active part. @param {{rig: Rig, session: import("../draw/session.js").Session, stage: any}} props */
@@ -61,7 +73,7 @@ export function Pictures({ rig, session, stage }) {
   const style = { gridTemplate: `repeat(${rows}, minmax(0, 1fr)) / repeat(${columns}, minmax(0, 1fr))` };
   return html`<div class="cameras" style=${style}>${rig.cameras.parts.map((part, at) =>
     at === rig.active ? stage : html`<${Follower} key=${part.id} rig=${rig} at=${at} session=${session} />`,
-  )}</div>`;
+  )}${rig.rectified.value && rig.calibration.chosen && html`<${Rectified} rig=${rig} session=${session} />`}</div>`;
 }
 
 /** A camera that follows the active one; a click makes it the active one. @param {{rig: Rig, at: number, session: import("../draw/session.js").Session}} props */
@@ -83,6 +95,7 @@ function Follower({ rig, at, session }) {
           accept: "*/*",
         }),
     });
+    rig.players.current[at] = player;
     let isOpen = false;
     const show = (/** @type {number} */ frame) => {
       const { cameras, active } = latest.current;
@@ -155,6 +168,14 @@ export function CameraBar({ rig, session }) {
         onChange=${(/** @type {any} */ e) => set(at, e.currentTarget.value)} />
       ${marks[at] !== null && html`<span class="chip accent number">${words.camera.marked(/** @type {number} */ (marks[at]))}</span>`}</label>`,
     )}
+    ${count > 1 && html`<${CalibrationSelect} ...${rig.calibration} none=${null} name=${shapes.measure.calibration} />`}
+    ${
+      count > 1 &&
+      rig.calibration.chosen &&
+      html`<${Button} small kind="quiet" pressed=${rig.rectified.value} title=${words.stereo.rectifiedLead} onClick=${() => {
+        rig.rectified.value = !rig.rectified.value;
+      }}>${words.stereo.rectified}<//>`
+    }
     <${Stereo} rig=${rig} session=${session} /><span class="grow" />
     ${
       session.mayEdit &&

@@ -6,16 +6,10 @@ import { annotate as words } from "../strings_annotate.js";
 import { decimal } from "../ui/format.js";
 import { explain } from "../ui/toast.js";
 
-const CALIBRATION = /\.(ya?ml|json|npz)$/i;
 const PAUSE_MS = 120;
 
 /** @typedef {[number, number][]} Ends a dot or the ends of a line, in fractions of the picture */
 /** @typedef {{frame: number, ends: Ends} | null} Seen */
-
-/** The name of the calibration that is attached to a media that shows two cameras first, or "". @param {any} media */
-export const calibrationOf = (media) =>
-  (media.media_files?.attachment ?? []).find((/** @type {any} */ each) => CALIBRATION.test(each.name ?? ""))?.name ??
-  "";
 
 /** @param {string} kind @param {any} shape @returns {Ends | null} */
 function endsOf(kind, shape) {
@@ -32,10 +26,11 @@ function endsOf(kind, shape) {
 /** The measure, in the bar of the cameras. @param {{rig: import("./annotate_cameras.js").Rig, session: import("../draw/session.js").Session}} props */
 export function Stereo({ rig, session }) {
   const { cameras, active, seen, guides } = rig;
-  const file = calibrationOf(cameras.media);
+  const given = rig.calibration.chosen?.query;
+  const used = rig.calibration.chosen?.key;
   const [said, setSaid] = useState(/** @type {{measure?: any, failure?: any}} */ ({}));
   useEffect(() => {
-    if (!file || active > 1) return undefined;
+    if (!used || active > 1) return undefined;
     /** @type {any} */
     let timer;
     let asked = "";
@@ -47,7 +42,7 @@ export function Stereo({ rig, session }) {
       const [left, right] = seen.current.map((each, at) =>
         each && each.frame === (at === active ? frame : cameras.shown(at, active, frame)) ? each.ends : null,
       );
-      const body = left && { file, left, right: right?.length === left.length ? right : null };
+      const body = left && { ...given, left, right: right?.length === left.length ? right : null };
       const key = JSON.stringify(body);
       if (key === asked) return;
       asked = key;
@@ -86,8 +81,8 @@ export function Stereo({ rig, session }) {
       clearTimeout(timer);
       if (session.stage) session.stage.onDraw = null;
     };
-  }, [file, active, session, cameras]);
-  if (!file || active > 1) return null;
+  }, [used, active, session, cameras]);
+  if (!used || active > 1) return null;
   const { measure, failure } = said;
   return html`<output class="stereo number" aria-label=${words.stereo.name}>${
     failure

@@ -77,7 +77,7 @@ class Rig(Struct, frozen=True):
 
     def to_right(self, point: Vector) -> Vector:
         """A point of the left camera as one of the right camera."""
-        return _plus(_times(self.rotation, point), self.translation)
+        return _plus(times(self.rotation, point), self.translation)
 
     def locate(self, left: Pixel, right: Pixel) -> tuple[Vector, float]:
         """The point seen at two pixels, and how far it is seen from them, as root mean square in pixels.
@@ -88,13 +88,13 @@ class Rig(Struct, frozen=True):
             ValueError: the pixels see no point before both cameras.
         """
         first, second = self.left.ray(left), _transposed_times(self.rotation, self.right.ray(right))
-        center = _transposed_times(self.rotation, _scaled(self.translation, -1))
+        center = _transposed_times(self.rotation, scaled(self.translation, -1))
         a, b, c = _dot(first, first), _dot(first, second), _dot(second, second)
         d, e = _dot(first, center), _dot(second, center)
         if (determinant := a * c - b * b) < _CLOSE * a * c:
             raise ValueError("the cameras look at it in the same direction, so it has no distance")
         near, far = (c * d - b * e) / determinant, (b * d - a * e) / determinant
-        middle = _scaled(_plus(_scaled(first, near), _plus(center, _scaled(second, far))), 0.5)
+        middle = scaled(_plus(scaled(first, near), _plus(center, scaled(second, far))), 0.5)
 
         def errors(point: Vector) -> list[float]:
             other = self.to_right(point)
@@ -115,8 +115,8 @@ class Rig(Struct, frozen=True):
         Points that are not before the right camera are left out. Raises ValueError as `Camera.ray`.
         """
         ray = self.left.ray(left)
-        unit = _scaled(ray, 1 / length(ray))
-        seen = (self.to_right(_scaled(unit, distance)) for distance in distances)
+        unit = scaled(ray, 1 / length(ray))
+        seen = (self.to_right(scaled(unit, distance)) for distance in distances)
         return [self.right.project(point) for point in seen if point[2] > 0]
 
 
@@ -132,7 +132,7 @@ def minus(one: Vector, two: Vector) -> Vector:
 
 def middle_of(one: Vector, two: Vector) -> Vector:
     """The point in the middle of two."""
-    return _scaled(_plus(one, two), 0.5)
+    return scaled(_plus(one, two), 0.5)
 
 
 def rotation_of(vector: Vector) -> Matrix:
@@ -140,7 +140,7 @@ def rotation_of(vector: Vector) -> Matrix:
     angle = length(vector)
     if angle < _CLOSE:
         return IDENTITY
-    x, y, z = _scaled(vector, 1 / angle)
+    x, y, z = scaled(vector, 1 / angle)
     c, s = math.cos(angle), math.sin(angle)
     t = 1 - c
     return (
@@ -148,6 +148,30 @@ def rotation_of(vector: Vector) -> Matrix:
         (t * x * y + s * z, t * y * y + c, t * y * z - s * x),
         (t * x * z - s * y, t * y * z + s * x, t * z * z + c),
     )
+
+
+def vector_of(rotation: Matrix) -> Vector:
+    """The rotation vector of a matrix, as `rotation_of`. Raises ValueError for half a turn, which has two."""
+    (_, xy, xz), (yx, _, yz), (zx, zy, _) = rotation
+    axis = (zy - yz) / 2, (xz - zx) / 2, (yx - xy) / 2
+    sine, cosine = length(axis), (rotation[0][0] + rotation[1][1] + rotation[2][2] - 1) / 2
+    if sine < _CLOSE:
+        if cosine < 0:
+            raise ValueError("the cameras look in opposite directions")
+        return axis
+    return scaled(axis, math.atan2(sine, cosine) / sine)
+
+
+def transposed(matrix: Matrix) -> Matrix:
+    """Rows as columns: of a rotation, the one back."""
+    one, two, three = zip(*matrix, strict=True)
+    return one, two, three
+
+
+def product(one: Matrix, two: Matrix) -> Matrix:
+    """The matrix of `two` and then `one`."""
+    a, b, c = (times(transposed(two), row) for row in one)
+    return a, b, c
 
 
 def _distort(given: Sequence[float], x: float, y: float) -> Pixel:
@@ -220,14 +244,15 @@ def _plus(one: Vector, two: Vector) -> Vector:
     return one[0] + two[0], one[1] + two[1], one[2] + two[2]
 
 
-def _scaled(vector: Vector, factor: float) -> Vector:
+def scaled(vector: Vector, factor: float) -> Vector:
+    """A vector, so many times as long."""
     return vector[0] * factor, vector[1] * factor, vector[2] * factor
 
 
-def _times(matrix: Matrix, vector: Vector) -> Vector:
+def times(matrix: Matrix, vector: Vector) -> Vector:
+    """The product of a matrix and a vector."""
     return _dot(matrix[0], vector), _dot(matrix[1], vector), _dot(matrix[2], vector)
 
 
 def _transposed_times(matrix: Matrix, vector: Vector) -> Vector:
-    one, two, three = zip(*matrix, strict=True)
-    return _times((one, two, three), vector)
+    return times(transposed(matrix), vector)

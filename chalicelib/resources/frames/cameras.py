@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import isqrt
 from typing import TYPE_CHECKING, Any
@@ -31,10 +31,16 @@ MOST_PARTS = 16
 
 @dataclass(frozen=True)
 class Cameras:
-    """A media that shows others, and those in their order."""
+    """A media that shows others, and those in their order.
+
+    With `meshes`, of `drawing.Mesh`, only those parts are drawn, each warped and as large as the first; one below the
+    other if `is_stacked`.
+    """
 
     media: Media
     parts: tuple[Media, ...]
+    meshes: Mapping[int, Any] = field(default_factory=dict)
+    is_stacked: bool = False
 
     @cached_property
     def timeline(self) -> Timeline:
@@ -52,6 +58,8 @@ class Cameras:
     @property
     def layout(self) -> tuple[int, int]:
         """Columns and rows: as stored (rows, then columns) where all parts have room, else about as many of each."""
+        if self.meshes:
+            return (1, len(self.meshes)) if self.is_stacked else (len(self.meshes), 1)
         files = self.media.media_files
         rows, columns = ((files.layout if files else None) or [0, 0])[:2]
         if min(rows, columns) > 0 and len(self.parts) <= rows * columns <= MOST_PARTS:
@@ -116,7 +124,7 @@ def render(cameras: Cameras, request: FrameRequest, part: int | None) -> tuple[b
     Raises:
         BadInput: as `frames_service.render`, or the part shows nothing then.
     """
-    if part is not None:
+    if part is not None and not cameras.meshes:
         media, frames = cameras.part(part, request.frames, "frames")
         return frames_service.render(media, msgspec.structs.replace(request, frames=frames))
     cameras.check(request.frames, "frames")
@@ -133,13 +141,13 @@ def look_at(cameras: Cameras, parts: Sequence[Part], quality: int | None = None)
     from chalicelib.video.pictures.drawing import Cell, Grid, Part  # noqa: PLC0415 kept off the API's cold start
 
     sources, cells = [], []
-    for number, (file, box) in enumerate(_cells(cameras, quality)):
+    for number, file, box in _cells(cameras, quality):
         shown = ((n, cameras.timeline.shown(number, n)) for n in sorted({part.frame for part in parts}))
         wanted = [Part(frame, own) for frame, own in shown if own is not None]
         if wanted:
             source, view = frames_service.look_at(file, wanted)
             sources.append(source)
-            cells.append(Cell(box, view))
+            cells.append(Cell(box, view, cameras.meshes.get(number)))
     return sources, Grid(size_of(cameras, quality), tuple(parts), tuple(cells))
 
 
@@ -153,7 +161,7 @@ def cameras_of_clip(
 
     sources: list[Source] = []
     found = []
-    for number, (file, box) in enumerate(_cells(cameras, quality)):
+    for number, file, box in _cells(cameras, quality):
         material: Any = None
         if isinstance(file, streams.OriginalVideo):
             source, material = file.source, file.original
@@ -177,13 +185,14 @@ def _file(media: Media, quality: int | None) -> File:
     return frames_service.image_of(media) or streams.choose(media, quality)
 
 
-def _cells(cameras: Cameras, quality: int | None) -> Iterator[tuple[File, tuple[int, int, int, int]]]:
-    """The file of each part, and its box in the grid."""
+def _cells(cameras: Cameras, quality: int | None) -> Iterator[tuple[int, File, tuple[int, int, int, int]]]:
+    """The number of each part that is drawn, its file, and its box in the grid."""
     columns, _ = cameras.layout
-    files = [_file(media, quality) for media in cameras.parts]
-    high, wide = files[0].resolution
-    for number, file in enumerate(files):
-        yield file, _fit(file.resolution, (wide, high), (number % columns, number // columns))
+    high, wide = _file(cameras.parts[0], quality).resolution
+    for at, number in enumerate(cameras.meshes or range(len(cameras.parts))):
+        file = _file(cameras.parts[number], quality)
+        shape = (high, wide) if cameras.meshes else file.resolution
+        yield number, file, _fit(shape, (wide, high), (at % columns, at // columns))
 
 
 def _fit(resolution: Sequence[int], cell: tuple[int, int], place: tuple[int, int]) -> tuple[int, int, int, int]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
 from functools import partial
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
@@ -14,14 +15,16 @@ from chalicelib.access.authentication import Caller
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.entities import Media
 from chalicelib.core.permissions import Permission
-from chalicelib.core.resource import Resource
-from chalicelib.errors import Forbidden
+from chalicelib.core.resource import Id, Resource
+from chalicelib.errors import BadInput, Forbidden
 from chalicelib.http.addresses import entity
 from chalicelib.http.operation import Answer, Call, Operations
+from chalicelib.resources.frames import calibrations
 from chalicelib.resources.frames import cameras as frame_cameras
 from chalicelib.resources.frames import service as frames_service
 from chalicelib.resources.frames import times as frame_times
-from chalicelib.resources.frames.cameras import cameras_of
+from chalicelib.resources.frames.calibrations import CalibrationFile
+from chalicelib.resources.frames.cameras import Cameras, cameras_of
 from chalicelib.resources.frames.service import FrameRequest
 from chalicelib.resources.frames.times import FrameTimes, FrameTimesQuery
 
@@ -35,6 +38,8 @@ PartNumber = Annotated[
 
 class FrameQuery(Resource, kw_only=True):
     """Which frames, and how they are to look."""
+
+    names: ClassVar = {"rectified_file_id": "file"}
 
     frames: Annotated[
         list[Annotated[int, Meta(ge=0)]] | None, Meta(description="Numbers of the frames, from 0; `0` if not given.")
@@ -56,6 +61,14 @@ class FrameQuery(Resource, kw_only=True):
         | None
     ) = None
     part: PartNumber | None = None
+    rectified_file: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=256)] | None,
+        Meta(
+            description="The attachment with the calibration of the first two cameras of a media that shows others. "
+            "They are shown warped so that what both see is on the same row; with `part` 0 or 1 one of them."
+        ),
+    ] = None
+    rectified_file_id: Annotated[Id | None, Meta(description="In its place, a file of the project.")] = None
 
 
 @OPERATIONS.get(
@@ -88,10 +101,31 @@ def get_frame(call: Call[Media, FrameQuery, None]) -> Answer:
         animate=query.animate or 0,
         quality=query.quality,
     )
+    if query.rectified_file is not None or query.rectified_file_id is not None:
+        cameras = _rectify(call, cameras)
     if cameras:
         draw = partial(frame_cameras.render, cameras, request, query.part)
         return picture(call.headers, media.id, cameras.modified, draw)
     return picture(call.headers, media.id, media.modified_datetime, partial(frames_service.render, media, request))
+
+
+def _rectify(call: Call[Media, FrameQuery, None], cameras: Cameras | None) -> Cameras:
+    """The first two cameras of a media warped, or one of them. Raises BadInput."""
+    from chalicelib.video.pictures.drawing import Mesh  # noqa: PLC0415 kept off the API's cold start
+
+    query = call.query
+    if cameras is None:
+        raise BadInput(f"rectified_file: media {call.target.id} shows no other media; leave it out.")
+    if query.part is not None and query.part > 1:
+        raise BadInput("part: the rectified cameras are 0 and 1.")
+    spec = CalibrationFile(file=query.rectified_file, file_id=query.rectified_file_id)
+    found = calibrations.rectification(call.target, call.scope, spec, "rectified_")
+    meshes = {
+        side: Mesh(found.columns, found.rows, tuple(None if at is None else (at[0], at[1]) for at in places))
+        for side, places in enumerate(found.meshes)
+        if query.part in (None, side)
+    }
+    return replace(cameras, meshes=meshes, is_stacked=found.is_vertical)
 
 
 def _check_shown(caller: Caller, start: int, stop: int) -> None:

@@ -9,10 +9,17 @@ from chalicelib.core.permissions import Permission
 from chalicelib.http.addresses import WITHIN_PROJECT, entity
 from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.entities.service import Writer
+from chalicelib.resources.frames import calibrations
+from chalicelib.resources.frames.calibrations import CalibrationFile, StereoRectification
 from chalicelib.resources.measures import scaled as scaled_service
 from chalicelib.resources.measures import service as measures_service
 from chalicelib.resources.measures.scaled_schemas import ScaledMeasure, ScaledMeasureSpec, ScaledUpdate
-from chalicelib.resources.measures.schemas import StereoMeasure, StereoMeasureSpec, StereoQuery, StereoUpdate
+from chalicelib.resources.measures.schemas import (
+    StereoMeasure,
+    StereoMeasureSpec,
+    StereoQuery,
+    StereoUpdate,
+)
 from chalicelib.resources.rewrites.schemas import RewriteAnswer
 
 OPERATIONS = Operations(tag="Measures")
@@ -41,6 +48,17 @@ def measure_all(call: Call[Project, StereoQuery, StereoUpdate]) -> RewriteAnswer
 def measure(call: Call[Media, NoQuery, StereoMeasureSpec]) -> StereoMeasure:
     """Measure what both cameras of a media see, without storing it; and the lines on which to look for the partner."""
     return measures_service.measure(call.target, call.scope, call.body)
+
+
+@OPERATIONS.get(
+    "/rest/StereoRectification/{id}", "GetStereoRectification", needs=Permission.VIEW, addresses=entity(Kind.MEDIA)
+)
+def rectification(call: Call[Media, CalibrationFile, None]) -> StereoRectification:
+    """How the pictures of the first two cameras of a media are warped so that what both see is on the same row.
+
+    GetFrame draws them with `rectified_file`.
+    """
+    return calibrations.rectification(call.target, call.scope, call.query)
 
 
 @OPERATIONS.patch(

@@ -23,6 +23,7 @@ from chalicelib.errors import BadInput
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test, both
 from chalicelib.resources.entities.service import Writer, types_of, unknown_type
+from chalicelib.resources.frames.calibrations import calibration_key, read_camera_of, size_of
 from chalicelib.resources.measures.figures import figure_of
 from chalicelib.resources.measures.scaled_schemas import (
     Above,
@@ -34,7 +35,7 @@ from chalicelib.resources.measures.scaled_schemas import (
     ScaledUpdate,
 )
 from chalicelib.resources.measures.schemas import StereoQuery
-from chalicelib.resources.measures.service import MOST_SHAPES, calibration_key, check_floats, read_camera_of, size_of
+from chalicelib.resources.measures.service import MOST_SHAPES, check_floats
 from chalicelib.resources.media.selection import select
 from chalicelib.resources.rewrites.bulk import with_values
 from chalicelib.resources.rewrites.schemas import RewriteAnswer

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from chalicelib.core.resource import Id, Resource
+from chalicelib.resources.frames.calibrations import CalibrationFile
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 Place = Annotated[list[Share], Meta(min_length=2, max_length=2)]
@@ -18,16 +19,9 @@ AttributeName = Annotated[str, Meta(min_length=1, max_length=256)] | None
 Scale = Annotated[float, Meta(gt=0, lt=1e9, description="Factor from the unit of the calibration: 0.001 from mm to m.")]
 
 
-class Calibrated(Resource, kw_only=True):
-    """The attachment with the calibration of the cameras."""
+class Calibrated(CalibrationFile, kw_only=True):
+    """The calibration of the cameras, and its unit."""
 
-    names: ClassVar = {"file_id": "file"}
-
-    file: Annotated[
-        Annotated[str, Meta(min_length=1, max_length=256)] | None,
-        Meta(description="The name of an attachment of the media: OpenCV's YAML or JSON, VIAME's npz or JSON."),
-    ] = None
-    file_id: Annotated[Id | None, Meta(description="In its place, a file of the project, as for a section.")] = None
     scale: Scale = 1.0
 
 

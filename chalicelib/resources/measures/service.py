@@ -5,21 +5,21 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.core.kinds import Kind
-from chalicelib.core.measuring.cameras import Camera, Pixel, Rig, Vector, length, middle_of, minus
+from chalicelib.core.measuring.cameras import Pixel, Rig, Vector, length, middle_of, minus
 from chalicelib.core.models.definitions import Definitions
-from chalicelib.core.models.entities import File, Localization, Media
+from chalicelib.core.models.entities import Localization, Media
 from chalicelib.core.permissions import Level
-from chalicelib.errors import BadInput, NotFound
+from chalicelib.errors import BadInput
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test
 from chalicelib.resources.entities.service import Writer, types_of
-from chalicelib.resources.frames.cameras import Cameras, cameras_of
+from chalicelib.resources.frames.calibrations import rig_of, size_of
+from chalicelib.resources.frames.cameras import Cameras
 from chalicelib.resources.measures.schemas import (
     Calibrated,
     StereoMeasure,
@@ -31,9 +31,7 @@ from chalicelib.resources.media.selection import select
 from chalicelib.resources.rewrites.bulk import with_values
 from chalicelib.resources.rewrites.schemas import RewriteAnswer
 from chalicelib.resources.rewrites.service import check_entities, dtypes_of, finish_assignment
-from chalicelib.resources.telemetry.files import attachment_key
 from chalicelib.storage.dynamodb import entities, records
-from chalicelib.storage.objects import objects, owners
 
 MOST_SHAPES = 100_000
 """Dots and lines of one request."""
@@ -48,16 +46,9 @@ class _Stereo:
     """The first two cameras of a media, and their calibration."""
 
     def __init__(self, cameras: Cameras, rig: Rig, scale: float) -> None:
-        self.cameras, self.scale = cameras, scale
+        self.cameras, self.scale, self.rig = cameras, scale, rig
         left, right = self.parts = cameras.parts[0], cameras.parts[1]
         self.sizes = size_of(left), size_of(right)
-        width, height = rig.size or self.sizes[0]
-        self.rig = Rig(
-            rig.left.scaled(self.sizes[0][0] / width, self.sizes[0][1] / height),
-            rig.right.scaled(self.sizes[1][0] / width, self.sizes[1][1] / height) if rig.size else rig.right,
-            rig.rotation,
-            rig.translation,
-        )
 
     def measure(self, left: Sequence[Pixel], right: Sequence[Pixel]) -> StereoMeasure:
         """The measure of places that both see, as fractions; the ends of a line in the other order if that fits better.
@@ -229,77 +220,6 @@ def _places(row: Localization) -> list[Pixel]:
     return [(x, y)] if row.u is None or row.v is None else [(x, y), (x + row.u, y + row.v)]
 
 
-def size_of(media: Media) -> tuple[int, int]:
-    """Width and height of a media in pixels. Raises BadInput where they are not known."""
-    if not media.width or not media.height:
-        raise BadInput(f"Media {media.id} has no width and height yet.")
-    return media.width, media.height
-
-
 def _stereo(media: Media, scope: Scope, spec: Calibrated) -> _Stereo:
     """The cameras of a media with their calibration. Raises BadInput, or NotFound for a part that is hidden."""
-    cameras = cameras_of(media, scope)
-    if cameras is None or len(cameras.parts) < len(_SIDES):
-        raise BadInput(f"Media {media.id} does not show two cameras; measures need the left and the right one.")
-    return _Stereo(cameras, _rig(media, scope, spec), spec.scale)
-
-
-def _rig(media: Media, scope: Scope, spec: Calibrated) -> Rig:
-    return _read(calibration_key(media, scope, spec.file, spec.file_id))
-
-
-def calibration_key(media: Media, scope: Scope, file: str | None, file_id: int | None, within: str = "") -> Any:
-    """The key of a calibration: an attachment of a media, or a file of its project.
-
-    Args:
-        media: whose attachment it is.
-        scope: the caller's.
-        file: the name of the attachment.
-        file_id: the file.
-        within: what is before the names of the members in messages.
-
-    Raises:
-        BadInput: both or none are given, or the attachment or the content does not exist.
-        NotFound: the file does not exist for the caller.
-    """
-    if (file is None) == (file_id is None):
-        raise BadInput(f"{within}file, {within}file_id: give one of them, the calibration.")
-    if file_id is None:
-        key = attachment_key(media, file or "")
-        if key is None:
-            raise BadInput(f"{within}file: media {media.id} has no attachment with the name {file!r}.")
-        return key
-    found: File = entities.get(Kind.FILE, file_id)
-    if found.project != media.project or not scope.visible(Kind.FILE.value, [found]):
-        raise NotFound.of("File", file_id)
-    key = owners.authorize_file(found)
-    if key is None:
-        raise BadInput(f"{within}file_id: file {file_id} has no content.")
-    return key
-
-
-@lru_cache(maxsize=64)
-def _read(key: Any) -> Rig:
-    """The calibration of an object. The content of a key never changes."""
-    from chalicelib.core.measuring.calibrations import read_rig  # noqa: PLC0415 kept off the cold start
-
-    return read_rig(_bytes_of(key))
-
-
-@lru_cache(maxsize=64)
-def read_camera_of(key: Any, side: str) -> tuple[Camera, tuple[int, int] | None]:
-    """The camera of a side in the calibration of an object, and the size of its pictures. Raises BadInput."""
-    from chalicelib.core.measuring.calibrations import read_camera  # noqa: PLC0415 kept off the cold start
-
-    return read_camera(_bytes_of(key), side)
-
-
-def _bytes_of(key: Any) -> bytes:
-    from chalicelib.core.measuring.calibrations import LARGEST_FILE  # noqa: PLC0415 kept off the cold start
-
-    try:
-        if (size := objects.size(key) or 0) > LARGEST_FILE:
-            raise BadInput(f"The calibration has {size} bytes; at most {LARGEST_FILE} are read.")
-        return objects.read(key)
-    except NotFound:
-        raise BadInput("The file of the calibration does not exist any more.") from None
+    return _Stereo(*rig_of(media, scope, spec), spec.scale)

@@ -30,7 +30,7 @@ def table_of(media: Media, name: str, time: str, wanted: Collection[str] | None 
         BadInput: it is malformed or too large; the message names the media and the line.
         Conflict: it was replaced while it was read.
     """
-    key = attachment_key(media, name)
+    key = owners.authorize_attachment(media, name)
     found = objects.head(key) if key else None
     if key is None or found is None:
         return None
@@ -41,13 +41,6 @@ def table_of(media: Media, name: str, time: str, wanted: Collection[str] | None 
         return reading.read(cast("io.BufferedReader", io.BufferedReader(_Attachment(key, size, etag))), time, wanted)
     except BadInput as refusal:
         raise BadInput(f"{refusal.message} ({name!r} of media {media.id})") from None
-
-
-def attachment_key(media: Media, name: str) -> ObjectKey | None:
-    """The key of an attachment by its name; None where there is none that belongs to the media."""
-    attached = (media.media_files and media.media_files.attachment) or []
-    path = next((each.path for each in attached if each.name == name), "")
-    return owners.authorize(media, [path]).get(path) if path else None
 
 
 def names_of(media: Media) -> list[str]:

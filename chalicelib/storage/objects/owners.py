@@ -66,6 +66,13 @@ def authorize(media: Media, paths: Iterable[str]) -> dict[str, ObjectKey]:
     return {named.path: key for named, key in found.items()}
 
 
+def authorize_attachment(media: Media, name: str) -> ObjectKey | None:
+    """The key of an attachment by its name; None where there is none that belongs to the media."""
+    attached = (media.media_files and media.media_files.attachment) or []
+    path = next((each.path for each in attached if each.name == name), "")
+    return authorize(media, [path]).get(path) if path else None
+
+
 def authorize_many(named: Iterable[Named]) -> dict[Named, ObjectKey]:
     """The same for several media; the notes of clones are read in one call."""
     found: dict[Named, ObjectKey] = {}

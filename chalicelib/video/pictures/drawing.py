@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
@@ -27,7 +27,7 @@ MOST_PIXELS = 100_000_000
 """Most pixels of several pictures together: they, their grid and its file take some 18 bytes for each, of 2 GB."""
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "AVIF", "TIFF", "BMP")
 # Nanoseconds a pixel on a processor of AWS Lambda, rounded up.
-_DECODING, _CONVERTING = 4, 5
+_DECODING, _CONVERTING, _WARPING = 4, 5, 60
 _ENCODING = {"png": 20, "jpg": 10, "gif": 120, "mp4": 30}
 
 
@@ -47,14 +47,54 @@ class View(Struct, frozen=True):
     selection: Selection | Frames | None = None
 
 
+class Mesh(Struct, frozen=True):
+    """How a picture is warped: for each corner of `columns` x `rows` equal cells, row by row, what is shown there.
+
+    Places are fractions of the picture, and may lie outside of it; None where nothing is shown.
+    """
+
+    columns: int
+    rows: int
+    places: tuple[tuple[float, float] | None, ...]
+
+    def warp(self, picture: Image) -> Image:
+        """The picture warped, in the size that it has; black where nothing is shown."""
+        from PIL.Image import Resampling, Transform  # noqa: PLC0415 - see `render.prepare`
+
+        wide, high = picture.size
+        cells = []
+        for row in range(self.rows):
+            for column in range(self.columns):
+                at = row * (self.columns + 1) + column
+                corners = [self.places[each] for each in (at, at + 1, at + self.columns + 1, at + self.columns + 2)]
+                left, right = (wide * each // self.columns for each in (column, column + 1))
+                top, bottom = (high * each // self.rows for each in (row, row + 1))
+                if None in corners or left == right or top == bottom:
+                    continue
+                # the cells of the picture end at whole pixels, those of the mesh do not
+                across, down = self.columns / wide, self.rows / high
+                pixels = ((left, top), (left, bottom), (right, bottom), (right, top))
+                places = [_between(corners, x * across - column, y * down - row) for x, y in pixels]
+                cells.append(((left, top, right, bottom), [side for x, y in places for side in (x * wide, y * high)]))
+        return picture.transform(picture.size, Transform.MESH, cells, Resampling.BILINEAR)
+
+
+def _between(corners: Sequence[Any], x: float, y: float) -> tuple[float, float]:
+    """What is between the corners of a cell, row by row, so far across and down it, each 0 to 1; bilinear."""
+    shares = ((1 - x) * (1 - y), x * (1 - y), (1 - x) * y, x * y)
+    across, down = (sum(part * each[axis] for part, each in zip(shares, corners, strict=True)) for axis in (0, 1))
+    return across, down
+
+
 class Cell(Struct, frozen=True):
-    """A source shown in a grid at `box`, (left, top, width, height) in pixels.
+    """A source shown in a grid at `box`, (left, top, width, height) in pixels, warped by `mesh` if it has one.
 
     The `index` of a part of its view is the frame of the grid on which that frame of the source is shown.
     """
 
     box: tuple[int, int, int, int]
     view: View
+    mesh: Mesh | None = None
 
 
 class Grid(Struct, frozen=True):
@@ -88,10 +128,18 @@ def cost(drawing: Drawing) -> float:
         area = float(view.size[0] * view.size[1])
         decoded += area * (view.selection.decoded if view.selection else 1)
         shown += area * len({part.frame for part in view.parts})
+    warped = sum(
+        cell.box[2] * cell.box[3] * len(cell.view.parts)
+        for view in drawing.views
+        if isinstance(view, Grid)
+        for cell in view.cells
+        if cell.mesh
+    )
     kind = drawing.options.format
     if drawing.options.animate and kind != "mp4":
         kind = "gif"
-    return (decoded * _DECODING + shown * _CONVERTING + pixels_of(drawing) * _ENCODING[kind]) / 1e9
+    spent = decoded * _DECODING + shown * _CONVERTING + warped * _WARPING
+    return (spent + pixels_of(drawing) * _ENCODING[kind]) / 1e9
 
 
 def _views(view: View | Grid) -> list[View]:
@@ -170,8 +218,9 @@ def _compose(sources: Sequence[Source], grid: Grid) -> dict[int, Image]:
         else:
             shown = images(source, cell.view.selection, (width, height))
         for number, image in shown:
+            picture = cell.mesh.warp(image) if cell.mesh else image
             for part in wanted[number]:
-                frames[part.index].paste(image, (left, top))
+                frames[part.index].paste(picture, (left, top))
     return frames
 
 

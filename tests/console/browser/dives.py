@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import requests
 from PIL import Image
 
 from tests.console.browser.projects import new_project
@@ -48,6 +49,13 @@ class Dive:
     def clear(self):
         for kind in ("States", "Localizations"):
             self.api.ask("DELETE", f"{kind}/{self.project}", {"prune": 1})
+
+
+def attach(api, project, media, data, name):
+    """Give a media an attachment."""
+    info = api.ask("GET", f"UploadInfo/{project}", media_id=media, filename=name)
+    requests.put(info["urls"][0], data=data, timeout=120).raise_for_status()
+    api.ask("POST", f"AuxiliaryFiles/{media}", {"path": info["key"], "name": name}, role="attachment")
 
 
 def close(one, two):

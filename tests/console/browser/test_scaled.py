@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from playwright.sync_api import expect
 
-from tests.console.browser.dives import Dive
+from tests.console.browser.dives import Dive, attach
 from tests.console.browser.projects import new_project
 from tests.console.browser.waits import until
 from tests.resources.media.samples import picture
@@ -80,3 +82,22 @@ def test_an_altitude_is_kept_for_the_project(page, seabed):
         expect(part.get_by_role("status")).to_contain_text("Length2.5000")
         page.reload()
         page.wait_for_selector(".stage[data-frame='0']")
+
+
+def test_a_lens_is_chosen_and_gives_the_field_of_view(page, seabed):
+    """A pinhole of 400 pixels sees 90 degrees; the second lens is twice as long, so that all is half as large."""
+    for name, focal in (("near.json", 400), ("far.json", 800)):
+        lens = {"camera_matrix": [[focal, 0, 400], [0, focal, 300], [0, 0, 1]], "image_width": 800, "image_height": 600}
+        attach(seabed.api, seabed.project, seabed.media, json.dumps(lens).encode(), name)
+    page.goto(seabed.path(frame=0))
+    page.wait_for_selector(".stage[data-frame='0']")
+    panel = page.locator(".annotate-panel")
+    panel.get_by_role("button", name="Measure").click()
+    part = panel.get_by_role("region", name="Measure")
+    part.get_by_label("Scale", exact=True).last.select_option("Altitude and field of view")
+    part.get_by_label("Altitude", exact=True).fill("2")
+    panel.get_by_role("button", name="Fish").first.click()
+    for name, length in (("near.json", "2.5000"), ("far.json", "1.2500")):
+        part.get_by_label("Lens").select_option(name)
+        expect(part.get_by_label("Field of view")).to_have_count(0)
+        expect(part.get_by_role("status")).to_contain_text(f"Length{length}")

@@ -1,9 +1,13 @@
 """Dots and lines that two cameras see, measured through HTTP."""
 
+import io
 import json
 
 import pytest
+from PIL import Image, ImageChops
 
+from chalicelib.core.measuring.rectification import rectify
+from chalicelib.video.pictures.drawing import Mesh
 from tests import objects
 from tests.core.measuring.test_calibrations import opencv_yaml, viame_json, viame_npz
 from tests.core.measuring.test_cameras import LEFT, RIG, RIGHT, SIZE, lines
@@ -34,7 +38,24 @@ class Place:
         assert api.patch(f"Media/{self.media}", {"multi": {"ids": self.views}}).status == 200
 
     def _picture(self, name):
-        url = uploaded(self.api, self.project, picture(*SIZE), f"{name}.jpg")
+        return self._imported(name, picture(*SIZE))
+
+    def picture_of(self, name, spots):
+        """A media that shows spots of nine pixels, which are 0, 255, 0, at pixels."""
+        drawn = Image.new("RGB", SIZE)
+        for x, y in spots:
+            drawn.paste((0, 255, 0), (round(x) - 4, round(y) - 4, round(x) + 5, round(y) + 5))
+        out = io.BytesIO()
+        drawn.save(out, "PNG")
+        return self._imported(name, out.getvalue())
+
+    def frame(self, **query):
+        said = self.api.get(f"GetFrame/{self.media}", **query)
+        assert said.status == 200, said.body
+        return Image.open(io.BytesIO(said.body)).convert("RGB")
+
+    def _imported(self, name, data):
+        url = uploaded(self.api, self.project, data, f"{name}.jpg")
         body = {"type": self.image, "name": f"{name}.jpg", "md5": "", "url": url}
         return self.api.made(f"Medias/{self.project}", body)
 
@@ -202,3 +223,58 @@ def test_who_may_not_see_the_media_or_edit_is_refused(place, api, project):
     assert stranger.post(f"StereoMeasure/{place.media}", body).status in (403, 404)
     patch = {"media_ids": [place.media], "file": "calibration.yml", "attributes": FLOATS}
     assert viewer.patch(f"StereoMeasurements/{project}", patch).status == 403
+
+
+def test_rectified_pictures_have_what_both_cameras_see_on_one_row(place):
+    """Two spots at each place, drawn as the cameras see them, are found in the rectified pictures."""
+    points = [(-0.5, -0.4, 3.0), (0.2, 0.35, 2.5), (0.6, 0.0, 4.0)]
+    seen = [[RIG.left.project(point) for point in points], [RIG.right.project(RIG.to_right(point)) for point in points]]
+    place.views = [place.picture_of(f"spots{side}", spots) for side, spots in enumerate(seen)]
+    place.api.drain()
+    assert place.api.patch(f"Media/{place.media}", {"multi": {"ids": place.views}}).status == 200
+    place.attach(opencv_yaml())
+    found = place.api.get(f"StereoRectification/{place.media}", file="calibration.yml")
+    assert (found.status, found.json["size"], found.json["is_vertical"]) == (200, [*SIZE], False)
+    assert [len(mesh) for mesh in found.json["meshes"]] == [49 * 28] * 2
+    pictures = [place.frame(part=part, rectified_file="calibration.yml") for part in (0, 1)]
+    rectified = rectify(RIG, (SIZE, SIZE))
+    for left, right in zip(*seen, strict=True):
+        places = [rectified.place(0, left), rectified.place(1, right)]
+        assert places[0][1] == pytest.approx(places[1][1], abs=1e-6)
+        for shown, (x, y) in zip(pictures, places, strict=True):
+            assert shown.size == SIZE
+            assert shown.getpixel((round(x), round(y)))[1] > 200
+            assert shown.getpixel((round(x), round(y) + 12))[1] < 60
+    assert place.frame(rectified_file="calibration.yml").size == (2 * SIZE[0], SIZE[1])
+
+
+def test_a_mesh_warps_pictures_of_any_size_to_a_pixel():
+    """Cells end at whole pixels of the picture: 100 columns by 7 cells."""
+    ramp = Image.merge("RGB", [Image.linear_gradient("L").rotate(90).resize((100, 64))] * 3)
+    places = tuple((column / 7, row / 5) for row in range(6) for column in range(8))
+    shown = Mesh(7, 5, places).warp(ramp)
+    assert max(ImageChops.difference(ramp, shown).getextrema())[1] <= 1
+    few = Image.new("RGB", (3, 2), (9, 9, 9))
+    assert Mesh(7, 5, places).warp(few).size == (3, 2)
+
+
+def test_what_cannot_be_rectified_is_named(place):
+    place.attach(opencv_yaml())
+
+    def refused(path, **query):
+        said = place.api.get(path, **query)
+        assert said.status == 400, said.body
+        return said.json["message"]
+
+    frame = f"GetFrame/{place.media}"
+    assert "part: the rectified cameras are 0 and 1" in refused(frame, rectified_file="calibration.yml", part=2)
+    assert "no attachment with the name 'other.yml'" in refused(frame, rectified_file="other.yml")
+    assert "rectified_file, rectified_file_id: give one" in refused(
+        frame, rectified_file="calibration.yml", rectified_file_id=1
+    )
+    assert "shows no other media" in refused(f"GetFrame/{place.views[0]}", rectified_file="calibration.yml")
+    assert "does not show two cameras" in refused(f"StereoRectification/{place.views[0]}", file="calibration.yml")
+    assert "file, file_id: give one" in refused(f"StereoRectification/{place.media}")
+    turned = json.loads(viame_json()) | {"R": [-1, 0, 0, 0, 1, 0, 0, 0, -1]}
+    place.attach(json.dumps(turned).encode(), "turned.json")
+    assert "opposite directions" in refused(f"StereoRectification/{place.media}", file="turned.json")
