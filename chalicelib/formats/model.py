@@ -289,9 +289,18 @@ def no_layout(dataset: Dataset, path: str) -> Layout:  # noqa: ARG001 the same f
     raise KeyError(path)
 
 
-def no_files(dataset: Dataset) -> list[str]:  # noqa: ARG001 the same for all
-    """The files of formats that have none without a media."""
-    return []
+def fixed_layout(*parts: bytes | Section) -> Callable[[Dataset, str], Layout]:
+    """The layout of formats in which it depends neither on the dataset nor on the file."""
+    return lambda _dataset, _path: parts
+
+
+def fixed_files(*paths: str) -> Callable[[Dataset], list[str]]:
+    """The files of formats in which they do not depend on the dataset."""
+    return lambda _: list(paths)
+
+
+no_files = fixed_files()
+"""The files of formats that have none without a media."""
 
 
 class Files(Protocol):

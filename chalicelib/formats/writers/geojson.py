@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from chalicelib.formats import manifest
-from chalicelib.formats.model import Attributes, Dataset, Group, Layout, Section, Sink, split_picture_path
+from chalicelib.formats.model import Attributes, Dataset, Group, Layout, Section, Sink, fixed_files, split_picture_path
 
 picture_path = split_picture_path
 BY_FRAMES = True
@@ -48,9 +48,7 @@ def layout(dataset: Dataset, path: str) -> Layout:  # noqa: ARG001 the same for 
     return head, Section("features", b",\n"), b"\n]}\n"
 
 
-def always(dataset: Dataset) -> list[str]:  # noqa: ARG001 the same for all
-    """The collection."""
-    return [PATH]
+always = fixed_files(PATH)
 
 
 def position(dtypes: Mapping[str, str], attributes: Attributes) -> tuple[float, float] | None:

@@ -25,6 +25,7 @@ from chalicelib.formats.model import (
     Refined,
     Section,
     Sink,
+    fixed_files,
     has_pixel_bounds,
     picture_name,
 )
@@ -71,9 +72,7 @@ def layout(dataset: Dataset, path: str) -> Layout:
     return (b"# label:color_rgb:parts:actions\n" + "".join(lines).encode(),)
 
 
-def always(dataset: Dataset) -> list[str]:  # noqa: ARG001 the same for all
-    """The list of classes."""
-    return [CLASSES]
+always = fixed_files(CLASSES)
 
 
 def picture_path(media: Media, frame: int, extension: str) -> str:

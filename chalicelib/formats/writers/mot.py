@@ -15,11 +15,11 @@ from chalicelib.formats.model import (
     Dataset,
     Group,
     Label,
-    Layout,
     Media,
     Section,
     Sink,
     box_of,
+    fixed_layout,
     has_pixel_bounds,
     in_pixels,
     media_folder,
@@ -48,11 +48,7 @@ def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> 
     return left_out
 
 
-def layout(dataset: Dataset, path: str) -> Layout:  # noqa: ARG001 the same for all
-    """Rows one after another."""
-    return (Section("rows"),)
-
-
+layout = fixed_layout(Section("rows"))
 always = no_files
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from chalicelib.core.text.numbers import natural
 from chalicelib.core.values import rle
 from chalicelib.formats import manifest
-from chalicelib.formats.model import Dataset, Group, Label, Layout, Media, Section, Sink, media_folder, no_files
+from chalicelib.formats.model import Dataset, Group, Label, Media, Section, Sink, fixed_layout, media_folder, no_files
 from chalicelib.formats.refined import runs
 from chalicelib.formats.writers import mot
 from chalicelib.formats.writers.masks import has_inside
@@ -46,9 +46,7 @@ def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> 
     return left_out
 
 
-def layout(dataset: Dataset, path: str) -> Layout:  # noqa: ARG001 the same for all
-    """Rows one after another."""
-    return (Section("rows"),)
+layout = fixed_layout(Section("rows"))
 
 
 def _lines(labels: list[Label], media: Media, numbers: dict[str, int]) -> list[bytes]:

@@ -28,6 +28,7 @@ from chalicelib.formats.model import (
     Sink,
     box_of,
     corners_of,
+    fixed_files,
     has_pixel_bounds,
     picture_name,
     scaled,
@@ -64,9 +65,7 @@ def layout(dataset: Dataset, path: str) -> Layout:  # noqa: ARG001 the same for 
     return (f"path: .\n{''.join(lines)}names:{' {}' if not names else ''}\n{names}".encode(),)
 
 
-def always(dataset: Dataset) -> list[str]:  # noqa: ARG001 the same for all
-    """`data.yaml`."""
-    return [DATA]
+always = fixed_files(DATA)
 
 
 def picture_path(media: Media, frame: int, extension: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from chalicelib.formats import manifest
-from chalicelib.formats.model import Dataset, Group, Layout, Media, Section, Sink, picture_name
+from chalicelib.formats.model import Dataset, Group, Layout, Media, Section, Sink, fixed_files, picture_name
 from chalicelib.formats.model import split_picture_path as picture_path
 from chalicelib.formats.writers.geojson import position
 from chalicelib.formats.writers.science import outlines
@@ -59,9 +59,7 @@ def layout(dataset: Dataset, path: str) -> Layout:  # noqa: ARG001 the same for 
     return manifest.line(COLUMNS[path]), Section("rows")
 
 
-def always(dataset: Dataset) -> list[str]:  # noqa: ARG001 the same for all
-    """Both reports."""
-    return list(COLUMNS)
+always = fixed_files(*COLUMNS)
 
 
 def _row(dataset: Dataset, media: Media, course: Course, number: int) -> dict[str, Any]:

@@ -22,7 +22,19 @@ import msgspec
 
 from chalicelib.formats import manifest
 from chalicelib.formats.manifest import as_text
-from chalicelib.formats.model import Attributes, Dataset, Group, Label, Layout, Media, Section, Sink, State, box_of
+from chalicelib.formats.model import (
+    Attributes,
+    Dataset,
+    Group,
+    Label,
+    Layout,
+    Media,
+    Section,
+    Sink,
+    State,
+    box_of,
+    fixed_files,
+)
 from chalicelib.formats.model import split_picture_path as picture_path
 from chalicelib.formats.writers.geojson import position
 from chalicelib.formats.writers.science import terms
@@ -133,9 +145,7 @@ def layout(dataset: Dataset, path: str) -> Layout:
     return head, Section("places", b","), tail
 
 
-def always(dataset: Dataset) -> list[str]:  # noqa: ARG001 the same for all
-    """The package and its tables."""
-    return [PACKAGE, *COLUMNS]
+always = fixed_files(PACKAGE, *COLUMNS)
 
 
 def escape(text: str, signs: str) -> str:

@@ -9,7 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from chalicelib.formats import manifest
-from chalicelib.formats.model import Dataset, Group, Label, Layout, Media, Section, Sink, in_pixels, picture_name
+from chalicelib.formats.model import (
+    Dataset,
+    Group,
+    Label,
+    Media,
+    Section,
+    Sink,
+    fixed_files,
+    fixed_layout,
+    in_pixels,
+    picture_name,
+)
 from chalicelib.formats.model import split_picture_path as picture_path
 
 __all__ = ["BY_FRAMES", "always", "layout", "picture_path", "write"]
@@ -35,14 +46,8 @@ def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> 
     return left_out
 
 
-def layout(dataset: Dataset, path: str) -> Layout:  # noqa: ARG001 the same for all
-    """The header and all lines."""
-    return manifest.line(COLUMNS), Section("rows")
-
-
-def always(dataset: Dataset) -> list[str]:  # noqa: ARG001 the same for all
-    """The one file."""
-    return [FILE]
+layout = fixed_layout(manifest.line(COLUMNS), Section("rows"))
+always = fixed_files(FILE)
 
 
 def _is_held(label: Label, media: Media, dataset: Dataset) -> bool:

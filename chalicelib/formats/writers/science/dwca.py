@@ -18,7 +18,7 @@ from xml.sax.saxutils import escape, quoteattr
 import msgspec
 
 from chalicelib.formats import manifest
-from chalicelib.formats.model import Attributes, Dataset, Group, Label, Layout, Media, Section, Sink, State
+from chalicelib.formats.model import Attributes, Dataset, Group, Label, Layout, Media, Section, Sink, State, fixed_files
 from chalicelib.formats.model import split_picture_path as picture_path
 from chalicelib.formats.writers.geojson import position
 
@@ -95,9 +95,7 @@ def layout(dataset: Dataset, path: str) -> Layout:
     return ("\t".join(TERMS[path]).encode() + b"\n", Section("rows"))
 
 
-def always(dataset: Dataset) -> list[str]:  # noqa: ARG001 the same for all
-    """All four files."""
-    return ["meta.xml", "eml.xml", *TERMS]
+always = fixed_files("meta.xml", "eml.xml", *TERMS)
 
 
 def _event(dataset: Dataset, media: Media) -> dict[str, Any]:

@@ -16,7 +16,19 @@ import msgspec
 
 from chalicelib.core.text import csv_cells
 from chalicelib.formats import manifest
-from chalicelib.formats.model import Dataset, Group, Label, Layout, Media, Section, Sink, State, box_of, in_pixels
+from chalicelib.formats.model import (
+    Dataset,
+    Group,
+    Label,
+    Media,
+    Section,
+    Sink,
+    State,
+    box_of,
+    fixed_files,
+    fixed_layout,
+    in_pixels,
+)
 from chalicelib.formats.model import split_picture_path as picture_path
 from chalicelib.formats.writers.science import terms
 from chalicelib.formats.writers.science.vars_json import more_of
@@ -53,14 +65,8 @@ def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> 
     return left_out
 
 
-def layout(dataset: Dataset, path: str) -> Layout:  # noqa: ARG001 the same for all
-    """The header and all lines."""
-    return "\t".join(COLUMNS).encode() + b"\n", Section("rows")
-
-
-def always(dataset: Dataset) -> list[str]:  # noqa: ARG001 the same for all
-    """The one file."""
-    return [FILE]
+layout = fixed_layout("\t".join(COLUMNS).encode() + b"\n", Section("rows"))
+always = fixed_files(FILE)
 
 
 def _cells(dataset: Dataset, media: Media, label: Label, state: State | None, number: int) -> dict[str, str]:

@@ -16,11 +16,12 @@ from chalicelib.formats.model import (
     Dataset,
     Group,
     Label,
-    Layout,
     Media,
     Section,
     Sink,
     box_of,
+    fixed_files,
+    fixed_layout,
     has_pixel_bounds,
     in_pixels,
     picture_name,
@@ -55,14 +56,8 @@ def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> 
     return left_out
 
 
-def layout(dataset: Dataset, path: str) -> Layout:  # noqa: ARG001 the same for all
-    """The header and the rows."""
-    return manifest.line(COLUMNS), Section("rows")
-
-
-def always(dataset: Dataset) -> list[str]:  # noqa: ARG001 the same for all
-    """The file."""
-    return [PATH]
+layout = fixed_layout(manifest.line(COLUMNS), Section("rows"))
+always = fixed_files(PATH)
 
 
 def _row(dataset: Dataset, media: Media, label: Label) -> list[Any]:

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from chalicelib.formats import manifest
-from chalicelib.formats.model import Dataset, Group, Layout, Media, Section, Sink
+from chalicelib.formats.model import Dataset, Group, Layout, Media, Section, Sink, fixed_files
 from chalicelib.formats.model import split_picture_path as picture_path
 from chalicelib.formats.writers.geojson import position
 from chalicelib.formats.writers.science import outlines, terms
@@ -54,9 +54,7 @@ def layout(dataset: Dataset, path: str) -> Layout:  # noqa: ARG001 the same for 
     return head, Section("items", b",\n"), b"}}\n"
 
 
-def always(dataset: Dataset) -> list[str]:  # noqa: ARG001 the same for all
-    """The one file."""
-    return [FILE]
+always = fixed_files(FILE)
 
 
 def _header(dataset: Dataset) -> dict[str, Any]:

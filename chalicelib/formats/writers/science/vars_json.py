@@ -18,12 +18,13 @@ from chalicelib.formats.model import (
     Dataset,
     Group,
     Label,
-    Layout,
     Media,
     Section,
     Sink,
     State,
     corners_of,
+    fixed_files,
+    fixed_layout,
     in_pixels,
     picture_name,
 )
@@ -56,14 +57,8 @@ def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> 
     return left_out
 
 
-def layout(dataset: Dataset, path: str) -> Layout:  # noqa: ARG001 the same for all
-    """One array."""
-    return b"[\n", Section("rows", b",\n"), b"\n]\n"
-
-
-def always(dataset: Dataset) -> list[str]:  # noqa: ARG001 the same for all
-    """The one file."""
-    return [FILE]
+layout = fixed_layout(b"[\n", Section("rows", b",\n"), b"\n]\n")
+always = fixed_files(FILE)
 
 
 def _annotation(dataset: Dataset, media: Media, label: Label, state: State | None) -> dict[str, Any]:

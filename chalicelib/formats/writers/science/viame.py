@@ -20,14 +20,15 @@ from chalicelib.formats.model import (
     Dataset,
     Group,
     Label,
-    Layout,
     Media,
     Section,
     Sink,
     box_of,
     corners_of,
+    fixed_layout,
     in_pixels,
     media_folder,
+    no_files,
     picture_name,
 )
 
@@ -69,14 +70,8 @@ def write(dataset: Dataset, groups: Iterable[Group], sink: Sink, first: int) -> 
     return left_out
 
 
-def layout(dataset: Dataset, path: str) -> Layout:  # noqa: ARG001 the same for all
-    """The file of all images."""
-    return manifest.line(_COLUMNS), manifest.line([f"# metadata,{TRACKS}0"]), Section("rows")
-
-
-def always(dataset: Dataset) -> list[str]:  # noqa: ARG001 the same for all
-    """None: a dataset may have no images."""
-    return []
+layout = fixed_layout(manifest.line(_COLUMNS), manifest.line([f"# metadata,{TRACKS}0"]), Section("rows"))
+always = no_files
 
 
 def picture_path(media: Media, frame: int, extension: str) -> str:
