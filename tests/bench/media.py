@@ -24,12 +24,12 @@ from av.filter import Graph
 from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.video.encoding import encode
 from chalicelib.video.encoding.assemble import assemble
-from chalicelib.video.files.source import FileSource
 from chalicelib.video.mp4 import boxes
 from chalicelib.video.mp4.segments import Fragment, segment_info
 from chalicelib.video.plan import TranscodePlan, plan
 from chalicelib.video.probe import probe
 from chalicelib.video.timing import FrameTable
+from tests.video.made import FileSource
 
 FPS = 30
 LONGER, PIECES = 60, 10

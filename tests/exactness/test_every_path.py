@@ -24,7 +24,6 @@ from chalicelib.resources.projects import service as projects_service
 from chalicelib.resources.projects.schemas import ProjectSpec
 from chalicelib.settings import settings
 from chalicelib.video.decoding.frame import decode_original
-from chalicelib.video.files.source import FileSource
 from chalicelib.video.probe import probe
 from infra.emulator import aws
 from infra.emulator.s3.front import S3Front
@@ -34,6 +33,7 @@ from tests.faults import figures
 from tests.resources.media.samples import media_type, transcode
 from tests.service import GATEWAY, Api, new_user
 from tests.video.clips import COUNT, KINDS, make, read, read_all
+from tests.video.made import FileSource
 
 ALWAYS = ("variable rate mkv", "open groups mts")
 """Kinds of which every commit is tested; the others are the night's."""

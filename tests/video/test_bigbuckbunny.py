@@ -10,10 +10,10 @@ from PIL import Image, ImageChops, ImageStat
 
 from chalicelib.video.decoding.frame import decode_frames, decode_original
 from chalicelib.video.encoding.archival import copied_entries, encoded_entries, finish_archival
-from chalicelib.video.files.source import BytesSource, FileSource, SourceFile
+from chalicelib.video.files.source import BytesSource, SourceFile
 from chalicelib.video.pictures.thumbnails import animated_thumbnail, thumbnail
 from chalicelib.video.probe import probe
-from tests.video.made import DATA, transcode
+from tests.video.made import DATA, FileSource, transcode
 
 BUNNY = FileSource(DATA / "bigbuckbunny.mp4")
 QUICK = [{"resolution": height, "preset": "ultrafast"} for height in (144, 360, 480, 720, 1080)]

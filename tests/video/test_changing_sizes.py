@@ -9,10 +9,9 @@ import av
 import pytest
 
 from chalicelib.video.decoding.frame import decode_frames, decode_original
-from chalicelib.video.files.source import FileSource
 from chalicelib.video.probe import probe
 from tests.video.clips import draw, read
-from tests.video.made import transcode
+from tests.video.made import FileSource, transcode
 
 COUNT = 60
 CHANGE = 30

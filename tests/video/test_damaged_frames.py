@@ -8,10 +8,11 @@ import pytest
 
 from chalicelib.video.decoding.frame import decode_original
 from chalicelib.video.encoding.encode import encode_piece
-from chalicelib.video.files.source import BytesSource, FileSource
+from chalicelib.video.files.source import BytesSource
 from chalicelib.video.plan import plan
 from chalicelib.video.probe import probe
 from tests.video.clips import X264, Kind, make, read
+from tests.video.made import FileSource
 
 COUNT = 90
 GROUP = "30"

@@ -6,10 +6,11 @@ import pytest
 from chalicelib.video.decoding import decode
 from chalicelib.video.decoding.frame import decode_original
 from chalicelib.video.encoding.encode import encode_piece
-from chalicelib.video.files.source import BytesSource, FileSource
+from chalicelib.video.files.source import BytesSource
 from chalicelib.video.plan import plan
 from chalicelib.video.probe import probe
 from tests.video.clips import X264, Kind, make, read
+from tests.video.made import FileSource
 
 REFRESH = {"preset": "veryfast", "g": "20", "x264-params": "intra-refresh=1:keyint=20:bframes=0:scenecut=0"}
 COLOR = "colorprim=bt709:transfer=bt709:colormatrix=bt709:range="

@@ -8,13 +8,13 @@ import pytest
 from chalicelib.video.decoding.frame import decode_frames, decode_original
 from chalicelib.video.encoding.clip import copy_clip, encode_clip
 from chalicelib.video.encoding.encode import clock
-from chalicelib.video.files.source import BytesSource, FileSource
+from chalicelib.video.files.source import BytesSource
 from chalicelib.video.mp4 import boxes
 from chalicelib.video.plan import Probe
 from chalicelib.video.probe import probe
 from chalicelib.video.timing import FrameTable
 from tests.video.clips import COUNT, KINDS, make, read, read_all
-from tests.video.made import Made, decoding_time, read_segments, transcode
+from tests.video.made import FileSource, Made, decoding_time, read_segments, transcode
 
 LADDER = [{"resolution": 144, "preset": "ultrafast"}, {"resolution": 480, "preset": "ultrafast"}]
 BY_NIGHT = {

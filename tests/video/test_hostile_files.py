@@ -10,11 +10,11 @@ from chalicelib.errors import BadInput, Unavailable
 from chalicelib.video.decoding.frame import decode_original
 from chalicelib.video.encoding.encode import encode_piece
 from chalicelib.video.files import opening
-from chalicelib.video.files.source import BytesSource, FileSource
+from chalicelib.video.files.source import BytesSource
 from chalicelib.video.plan import plan
 from chalicelib.video.probe import probe
 from tests.video.clips import OPEN, X264, Kind, make, read
-from tests.video.made import DATA
+from tests.video.made import DATA, FileSource
 
 BUNNY = (DATA / "bigbuckbunny.mp4").read_bytes()
 PLAYLIST = b"#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\nfile:///etc/passwd\n#EXT-X-ENDLIST\n"

@@ -10,12 +10,12 @@ import pytest
 
 from chalicelib.errors import BadInput, Unavailable
 from chalicelib.video import probe
-from chalicelib.video.files.source import BytesSource, FileSource
+from chalicelib.video.files.source import BytesSource
 from chalicelib.video.process import isolation
 from chalicelib.video.process.isolation import Limits
 from tests.infra.local.steps import wait_until
 from tests.video import misbehaving
-from tests.video.made import DATA
+from tests.video.made import DATA, FileSource
 
 SOURCE = BytesSource(b"some bytes")
 

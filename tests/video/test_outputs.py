@@ -8,10 +8,10 @@ import pytest
 from chalicelib.errors import BadInput
 from chalicelib.video.decoding.frame import decode_frames
 from chalicelib.video.encoding.clip import copy_clip, parse_ranges
-from chalicelib.video.files.source import BytesSource, FileSource
+from chalicelib.video.files.source import BytesSource
 from chalicelib.video.mp4.segments import Fragment, parse_segment_info, segment_info, spans_of
 from tests.video.clips import COUNT, KINDS, X264, Kind, make, read, read_all
-from tests.video.made import read_segments, transcode
+from tests.video.made import FileSource, read_segments, transcode
 
 NAMED = {kind.name: kind for kind in KINDS}
 

@@ -9,11 +9,11 @@ from PIL import Image
 
 from chalicelib.errors import BadInput
 from chalicelib.video.decoding.frame import decode_original
-from chalicelib.video.files.source import BytesSource, FileSource
+from chalicelib.video.files.source import BytesSource
 from chalicelib.video.pictures.images import import_image
 from chalicelib.video.probe import probe
 from tests.video.clips import X264, Kind, draw, make, read
-from tests.video.made import transcode
+from tests.video.made import FileSource, transcode
 
 COUNT = 12
 SIZE = (128, 96)

@@ -9,12 +9,12 @@ import av
 import numpy as np
 import pytest
 
-from chalicelib.video.files.source import BytesSource, FileSource
+from chalicelib.video.files.source import BytesSource
 from chalicelib.video.plan import chosen_track
 from chalicelib.video.probe import probe
 from chalicelib.video.sound import audio
 from tests.video.clips import KINDS, X264, make
-from tests.video.made import transcode
+from tests.video.made import FileSource, transcode
 
 LADDER = [{"resolution": 32, "preset": "ultrafast"}]
 NAMED = {kind.name: kind for kind in KINDS}

@@ -9,10 +9,10 @@ import pytest
 from chalicelib.errors import BadInput
 from chalicelib.video.decoding.frame import decode_original
 from chalicelib.video.files import quirks
-from chalicelib.video.files.source import BytesSource, FileSource, SourceFile
+from chalicelib.video.files.source import BytesSource, SourceFile
 from chalicelib.video.probe import probe
 from tests.video.clips import X264, Kind, make, read
-from tests.video.made import transcode
+from tests.video.made import FileSource, transcode
 from tests.video.test_sound import LADDER, Track, film, noise_of, played
 
 RATE = 16_000

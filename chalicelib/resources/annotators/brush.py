@@ -57,29 +57,3 @@ def _values_of(data: bytes, wanted: int) -> bytes:
             raise ValueError("the run lengths of a mask go beyond its picture")
         found += bytes([bits.read(_BYTE)]) * many if is_run else bytes(bits.read(_BYTE) for _ in range(many))
     return bytes(found)
-
-
-def stream_of(mask: bytes, width: int, height: int) -> list[int]:
-    """The stream of a byte for each pixel, row by row: 0 outside, 255 inside; runs only.
-
-    Args:
-        mask: of `width * height` bytes.
-        width: pixels.
-        height: pixels.
-    """
-    assert len(mask) == width * height  # noqa: S101 the caller's own
-    bits = [f"{len(mask) * _CHANNELS:032b}", f"{_BYTE - 1:05b}", *(f"{length - 1:04b}" for length in (3, 4, 8, 16))]
-    place = 0
-    while place < len(mask):
-        value = mask[place]
-        other = mask.find(bytes([255 - value]), place)
-        end = len(mask) if other < 0 else other
-        left = (end - place) * _CHANNELS
-        while left:
-            many = min(left, 1 << 16)
-            bits.append(f"111{many - 1:016b}{value:08b}")
-            left -= many
-        place = end
-    text = "".join(bits)
-    text += "0" * (-len(text) % _BYTE)
-    return list(int(text, 2).to_bytes(len(text) // _BYTE))

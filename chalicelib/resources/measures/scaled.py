@@ -35,11 +35,9 @@ from chalicelib.resources.measures.scaled_schemas import (
     ScaledUpdate,
 )
 from chalicelib.resources.measures.schemas import StereoQuery
-from chalicelib.resources.measures.service import MOST_SHAPES, check_floats
+from chalicelib.resources.measures.service import MOST_SHAPES, assign, check_floats
 from chalicelib.resources.media.selection import select
-from chalicelib.resources.rewrites.bulk import with_values
 from chalicelib.resources.rewrites.schemas import RewriteAnswer
-from chalicelib.resources.rewrites.service import check_entities, finish_assignment
 from chalicelib.resources.telemetry.files import frame_clock, start_of, table_of
 from chalicelib.resources.telemetry.service import no_start
 from chalicelib.storage.dynamodb import entities, records
@@ -111,15 +109,7 @@ def measure_all(writer: Writer, query: StereoQuery, body: ScaledUpdate) -> Rewri
         if len(values) > MOST_SHAPES:
             raise BadInput(f"More than {MOST_SHAPES} shapes are selected; name fewer media or types.")
 
-    def after(row: Localization) -> Any:
-        given = values[row.id]
-        if isinstance(given, str):
-            raise BadInput(given)
-        return with_values(definitions, Kind.LOCALIZATION, row, given)
-
-    checked = check_entities(Kind.LOCALIZATION, writer, list(values), after)
-    assigned = {number: given for number, given in values.items() if isinstance(given, dict)}
-    return finish_assignment(checked, writer, Kind.LOCALIZATION, assigned, is_dry=query.dry_run)
+    return assign(writer, definitions, values, is_dry=query.dry_run)
 
 
 def _values(found: dict[str, Measure]) -> dict[str, float]:

@@ -140,6 +140,18 @@ def measure_all(writer: Writer, query: StereoQuery, body: StereoUpdate) -> Rewri
             given = {name: value for each, name in names.items() if (value := getattr(found, each)) is not None}
             values[left.id] = values[right.id] = given
 
+    return assign(writer, definitions, values, is_dry=query.dry_run)
+
+
+def assign(
+    writer: Writer, definitions: Definitions, values: Mapping[int, dict[str, Any] | str], *, is_dry: bool
+) -> RewriteAnswer:
+    """Give localizations their measures by id; a text in their place is why one cannot be measured.
+
+    Raises:
+        BadInput: that text, or a value breaks a rule of its attribute; nothing was changed.
+    """
+
     def after(row: Localization) -> Any:
         given = values[row.id]
         if isinstance(given, str):
@@ -148,7 +160,7 @@ def measure_all(writer: Writer, query: StereoQuery, body: StereoUpdate) -> Rewri
 
     checked = check_entities(Kind.LOCALIZATION, writer, list(values), after)
     assigned = {number: given for number, given in values.items() if isinstance(given, dict)}
-    return finish_assignment(checked, writer, Kind.LOCALIZATION, assigned, is_dry=query.dry_run)
+    return finish_assignment(checked, writer, Kind.LOCALIZATION, assigned, is_dry=is_dry)
 
 
 def check_floats(definitions: Definitions, names: Mapping[str, str]) -> None:

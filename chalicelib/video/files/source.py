@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import io
 from collections import OrderedDict
-from pathlib import Path
 from typing import Protocol
 
 BLOCK = 256 * 1024
@@ -45,20 +44,6 @@ class BytesSource:
     def read(self, offset: int, length: int) -> bytes:
         """The `length` bytes from `offset`, fewer only at the end."""
         return bytes(self._data[offset : offset + length])
-
-
-class FileSource:
-    """A source on disk; the file must not change meanwhile."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.size = path.stat().st_size
-
-    def read(self, offset: int, length: int) -> bytes:
-        """The `length` bytes from `offset`, fewer only at the end."""
-        with self._path.open("rb") as file:
-            file.seek(offset)
-            return file.read(length)
 
 
 class SourceFile:

@@ -13,9 +13,8 @@ from chalicelib.http import dispatch
 from chalicelib.resources.media import streams
 from chalicelib.resources.uploads import fetching
 from chalicelib.settings import override
-from chalicelib.video.files.source import FileSource
 from tests.resources.media.samples import frame_shown, media_type, video
-from tests.video.made import transcode
+from tests.video.made import FileSource, transcode
 
 GIGABYTE = 2**30
 

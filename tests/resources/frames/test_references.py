@@ -10,9 +10,9 @@ from PIL import Image
 from chalicelib.errors import Forbidden
 from chalicelib.resources.frames import service as frames_service
 from chalicelib.resources.uploads import fetching
-from chalicelib.video.files.source import BytesSource, FileSource
+from chalicelib.video.files.source import BytesSource
 from tests.resources.media.samples import frame_shown, media_type, video
-from tests.video.made import transcode
+from tests.video.made import FileSource, transcode
 
 VIDEO, SEGMENTS = "https://media.example.org/film.mp4", "https://media.example.org/film.json"
 
