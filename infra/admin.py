@@ -36,6 +36,7 @@ from urllib.request import Request, urlopen
 
 from chalicelib import __version__
 from chalicelib.queues.sending import QUEUES
+from infra.operating import failures
 
 _COMMAND_SECONDS = 900
 """Seconds that a command may take on the local stack: a rebuild reads all of a project."""
@@ -50,20 +51,20 @@ def main(words: Sequence[str] | None = None) -> int:
         return 1
     if given.command == "create-superuser":
         given.password = os.environ.get(PASSWORD) or getpass.getpass("Password: ")
-    try:
-        if given.stage:
-            _configure(given.stage, given.region)
-        if given.stage or "LIMN_RECORDS_TABLE" in os.environ:
-            print(perform(vars(given)))
-        else:
-            print(_ask_local(Path(given.home) / ".limn", vars(given)))
-    except Refused as refusal:
-        print(refusal, file=sys.stderr)
-        return 1
+    return failures.run(lambda: _do(given))
+
+
+def _do(given: argparse.Namespace) -> int:
+    if given.stage:
+        _configure(given.stage, given.region)
+    if given.stage or "LIMN_RECORDS_TABLE" in os.environ:
+        print(perform(vars(given)))
+    else:
+        print(_ask_local(Path(given.home) / ".limn", vars(given)))
     return 0
 
 
-class Refused(Exception):
+class Refused(failures.Failed):
     """It was not done; the message says why."""
 
 
@@ -215,17 +216,20 @@ def _line(user: Any) -> str:
 def _configure(stage: str, region: str | None) -> None:
     """The configuration of a stage, from the outputs of its stateful stack."""
     import boto3
-    from botocore.exceptions import BotoCoreError, ClientError
+    from botocore.exceptions import ClientError
 
     from infra.local.deploy import variable
 
     name = f"limn-{stage}-stateful"
     if region:
         os.environ["AWS_DEFAULT_REGION"] = region
+    client = boto3.client("cloudformation")
     try:
-        stack = boto3.client("cloudformation").describe_stacks(StackName=name)["Stacks"][0]
-    except (ClientError, BotoCoreError) as failure:
-        raise Refused(f"The stack {name} cannot be read: {failure}") from failure
+        stack = client.describe_stacks(StackName=name)["Stacks"][0]
+    except ClientError as failure:
+        if "does not exist" not in str(failure):
+            raise
+        raise Refused(f"There is no stack {name} in {client.meta.region_name}, in the account of these keys.") from None
     os.environ.update({variable(output["OutputKey"]): output["OutputValue"] for output in stack.get("Outputs", [])})
     os.environ["LIMN_STAGE"] = stage
 

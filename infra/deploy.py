@@ -16,7 +16,6 @@ of the templates. Either stack is changed by a change set, so that nothing happe
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import re
@@ -27,36 +26,37 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from infra.operating.parameters import Failed, check
+from infra.operating import failures
+from infra.operating.code_bucket import CodeBucket
+from infra.operating.failures import Failed
+from infra.operating.parameters import check
 from infra.operating.releases import Releases, print_releases
+from infra.operating.stacks import Stacks
 from infra.package import BUILD, write_template
 from infra.stack.merging import redeployed
-from infra.templates import defaults
+from infra.templates import STATEFUL, defaults, load, named, of_type
 
-KEEP = "limn-deployments"
-KEPT_DAYS = 180
-"""Days after which an unchanged file is sent again; the bucket removes files after twice as many."""
 CAPABILITIES = ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]
-WAIT = {"Delay": 5, "MaxAttempts": 360}
-KEPT_KINDS = ("AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::KMS::Key", "AWS::SQS::Queue")
+KEPT_KINDS = ("AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::SQS::Queue", "AWS::KMS::Key")
 """What `down --data` deletes by itself: CloudFormation retains it."""
+STACK = "AWS::CloudFormation::Stack"
+MISSING = "NotFound|NoSuch|NonExistent|DoesNotExist|KMSInvalidState"
+"""What is in the code of every error about something that is not there, or about a key that goes already."""
 NEVER_MADE = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED")
 """States of a stack that CloudFormation only deletes: its first deployment failed, or its deletion."""
 
 
-class Deployment:
+class Deployment(Stacks):
     """The stacks of one stage."""
 
     def __init__(self, stage: str, session: Any, say: Callable[[str], object] = print) -> None:
+        super().__init__(session, say)
         self._stage = stage
-        self._session = session
-        self._say = say
-        self._clouds = session.client("cloudformation")
         self._s3 = session.client("s3")
-        account = session.client("sts").get_caller_identity()["Account"]
-        self._bucket = f"{KEEP}-{account}-{session.region_name}"
+        self._caller = session.client("sts").get_caller_identity()
+        self._code = CodeBucket(session, self._caller, say)
         self.kept, self.running = f"limn-{stage}-stateful", f"limn-{stage}"
-        self.releases = Releases(session, self._bucket, stage)
+        self.releases = Releases(session, self._code.name, stage)
 
     def up(self, build: Path, given: dict[str, str]) -> dict[str, str]:
         """Create or update both stacks; the outputs of what runs.
@@ -64,19 +64,14 @@ class Deployment:
         Raises:
             Failed: nothing was built, a parameter is in no template, or CloudFormation says no.
         """
-        templates = {}
-        for name in ("stateful", "app"):
-            path = build / f"{name}.json"
-            if not path.exists():
-                raise Failed(f"{path} is not there: run `make package` first.")
-            templates[name] = json.loads(path.read_text())
-        check(list(templates.values()), given)
-        self._make_bucket()
-        for resource in templates["app"]["Resources"].values():
-            if resource["Type"] == "AWS::Serverless::Function":
-                code = build / Path(resource["Properties"]["CodeUri"]).name
-                resource["Properties"]["CodeUri"] = f"s3://{self._bucket}/{self._send(code)}"
-        given = {**given, "Stage": self._stage}
+        templates = {name: json.loads(_built(build / f"{name}.json").read_text()) for name in ("stateful", "app")}
+        given = check(list(templates.values()), self._stage, given)
+        functions = of_type(templates["app"], "AWS::Serverless::Function").values()
+        zips = {each["CodeUri"]: _built(build / Path(each["CodeUri"]).name) for each in functions}
+        self._code.make()
+        sent = {uri: f"s3://{self._code.name}/{self._code.send(path)}" for uri, path in zips.items()}
+        for each in functions:
+            each["CodeUri"] = sent[each["CodeUri"]]
         templates["app"] = self._redeployed(templates["app"], given)
         for stack, name in ((self.kept, "stateful"), (self.running, "app")):
             self._apply(stack, self._template(name, templates[name], build), templates[name]["Parameters"], given)
@@ -97,31 +92,54 @@ class Deployment:
     def down(self, *, data: bool) -> None:
         """Delete what runs, and with `data` all that is kept: tables, buckets with all versions, queues, the key."""
         self._delete(self.running)
-        with suppress(self._s3.exceptions.NoSuchBucket):
-            self.releases.forget()
+        self.releases.forget()
         if not data:
             return
-        names = self._physical(self.kept, KEPT_KINDS)
+        names = self._kept_names()
         tables, queues, keys, logs = map(self._session.client, ("dynamodb", "sqs", "kms", "logs"))
         for table in names["AWS::DynamoDB::Table"]:
-            tables.update_table(TableName=table, DeletionProtectionEnabled=False)
-        self._delete(self.kept)
+            self._unprotect(table)
         deletions: dict[str, Callable[[str], object]] = {
+            # first, as nothing names it once its stack is gone
+            "AWS::KMS::Key": lambda key: keys.schedule_key_deletion(KeyId=key, PendingWindowInDays=30),
+            STACK: self._delete,
             "AWS::DynamoDB::Table": lambda name: tables.delete_table(TableName=name),
             "AWS::S3::Bucket": self._delete_bucket,
-            "AWS::SQS::Queue": lambda url: queues.delete_queue(QueueUrl=url),
-            "AWS::KMS::Key": lambda key: keys.schedule_key_deletion(KeyId=key, PendingWindowInDays=30),
+            "AWS::SQS::Queue": lambda name: queues.delete_queue(
+                QueueUrl=name if "/" in name else queues.get_queue_url(QueueName=name)["QueueUrl"]
+            ),
             "AWS::Logs::LogGroup": lambda name: logs.delete_log_group(logGroupName=name),
         }
-        names["AWS::Logs::LogGroup"] = self._logs(logs)
+        names |= {STACK: [self.kept], "AWS::Logs::LogGroup": self._logs(logs)}
         for kind, name in [(each, name) for each in deletions for name in names[each]]:
             try:
                 deletions[kind](name)
             except self._clouds.exceptions.ClientError as failure:
-                if not re.search("NotFound|NoSuch|NonExistent|DoesNotExist", failure.response["Error"]["Code"]):
+                if not re.search(MISSING, failure.response["Error"]["Code"]):
                     raise
-            when = "goes in 30 days" if kind == "AWS::KMS::Key" else "is gone"
-            self._say(f"{kind.rpartition('::')[2]} {name} {when}")
+                continue
+            if kind != STACK:
+                when = "goes in 30 days" if kind == "AWS::KMS::Key" else "is gone"
+                self._say(f"{kind.rpartition('::')[2]} {name} {when}")
+
+    def _kept_names(self) -> dict[str, list[str]]:
+        """What the stack of data made, by its type; where it is gone, what it would have made and may have left."""
+        if self._described(self.kept) is not None:
+            return self._physical(self.kept, KEPT_KINDS)
+        region = self._session.region_name
+        values = {"Stage": self._stage, "AWS::AccountId": self._caller["Account"], "AWS::Region": region}
+        template, members = load(STATEFUL), ("TableName", "BucketName", "QueueName")
+        return {
+            kind: [named(each[member], values) for each in of_type(template, kind).values()]
+            for kind, member in zip(KEPT_KINDS[:-1], members, strict=True)
+        } | {KEPT_KINDS[-1]: []}
+
+    def _unprotect(self, table: str) -> None:
+        """Let a table be deleted, if it is there."""
+        tables = self._session.client("dynamodb")
+        with suppress(tables.exceptions.ResourceNotFoundException):
+            tables.update_table(TableName=table, DeletionProtectionEnabled=False)
+            tables.get_waiter("table_exists").wait(TableName=table)  # until then it is being updated
 
     def _logs(self, logs: Any) -> list[str]:
         """The log groups of this stage, of functions that are gone included."""
@@ -134,41 +152,11 @@ class Deployment:
         self._empty(bucket)
         self._s3.delete_bucket(Bucket=bucket)
 
-    def _make_bucket(self) -> None:
-        try:
-            self._s3.head_bucket(Bucket=self._bucket)
-        except self._s3.exceptions.ClientError:
-            region = self._session.region_name
-            more = {} if region == "us-east-1" else {"CreateBucketConfiguration": {"LocationConstraint": region}}
-            self._s3.create_bucket(Bucket=self._bucket, **more)
-            closed = ("BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets")
-            self._s3.put_public_access_block(
-                Bucket=self._bucket, PublicAccessBlockConfiguration=dict.fromkeys(closed, True)
-            )
-
-        # what a stage uses is sent anew before it is so old: see `_send`
-        rule: Any = {"ID": "forget-old-releases", "Status": "Enabled", "Filter": {"Prefix": ""}}
-        rule |= {"Expiration": {"Days": 2 * KEPT_DAYS}, "AbortIncompleteMultipartUpload": {"DaysAfterInitiation": 7}}
-        self._s3.put_bucket_lifecycle_configuration(Bucket=self._bucket, LifecycleConfiguration={"Rules": [rule]})
-
-    def _send(self, path: Path) -> str:
-        """Upload a file under the hash of its contents, unless it is there and young; its key."""
-        key = f"{hashlib.sha256(path.read_bytes()).hexdigest()}{path.suffix}"
-        try:
-            there = self._s3.head_object(Bucket=self._bucket, Key=key)["LastModified"]
-            is_young = time.time() - there.timestamp() < KEPT_DAYS * 86_400
-        except self._s3.exceptions.ClientError:
-            is_young = False
-        if not is_young:
-            self._say(f"sending {path.name}")
-            self._s3.upload_file(str(path), self._bucket, key)
-        return key
-
     def _template(self, name: str, template: dict[str, Any], build: Path) -> str:
         path = build / f"{name}.sent.json"
         write_template(path, template)
-        suffix = self._session.region_name
-        return f"https://{self._bucket}.s3.{suffix}.amazonaws.com/{self._send(path)}"
+        region = self._session.region_name
+        return f"https://{self._code.name}.s3.{region}.amazonaws.com/{self._code.send(path)}"
 
     def _apply(self, stack: str, url: str, parameters: dict[str, Any], given: dict[str, str]) -> None:
         """Create or update a stack; a parameter that is not given keeps its value, or starts with its default."""
@@ -196,40 +184,7 @@ class Deployment:
             return
         self._say(f"{stack}: {'creating' if before is None else 'updating'}")
         self._clouds.execute_change_set(StackName=stack, ChangeSetName=change)
-        waiter = self._clouds.get_waiter(f"stack_{kind.lower()}_complete")
-        try:
-            waiter.wait(StackName=stack, WaiterConfig=WAIT)
-        except Exception as failure:
-            raise Failed(f"{stack}: {self._reason(stack)}") from failure
-
-    def _is_change(self, stack: str, change: str) -> bool:
-        """Wait for a change set; whether it would change anything."""
-        for _ in range(WAIT["MaxAttempts"]):
-            found = self._clouds.describe_change_set(StackName=stack, ChangeSetName=change)
-            if found["Status"] == "CREATE_COMPLETE":
-                return True
-            if found["Status"] == "FAILED":
-                reason = found.get("StatusReason", "")
-                self._clouds.delete_change_set(StackName=stack, ChangeSetName=change)
-                if "didn't contain changes" in reason or "No updates" in reason:
-                    return False
-                raise Failed(f"{stack}: {reason}")
-            time.sleep(WAIT["Delay"])
-        raise Failed(f"{stack}: CloudFormation does not come to an end with the change set {change}.")
-
-    def status(self, stack: str) -> str:
-        """The state of a stack; empty where there is none, or only a change set that was never executed."""
-        found = self._described(stack)
-        return "" if found is None else str(found["StackStatus"])
-
-    def _described(self, stack: str) -> dict[str, Any] | None:
-        try:
-            [found] = self._clouds.describe_stacks(StackName=stack)["Stacks"]
-        except self._clouds.exceptions.ClientError as failure:
-            if "does not exist" not in str(failure):
-                raise
-            return None
-        return None if found["StackStatus"] == "REVIEW_IN_PROGRESS" else dict(found)
+        self._wait(f"stack_{kind.lower()}_complete", stack)
 
     def _clear(self, stack: str) -> None:
         """Delete a stack whose creation failed, and refuse one that cannot be updated now.
@@ -240,7 +195,11 @@ class Deployment:
         status = self.status(stack)
         if status in NEVER_MADE:
             self._say(f"{stack}: deleting what a failed deployment left ({status})")
+            tables = self._left_tables(stack)
             self._delete(stack)
+            for name in tables:
+                self._unprotect(name)
+                self._session.client("dynamodb").delete_table(TableName=name)
         elif status.endswith("_IN_PROGRESS"):
             raise Failed(f"{stack}: another deployment is at work ({status}). Wait until it has ended.")
         elif status == "UPDATE_ROLLBACK_FAILED":
@@ -248,6 +207,28 @@ class Deployment:
                 f"{stack}: an update could not be rolled back. Look at the stack's events, mend what they name, then: "
                 f"aws cloudformation continue-update-rollback --stack-name {stack}"
             )
+
+    def _left_tables(self, stack: str) -> list[str]:
+        """The tables that a first deployment made and its rollback could not delete, as they are protected.
+
+        Raises:
+            Failed: one of them has rows, so they may be those of an earlier stage.
+        """
+        if not self.status(stack).startswith("ROLLBACK_"):
+            return []
+        pages = self._clouds.get_paginator("list_stack_resources").paginate(StackName=stack)
+        left = [
+            each["PhysicalResourceId"]
+            for page in pages
+            for each in page["StackResourceSummaries"]
+            if (each["ResourceType"], each["ResourceStatus"]) == ("AWS::DynamoDB::Table", "DELETE_FAILED")
+        ]
+        tables = self._session.client("dynamodb")
+        if full := [name for name in left if tables.scan(TableName=name, Limit=1)["Count"]]:
+            raise Failed(
+                f"{stack}: its first deployment failed, and {', '.join(full)} has rows. Save or delete it first."
+            )
+        return left
 
     def _redeployed(self, template: dict[str, Any], given: dict[str, str]) -> dict[str, Any]:
         """The template with the values that its stack will have: those given, those it has, the defaults."""
@@ -257,32 +238,6 @@ class Deployment:
         before = {each["ParameterKey"]: each["ParameterValue"] for each in found}
         return redeployed(template, {**defaults(template), **before, **given})
 
-    def _parameters(self, stack: str) -> set[str] | None:
-        found = self._described(stack)
-        return None if found is None else {each["ParameterKey"] for each in found.get("Parameters", [])}
-
-    def _outputs(self, stack: str) -> dict[str, str]:
-        [found] = self._clouds.describe_stacks(StackName=stack)["Stacks"]
-        return {each["OutputKey"]: each["OutputValue"] for each in found.get("Outputs", [])}
-
-    def _reason(self, stack: str) -> str:
-        events = self._clouds.describe_stack_events(StackName=stack)["StackEvents"]
-        failed = [each for each in events if each.get("ResourceStatus", "").endswith("FAILED")]
-        return "; ".join(
-            f"{each['LogicalResourceId']}: {each.get('ResourceStatusReason', '')}" for each in failed[-3:]
-        ) or ("see its events")
-
-    def _physical(self, stack: str, kinds: Sequence[str]) -> dict[str, list[str]]:
-        """The names of what a stack made, by their type; empty where it is gone."""
-        found: dict[str, list[str]] = {kind: [] for kind in kinds}
-        if self._described(stack) is None:
-            return found
-        for page in self._clouds.get_paginator("list_stack_resources").paginate(StackName=stack):
-            for each in page["StackResourceSummaries"]:
-                if each["ResourceType"] in found and each.get("PhysicalResourceId"):
-                    found[each["ResourceType"]].append(each["PhysicalResourceId"])
-        return found
-
     def _empty(self, bucket: str) -> None:
         for page in self._s3.get_paginator("list_object_versions").paginate(Bucket=bucket):
             doomed = [
@@ -291,14 +246,6 @@ class Deployment:
             ]
             if doomed:
                 self._s3.delete_objects(Bucket=bucket, Delete={"Objects": doomed, "Quiet": True})
-
-    def _delete(self, stack: str) -> None:
-        if self._parameters(stack) is None:
-            self._say(f"{stack}: there is none")
-            return
-        self._say(f"{stack}: deleting")
-        self._clouds.delete_stack(StackName=stack)
-        self._clouds.get_waiter("stack_delete_complete").wait(StackName=stack, WaiterConfig=WAIT)
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -324,37 +271,48 @@ def main(words: Sequence[str] | None = None) -> int:
     down.add_argument("--data", action="store_true", help="and all that it keeps")
     given = made.parse_args(words)
 
+    return failures.run(lambda: _do(given))
+
+
+def _do(given: argparse.Namespace) -> int:
     import boto3
-    from botocore.exceptions import BotoCoreError, ClientError
 
     from infra.operating import preflight, smoke
 
-    try:
-        if given.command == "smoke":
-            smoke.Smoke(given.url, os.environ.get("LIMN_TOKEN", "")).run(given.organization)
-            return 0
-        session = boto3.Session(region_name=given.region)
-        if given.command == "check":
-            return preflight.main(given.stage, session, dict(_parameter(word) for word in given.parameters))
-        deployment = Deployment(given.stage, session)
-        if given.command == "releases":
-            print_releases(deployment.releases.newest_first(), deployment.releases.current(deployment.functions()))
-        elif given.command == "rollback":
-            print(f"{deployment.roll_back(given.to)} is live.")
-        elif given.command == "up":
-            values = dict(_parameter(word) for word in given.parameters)
-            for name, value in deployment.up(BUILD, values).items():
-                print(f"{name:16} {value}")
-        else:
-            _ask(given.stage, data=given.data)
-            deployment.down(data=given.data)
-    except (Failed, smoke.Broken) as failure:
-        print(failure, file=sys.stderr)
-        return 1
-    except (BotoCoreError, ClientError) as failure:
-        print(preflight.explain(failure), file=sys.stderr)
-        return 1
+    if given.command == "smoke":
+        smoke.Smoke(given.url, os.environ.get("LIMN_TOKEN", "")).run(given.organization)
+        return 0
+    session = boto3.Session(region_name=given.region)
+    if given.command == "check":
+        return preflight.main(given.stage, session, _given(given.parameters))
+    deployment = Deployment(given.stage, session)
+    if given.command == "releases":
+        print_releases(deployment.releases.newest_first(), deployment.releases.current(deployment.functions()))
+    elif given.command == "rollback":
+        print(f"{deployment.roll_back(given.to)} is live.")
+    elif given.command == "up":
+        for name, value in deployment.up(BUILD, _given(given.parameters)).items():
+            print(f"{name:16} {value}")
+    else:
+        _ask(given.stage, data=given.data)
+        deployment.down(data=given.data)
     return 0
+
+
+def _built(path: Path) -> Path:
+    if not path.exists():
+        raise Failed(f"{path} is not there: run `make package` first.")
+    return path
+
+
+def _given(words: Sequence[str]) -> dict[str, str]:
+    """Parameters of a command line. Raises Failed: a word is none, or a name comes twice."""
+    found: dict[str, str] = {}
+    for name, value in map(_parameter, words):
+        if name in found:
+            raise Failed(f"{name} is given twice.")
+        found[name] = value
+    return found
 
 
 def _parameter(word: str) -> tuple[str, str]:
@@ -367,7 +325,11 @@ def _parameter(word: str) -> tuple[str, str]:
 def _ask(stage: str, *, data: bool) -> None:
     """Have the operator type the stage's name. Raises Failed: it was not typed."""
     what = "the API, the functions AND ALL DATA" if data else "the API and the functions, and keep the data,"
-    if input(f"This deletes {what} of stage {stage}. Type its name to go on: ").strip() != stage:
+    try:
+        typed = input(f"This deletes {what} of stage {stage}. Type its name to go on: ")
+    except EOFError:
+        typed = ""  # nobody is there to type it
+    if typed.strip() != stage:
         raise Failed("Nothing was deleted.")
 
 

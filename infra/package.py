@@ -286,7 +286,8 @@ def interpreter(python: str) -> str | None:
     """A Python of a version, such as 3.13; None where this machine has none."""
     name = f"python{python}"
     homes = sorted(Path.home().glob(f".pyenv/versions/{python}.*/bin/{name}"))
-    for candidate in (*map(str, homes), shutil.which(name)):
+    here = sys.executable if python == f"{sys.version_info[0]}.{sys.version_info[1]}" else None
+    for candidate in (*map(str, homes), shutil.which(name), here):
         # a shim of pyenv is there for every version that any project has
         if candidate and subprocess.run([candidate, "-V"], capture_output=True, check=False).returncode == 0:  # noqa: S603
             return candidate
@@ -345,4 +346,10 @@ def _say(message: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except subprocess.CalledProcessError as failed:
+        print(f"package: {' '.join(map(str, failed.cmd))[:120]}… ended with {failed.returncode}.", file=sys.stderr)
+        sys.exit(
+            "Where it is pip: without a network, name a folder of wheels in PIP_FIND_LINKS and set PIP_NO_INDEX=1."
+        )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +50,28 @@ def load(path: Path) -> dict[str, Any]:
 def defaults(template: dict[str, Any]) -> dict[str, Any]:
     """The values that the template's parameters have unless set otherwise."""
     return {name: parameter["Default"] for name, parameter in template["Parameters"].items() if "Default" in parameter}
+
+
+def holds(template: dict[str, Any], condition: Any, values: Mapping[str, Any]) -> Any:
+    """Whether a condition of a template holds for the values of its parameters; the value of what is none."""
+    match condition:
+        case {"Condition": name}:
+            return holds(template, template["Conditions"][name], values)
+        case {"Ref": name}:
+            return str(values[name])
+        case {"Fn::Not": [inner]}:
+            return not holds(template, inner, values)
+        case {"Fn::And": inner}:
+            return all(holds(template, each, values) for each in inner)
+        case {"Fn::Equals": sides}:
+            first, second = (str(holds(template, each, values)) for each in sides)
+            return first == second
+    return condition
+
+
+def named(name: dict[str, str], values: Mapping[str, str]) -> str:
+    """A name that a template makes of parameters: `{"Fn::Sub": "limn-${Stage}-log"}`."""
+    return re.sub(r"\$\{(.+?)\}", lambda found: values[found[1]], name["Fn::Sub"])
 
 
 def of_type(template: dict[str, Any], kind: str) -> dict[str, dict[str, Any]]:

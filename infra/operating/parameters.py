@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from chalicelib.settings import PREFIX, Misconfigured, read
+from infra.operating.failures import Failed
 from infra.package import placeholders
 
+PARTS = ("-stateful", "-batch", "-analytics")
+"""What the names of a stage's stacks end with, beside that of what runs, which ends with the stage."""
 
-class Failed(Exception):
-    """It was not done; the message says why."""
 
-
-def check(templates: list[dict[str, Any]], given: dict[str, str]) -> None:
-    """Validate parameters against the templates and against the settings of the functions.
+def check(templates: list[dict[str, Any]], stage: str, given: dict[str, str]) -> dict[str, str]:
+    """Validate parameters against the templates and against the settings of the functions; them, with the stage.
 
     CloudFormation says the same of the first, later and in other words; the second it does not know: a function with
     such a variable would not start.
@@ -25,6 +25,10 @@ def check(templates: list[dict[str, Any]], given: dict[str, str]) -> None:
     """
     rules = [(name, rule) for template in templates for name, rule in template["Parameters"].items()]
     wrong = [f"No template has a parameter {name}." for name in sorted(set(given) - {name for name, _ in rules})]
+    wrong += [f"Stage: it is the word before the parameters, {stage}, and no parameter."] if "Stage" in given else []
+    # `limn-prod-stateful` would be a stack of two stages
+    wrong += [f"Stage: {stage!r} may not end with {end}." for end in PARTS if stage.endswith(end)]
+    given = {**given, "Stage": stage}
     for name, rule in rules:
         if name in given:
             said = _against(rule, given[name])
@@ -33,6 +37,7 @@ def check(templates: list[dict[str, Any]], given: dict[str, str]) -> None:
         wrong = [said for template in templates for said in _of_variables(template, given)]
     if wrong:
         raise Failed("\n".join(dict.fromkeys(wrong)))
+    return given
 
 
 def _against(rule: dict[str, Any], value: str) -> str:

@@ -11,19 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from botocore.exceptions import (
-    BotoCoreError,
-    ClientError,
-    EndpointConnectionError,
-    NoCredentialsError,
-    NoRegionError,
-    PartialCredentialsError,
-    ProfileNotFound,
-)
+from botocore.exceptions import BotoCoreError, ClientError, NoRegionError
 
 from infra import package
+from infra.operating.failures import explain
 from infra.stack import merging, prices
-from infra.templates import STATEFUL, defaults, load, of_type
+from infra.templates import STATEFUL, defaults, holds, load, named, of_type
 
 OK, WARN, STOP = "ok", "warn", "stop"
 NEW_ACCOUNT_MEMORY = 3008
@@ -31,32 +24,6 @@ NEW_ACCOUNT_MEMORY = 3008
 SHORT = 100
 """Concurrent executions below which a deployment feels its account's quota; new accounts have 10 to 50."""
 Line = tuple[str, str]
-_NOBODY = "There are no AWS credentials here. Run `aws configure`, or set AWS_PROFILE, then try again."
-_KINDS: dict[type[Exception], str] = {
-    NoCredentialsError: _NOBODY,
-    PartialCredentialsError: _NOBODY,
-    NoRegionError: "No AWS region is set. Set AWS_DEFAULT_REGION, such as eu-west-1, or name one with --region.",
-    ProfileNotFound: "{}. `aws configure list-profiles` shows those that there are.",
-    EndpointConnectionError: "{} Check the network and the name of the region.",
-}
-_CODES = {
-    ("ExpiredToken", "ExpiredTokenException", "RequestExpired"): (
-        "The AWS credentials have expired. Sign in again (`aws sso login`, or new keys)."
-    ),
-    ("InvalidClientTokenId", "UnrecognizedClientException", "SignatureDoesNotMatch", "AuthFailure"): (
-        "AWS does not know these credentials. Check AWS_PROFILE, or run `aws configure` again."
-    ),
-    ("AccessDenied", "AccessDeniedException", "UnauthorizedOperation"): "The credentials may not do this: {}",
-}
-
-
-def explain(failure: BotoCoreError | ClientError) -> str:
-    """Explain an error of AWS to the operator, in a sentence."""
-    if isinstance(failure, ClientError):
-        code = failure.response["Error"]["Code"]
-        said = next((said for codes, said in _CODES.items() if code in codes), "AWS refused: {}")
-        return said.format(failure)
-    return next((said for kind, said in _KINDS.items() if isinstance(failure, kind)), "AWS refused: {}").format(failure)
 
 
 def main(stage: str, session: Any, given: dict[str, str]) -> int:
@@ -90,6 +57,7 @@ class Preflight:
             self._mail,
             self._domain,
             self._switches,
+            self._references,
         )
         for check in checks:
             try:
@@ -104,7 +72,7 @@ class Preflight:
     def _parameters(self) -> Line:
         from infra.operating.parameters import check
 
-        check(self._templates, {**self._given, "Stage": self._stage})
+        check(self._templates, self._stage, self._given)
         return OK, f"parameters: {', '.join(sorted(self._given)) or 'the defaults'}"
 
     def _identity(self) -> Line:
@@ -117,7 +85,7 @@ class Preflight:
     def _stacks(self) -> Iterator[Line]:
         from infra.deploy import NEVER_MADE, Deployment
 
-        deployment = Deployment(self._stage, self._session, lambda _: None)
+        self._deployment = deployment = Deployment(self._stage, self._session, lambda _: None)
         self._is_new = True
         for stack in (deployment.kept, deployment.running):
             status = deployment.status(stack)
@@ -136,6 +104,7 @@ class Preflight:
         if not self._is_new:
             return
         s3, tables = self._client("s3"), self._client("dynamodb")
+        values = {"Stage": self._stage, "AWS::AccountId": self._account, "AWS::Region": self._session.region_name}
         taken = []
         asks: dict[str, Callable[[str], Any]] = {
             "BucketName": lambda name: s3.head_bucket(Bucket=name),
@@ -143,7 +112,7 @@ class Preflight:
         }
         kept = [*self._kept("S3::Bucket"), *self._kept("DynamoDB::Table")]
         for key, properties in [(key, each) for key in asks for each in kept if key in each]:
-            name, kind = self._named(properties[key]), key.removesuffix("Name").lower()
+            name, kind = named(properties[key], values), key.removesuffix("Name").lower()
             try:
                 asks[key](name)
             except ClientError as failure:
@@ -167,20 +136,14 @@ class Preflight:
     def _kept(self, kind: str) -> list[dict[str, Any]]:
         return list(of_type(self._templates[0], f"AWS::{kind}").values())
 
-    def _named(self, name: dict[str, str]) -> str:
-        values = {"Stage": self._stage, "AWS::AccountId": self._account, "AWS::Region": self._session.region_name}
-        text = name["Fn::Sub"]
-        for key, value in values.items():
-            text = text.replace(f"${{{key}}}", value)
-        return text
-
     def _quotas(self) -> Iterator[Line]:
         found = self._client("lambda").get_account_settings()["AccountLimit"]
-        whole, free = found["ConcurrentExecutions"], found["UnreservedConcurrentExecutions"]
+        whole = found["ConcurrentExecutions"]
+        free = found["UnreservedConcurrentExecutions"] + self._reserved()
         wanted = sum(
-            int(self._values[name])
-            for name in self._values
-            if name.endswith("Concurrency") and name != "ReserveConcurrency"
+            int(self._values[most["Ref"]] if isinstance(most, dict) else most)
+            for each in of_type(self._templates[1], "AWS::Serverless::Function").values()
+            for most in each.get("ReservedConcurrentExecutions", {}).get("Fn::If", [])[1:2]
         )
         if self._values["ReserveConcurrency"] == "true" and free - wanted < SHORT:
             yield (
@@ -215,6 +178,13 @@ class Preflight:
             )
         else:
             yield OK, f"memory: no function has more than the {NEW_ACCOUNT_MEMORY} MB of a new account"
+
+    def _reserved(self) -> int:
+        """The executions that this stage reserves already."""
+        functions, total = self._client("lambda"), 0
+        for name in self._deployment.functions():
+            total += functions.get_function_concurrency(FunctionName=name).get("ReservedConcurrentExecutions", 0)
+        return total
 
     def _mail(self) -> Iterator[Line]:
         sender = self._values["EmailSender"]
@@ -274,6 +244,23 @@ class Preflight:
             if f"limn-{self._stage}-JobQueue" not in [each["Name"] for each in stacks]:
                 yield STOP, f"RunJobs=true: deploy infra/batch.yaml first, as the stack limn-{self._stage}-batch"
 
+    def _references(self) -> Iterator[Line]:
+        """What parameters name in this account must be there."""
+        asks: dict[str, Callable[[str], Any]] = {
+            "AccessLogBucket": lambda name: self._client("s3").head_bucket(Bucket=name),
+            "OperationsKey": lambda name: self._client("kms").describe_key(KeyId=name),
+            "HostedZoneId": lambda name: self._client("route53").get_hosted_zone(Id=name),
+            "WebAcl": lambda name: self._client("wafv2").get_web_acl(ARN=name),
+        }
+        for parameter, ask in asks.items():
+            value = self._values[parameter]
+            try:
+                if value:
+                    ask(value)
+                    yield OK, f"{parameter}: {value} is there"
+            except (BotoCoreError, ClientError) as failure:
+                yield STOP, f"{parameter}: {value} cannot be used. {explain(failure)}"
+
     def _made(self) -> Iterator[Line]:
         if self._is_new:
             yield (
@@ -284,7 +271,10 @@ class Preflight:
                 ),
             )
         kinds = Counter(
-            each["Type"].split("::", 1)[1] for template in self._templates for each in template["Resources"].values()
+            each["Type"].split("::", 1)[1]
+            for template in self._templates
+            for each in template["Resources"].values()
+            if holds(template, {"Condition": each["Condition"]} if "Condition" in each else True, self._values)
         )
         yield OK, "will be there: " + ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
         yield OK, f"costs at idle: ${prices.standing():.2f} a month ({prices.PRICES_OF}); docs/costs.md has the rest"

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from chalicelib import __version__
-from infra.operating.parameters import Failed
+from infra.operating.failures import Failed
 from infra.stack.merging import ALIAS
 
 KEPT = 10
@@ -51,9 +51,7 @@ class Releases:
 
     def newest_first(self) -> list[Release]:
         """The releases that can be returned to."""
-        pages = self._s3.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=self._prefix)
-        keys = sorted((each["Key"] for page in pages for each in page.get("Contents", [])), reverse=True)
-        return [self._read(key) for key in keys[:KEPT]]
+        return [self._read(key) for key in self._keys()[:KEPT]]
 
     def current(self, functions: Sequence[str]) -> dict[str, str]:
         """The version that the alias of each function points to; without functions that have no alias."""
@@ -73,6 +71,8 @@ class Releases:
             body = json.dumps({"version": __version__, "functions": current}).encode()
             self._s3.put_object(Bucket=self._bucket, Key=f"{self._prefix}{name}.json", Body=body)
             known = [Release(name, __version__, current), *known][:KEPT]
+        for key in self._keys()[KEPT:]:
+            self._s3.delete_object(Bucket=self._bucket, Key=key)
         for function, version in current.items():
             self._prune(function, {version, *(each.functions.get(function, "") for each in known)})
 
@@ -90,6 +90,11 @@ class Releases:
             Failed: there is no such release, or a version of it is gone. Nothing has changed then.
         """
         known, current = self.newest_first(), self.current(functions)
+        recorded = {pair for each in known for pair in each.functions.items()}
+        is_mixed = current.items() <= recorded and all(each.functions != current for each in known)
+        if to is None and known and is_mixed:
+            # a rollback was interrupted: the release before is that before either of two
+            raise Failed(f"Functions are of several releases. Name one with --to: {', '.join(e.name for e in known)}.")
         if to is None:
             live = next((place for place, each in enumerate(known) if each.functions == current), -1)
             known = known[live + 1 :]
@@ -108,9 +113,16 @@ class Releases:
 
     def forget(self) -> None:
         """Delete the records: the functions are gone, and their versions with them."""
-        for page in self._s3.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=self._prefix):
-            for each in page.get("Contents", []):
-                self._s3.delete_object(Bucket=self._bucket, Key=each["Key"])
+        for key in self._keys():
+            self._s3.delete_object(Bucket=self._bucket, Key=key)
+
+    def _keys(self) -> list[str]:
+        """The keys of all records, newest first; none where nothing was ever deployed in this account and region."""
+        pages = self._s3.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=self._prefix)
+        try:
+            return sorted((each["Key"] for page in pages for each in page.get("Contents", [])), reverse=True)
+        except self._s3.exceptions.NoSuchBucket:
+            return []
 
     def _read(self, key: str) -> Release:
         held = json.loads(self._s3.get_object(Bucket=self._bucket, Key=key)["Body"].read())
@@ -131,5 +143,7 @@ class Releases:
 
 def print_releases(releases: Sequence[Release], current: dict[str, str]) -> None:
     """Print releases, newest first, and which of them is live."""
+    if not releases:
+        print("Nothing has been deployed as this stage in this account and region.")
     for each in releases:
         print(f"{each.name}  Limn {each.version}{'  live' if each.functions == current else ''}")

@@ -16,6 +16,7 @@ from chalicelib.errors import LimnError
 from chalicelib.queues.sending import QUEUES
 from chalicelib.resources.health.operations import PARTS
 from chalicelib.settings import settings
+from infra.operating import parameters
 from infra.operating.redriving import dead_letters
 
 DAY = 86_400
@@ -49,7 +50,8 @@ def health(stage: str) -> tuple[str, bool]:
         well = well and not dead
     pages = boto3.client("cloudwatch").get_paginator("describe_alarms").paginate(StateValue="ALARM")
     for alarm in (each for page in pages for each in page["MetricAlarms"]):
-        if alarm["AlarmName"].startswith(f"limn-{stage}-"):
+        # another stage may begin with the same letters
+        if re.fullmatch(rf"limn-{stage}-[A-Za-z]+Alarm(-\w+)?", alarm["AlarmName"]):
             lines.append(f"ALARM {alarm['AlarmName']}: {alarm.get('AlarmDescription', '')}")
             well = False
     return "\n".join(lines), well
@@ -90,7 +92,7 @@ def cost(stage: str, month: str) -> str:
         ValueError: it is no month.
     """
     begin, end = _month(month)
-    stacks = {"Key": STACK_TAG, "Values": [f"limn-{stage}{part}" for part in ("", "-stateful", "-batch", "-analytics")]}
+    stacks = {"Key": STACK_TAG, "Values": [f"limn-{stage}{part}" for part in ("", *parameters.PARTS)]}
     found = boto3.client("ce", region_name="us-east-1").get_cost_and_usage(
         TimePeriod={"Start": f"{begin:%Y-%m-%d}", "End": f"{end:%Y-%m-%d}"},
         Granularity="MONTHLY",

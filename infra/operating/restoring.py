@@ -13,12 +13,16 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Iterator
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import boto3
 
 from chalicelib.core.batches import batched
+from infra.operating import failures
+from infra.operating.failures import Failed
 
 TABLES = {"records": ("pk", "sk"), "entities": ("pk",), "log": ("project", "seq"), "counters": ("pk", "sk")}
 """Tables that belong together, and the keys of each."""
@@ -29,8 +33,22 @@ Row = dict[str, Any]
 
 
 def restore(stage: str, suffix: str, project: int | None = None) -> dict[str, tuple[int, int]]:
-    """Put all tables of a stage in place, or the rows of one project; how many rows of each were put and taken away."""
+    """Put all tables of a stage in place, or the rows of one project; how many rows of each were put and taken away.
+
+    Raises:
+        Failed: one of the tables is not there or not ready; nothing has changed then.
+    """
     client = boto3.client("dynamodb")
+    places = [f"limn-{stage}-{name}" for name in TABLES]
+    for table in (*places, *(f"{place}-{suffix}" for place in places)):
+        try:
+            status = client.describe_table(TableName=table)["Table"]["TableStatus"]
+        except client.exceptions.ResourceNotFoundException:
+            status = "MISSING"
+        if status != "ACTIVE":
+            raise Failed(
+                f"The table {table} is {status}; all of {', '.join(TABLES)} must be ACTIVE. Nothing was changed."
+            )
     done = {}
     for name in TABLES:
         place = f"limn-{stage}-{name}"
@@ -166,18 +184,26 @@ def _number(row: Row) -> float:
     return float(row.get(COUNTER, {}).get("N", -1))
 
 
-def main() -> None:
-    """Restore, and print what was done."""
+def main(words: Sequence[str] | None = None) -> int:
+    """Restore, and print what was done; the exit code."""
     made = argparse.ArgumentParser(
         prog="python -m infra.operating.restoring", description=(__doc__ or "").partition(":")[0]
     )
     made.add_argument("stage")
     made.add_argument("suffix", help="of the restored tables: `restored` of limn-prod-log-restored")
     made.add_argument("--project", type=int, help="put the rows of one project in place, and leave all others")
-    given = made.parse_args()
-    for name, (put, gone) in restore(given.stage, given.suffix, given.project).items():
-        print(f"{name:<10} {put:>9} rows put, {gone:>9} taken away")
+    made.add_argument("--region", help="that of the AWS configuration otherwise")
+    given = made.parse_args(words)
+    if given.region:
+        os.environ["AWS_DEFAULT_REGION"] = given.region
+
+    def act() -> int:
+        for name, (put, gone) in restore(given.stage, given.suffix, given.project).items():
+            print(f"{name:<10} {put:>9} rows put, {gone:>9} taken away")
+        return 0
+
+    return failures.run(act)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

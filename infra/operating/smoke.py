@@ -15,12 +15,14 @@ from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
+from infra.operating.failures import Failed
+
 PATIENCE = 300.0
 """Seconds that a transcode may take: its function starts cold, and an account may run few at once."""
 FRAMES, SIZE = 50, (160, 120)
 
 
-class Broken(Exception):
+class Broken(Failed):
     """A step did not work; the message says which, and what the service said."""
 
 
@@ -37,19 +39,28 @@ class Smoke:
             raise Broken(f"url: {self._url!r} is no address; give the output EndpointURL, https://…")
         if not self._token:
             raise Broken("LIMN_TOKEN is not set; give the token of a user who administers the organization.")
-        began = time.monotonic()
+        began, wrong = time.monotonic(), ""
         try:
-            self._step("health", lambda: self._ask("GET", "HealthCheckFull"))
-            body = {"name": f"smoke {uuid.uuid4()}", "organization": organization}
-            self._project = self._step("project", lambda: self._ask("POST", "Projects", body))["id"]
-            media = self._step("upload", self._upload)
-            self._step("transcode", lambda: self._wait(media))
-            self._step("frame", lambda: self._picture(media))
-            self._step("boxes", lambda: self._annotate(media))
-        finally:
-            if self._project:
+            self._main_job(organization)
+        except Broken as failure:
+            wrong = f"{failure}\n"
+        if self._project:
+            try:
                 self._step("delete", lambda: self._ask("DELETE", f"Project/{self._project}"))
+            except Broken as failure:
+                wrong += f"{failure}\nThe project {self._project} is still there."
+        if wrong:
+            raise Broken(wrong.strip())
         self._say(f"all of it works; {time.monotonic() - began:.0f} s")
+
+    def _main_job(self, organization: int) -> None:
+        self._step("health", lambda: self._ask("GET", "HealthCheckFull"))
+        body = {"name": f"smoke {uuid.uuid4()}", "organization": organization}
+        self._project = self._step("project", lambda: self._ask("POST", "Projects", body))["id"]
+        media = self._step("upload", self._upload)
+        self._step("transcode", lambda: self._wait(media))
+        self._step("frame", lambda: self._picture(media))
+        self._step("boxes", lambda: self._annotate(media))
 
     def _step(self, name: str, act: Callable[[], Any]) -> Any:
         began = time.monotonic()
@@ -62,17 +73,19 @@ class Smoke:
         self._say(f"ok    {name:<10} {time.monotonic() - began:6.1f} s")
         return found
 
-    def _ask(self, method: str, path: str, body: Any = None) -> Any:
+    def _ask(self, method: str, path: str, body: Any = None, kind: str = "application/json") -> Any:
+        """The answer, which is of a type; JSON is read."""
         headers = {"Authorization": f"Token {self._token}", "Content-Type": "application/json"}
         data = None if body is None else json.dumps(body).encode()
         request = Request(f"{self._url}/rest/{path}", data, headers, method=method)  # noqa: S310 the operator's address
         try:
             with urlopen(request, timeout=40) as answer:  # noqa: S310
-                text = answer.read()
-                is_json = answer.headers.get("Content-Type", "").startswith("application/json")
-                return json.loads(text) if is_json else text
+                text, said = answer.read(), answer.headers.get_content_type()
         except HTTPError as refusal:
             raise Broken(f"{method} {path}: {refusal.code} {refusal.read()[:300].decode(errors='replace')}") from None
+        if said != kind:
+            raise Broken(f"{method} {path}: {said} came, not {kind}. Is {self._url} the output EndpointURL?")
+        return json.loads(text) if kind == "application/json" else text
 
     def _upload(self) -> int:
         kind = self._ask("POST", f"MediaTypes/{self._project}", {"name": "Video", "dtype": "video"})["id"]
@@ -92,7 +105,7 @@ class Smoke:
             time.sleep(min(3.0, self._patience / 10))
 
     def _picture(self, media: int) -> None:
-        if not self._ask("GET", f"GetFrame/{media}?frames=7&format=png").startswith(b"\x89PNG"):
+        if not self._ask("GET", f"GetFrame/{media}?frames=7&format=png", kind="image/png").startswith(b"\x89PNG"):
             raise Broken("the frame is not a PNG")
 
     def _annotate(self, media: int) -> None:

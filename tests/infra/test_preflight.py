@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 import boto3
 import pytest
+from boto3.exceptions import S3UploadFailedError
 from botocore.exceptions import ClientError, NoCredentialsError, NoRegionError
 from botocore.stub import Stubber
 
 from infra import deploy
-from infra.operating import preflight
+from infra.operating import failures, preflight
+from infra.operating.preflight import Preflight
 
 REGION = "ca-central-1"
+VAULT = "arn:aws:backup:eu-west-1:123456789012:backup-vault:elsewhere"
 
 
 class Account:
@@ -57,7 +62,13 @@ def test_a_new_stage_in_a_good_account_is_not_stopped(name):
     assert not [text for level, text in found if level == preflight.STOP]
     assert about(found, "mail") == [("ok", "mail: limn@example.org is confirmed")]
     assert any("12 " not in text and "costs at idle" in text for _, text in found)
-    assert any("DynamoDB::Table" in text for _, text in found)
+    [(_, made)] = about(found, "will be there")
+    assert "7 DynamoDB::Table" in made
+    assert not {"Backup", "Budgets", "EventBus", "WAFv2", "ApiGateway::DomainName"} & set(re.findall(r"[\w:]+", made))
+    more = lines(Account(), name, EmailSender="limn@example.org", EventBus="true", BackupVault=VAULT)
+    assert {"1 Events::EventBus", "1 Backup::BackupPlan"} <= set(
+        about(more, "will be there")[0][1].split(": ", 1)[1].split(", ")
+    )
 
 
 def test_a_new_account_is_told_of_its_quotas(name):
@@ -83,6 +94,13 @@ def test_what_an_earlier_stage_left_stops_a_new_one(name):
     assert f"table limn-{stage}-idempotency" in found[1]
 
 
+def upload_that_failed():
+    """The error of boto3 itself, which is neither a ClientError nor of botocore."""
+    failure = S3UploadFailedError("Failed to upload x")
+    failure.__context__ = ClientError({"Error": {"Code": "403", "Message": "Forbidden"}}, "PutObject")
+    return failure
+
+
 @pytest.mark.parametrize(
     ("failure", "words"),
     [
@@ -91,12 +109,13 @@ def test_what_an_earlier_stage_left_stops_a_new_one(name):
         (ClientError({"Error": {"Code": "ExpiredToken"}}, "GetCallerIdentity"), "expired"),
         (ClientError({"Error": {"Code": "InvalidClientTokenId"}}, "GetCallerIdentity"), "does not know"),
         (ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, "CreateStack"), "may not do this"),
+        (upload_that_failed(), "may not do this"),
         (ClientError({"Error": {"Code": "Odd", "Message": "x"}}, "CreateStack"), "AWS refused"),
     ],
     ids=lambda each: each if isinstance(each, str) else "",
 )
 def test_an_error_of_the_account_is_a_sentence(failure, words):
-    assert words in preflight.explain(failure)
+    assert words in failures.explain(failure)
 
 
 @pytest.mark.parametrize("command", ["check", "up"])
@@ -115,10 +134,43 @@ def test_without_credentials_nothing_is_built_and_one_line_is_shown(monkeypatch,
         monkeypatch.setenv(name, "true")
     assert deploy.main(["--region", REGION, command, "dev"]) == 1
     said = capsys.readouterr()
-    assert (said.out, said.err.splitlines()) == ("", [preflight._NOBODY])
+    assert (said.out, said.err.splitlines()) == ("", [failures._NOBODY])
 
 
 @pytest.mark.parametrize("command", ["check", "up"])
 def test_a_parameter_that_cannot_be_stops_the_check(capsys, command):
     assert deploy.main(["--region", REGION, command, "dev", "LogDays"]) == 1
     assert "Name=value" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("failure", "words"),
+    [(upload_that_failed(), "may not do this"), (KeyboardInterrupt(), "Stopped."), (failures.Failed("no"), "no")],
+    ids=["upload", "stopped", "failed"],
+)
+def test_whatever_stops_a_command_is_a_sentence_and_an_exit_code(capsys, failure, words):
+    def act():
+        raise failure
+
+    assert failures.run(act) == 1
+    assert words in capsys.readouterr().err
+
+
+def test_what_a_stage_reserves_already_is_not_counted_against_it(name, monkeypatch):
+    monkeypatch.setattr(Preflight, "_reserved", lambda _: 143)
+    account = Account(**{"lambda": [("get_account_settings", limits(100))]})
+    [(level, _)] = about(lines(account, name, ReserveConcurrency="true"), "concurrency")
+    assert level == "ok"
+
+
+def test_what_parameters_name_must_be_there(name):
+    given = {
+        "AccessLogBucket": f"{name}-nobodys",
+        "HostedZoneId": "Z1",
+        "OperationsKey": "arn:aws:kms:ca-central-1:1:key/x",
+    }
+    given["WebAcl"] = "arn:aws:wafv2:ca-central-1:123456789012:regional/webacl/x/1"
+    found = lines(Account(), name, **given)
+    assert [(level, text.split(":")[0]) for level, text in found if "cannot be used" in text] == [
+        ("stop", parameter) for parameter in ("AccessLogBucket", "OperationsKey", "HostedZoneId", "WebAcl")
+    ]

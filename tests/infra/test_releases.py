@@ -8,8 +8,8 @@ import zipfile
 import boto3
 import pytest
 
-from infra.operating.parameters import Failed
-from infra.operating.releases import KEPT, Releases
+from infra.operating.failures import Failed
+from infra.operating.releases import KEPT, Releases, print_releases
 from infra.stack.app_template import expanded, whole
 from infra.stack.merging import ALIAS, HANDLERS, redeployed
 from infra.templates import defaults, of_type
@@ -113,6 +113,35 @@ def test_a_version_that_is_gone_changes_nothing(functions, releases):
     with pytest.raises(Failed, match=r"Version 1 of the function .* is gone\. Nothing was changed\."):
         releases.roll_back(functions.names)
     assert set(releases.current(functions.names).values()) == {"2"}
+
+
+def test_an_interrupted_rollback_does_not_go_forward_again(functions, releases):
+    for text in ("a", "b"):
+        releases.record(functions.names)
+        functions.publish(text)
+    releases.record(functions.names)
+    newest, before, _ = releases.newest_first()
+    first = functions.names[0]
+    functions.client.update_alias(FunctionName=first, Name=ALIAS, FunctionVersion=before.functions[first])
+    with pytest.raises(Failed, match=f"of several releases. Name one with --to: {newest.name}, {before.name}"):
+        releases.roll_back(functions.names)
+    assert releases.roll_back(functions.names, before.name) == before
+    assert releases.current(functions.names) == before.functions
+
+
+def test_records_of_releases_whose_versions_are_gone_go_too(functions, releases, monkeypatch):
+    monkeypatch.setattr("infra.operating.releases.KEPT", 2)
+    for text in "abc":
+        functions.publish(text)
+        releases.record(functions.names)
+    assert len(releases._keys()) == 2
+
+
+def test_where_nothing_was_deployed_there_is_nothing_to_return_to(capsys):
+    nothing = Releases(boto3.Session(region_name=REGION), "limn-deployments-of-nobody", "prod")
+    print_releases(nothing.newest_first(), {})
+    assert capsys.readouterr().out == "Nothing has been deployed as this stage in this account and region.\n"
+    nothing.forget()
 
 
 def test_versions_older_than_the_kept_releases_are_deleted(functions, releases, monkeypatch):

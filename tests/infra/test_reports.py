@@ -48,7 +48,7 @@ def test_what_was_given_up_is_told_and_makes_it_ill(stage):
 
 def test_alarms_of_the_stage_that_ring_are_told_and_those_of_others_are_not(stage):
     alarms = boto3.client("cloudwatch")
-    for name in (f"limn-{stage}-ApiErrorsAlarm", f"limn-{stage}2-ApiErrorsAlarm"):
+    for name in (f"limn-{stage}-ApiErrorsAlarm", f"limn-{stage}2-ApiErrorsAlarm", f"limn-{stage}-eu-ApiErrorsAlarm-1A"):
         alarms.put_metric_alarm(
             AlarmName=name, AlarmDescription="it died", MetricName="Errors", Namespace="AWS/Lambda", Period=60,
             EvaluationPeriods=1, Threshold=1, ComparisonOperator="GreaterThanThreshold", Statistic="Sum",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from contextlib import suppress
 
 import boto3
 import pytest
@@ -45,13 +46,23 @@ def backup():
 
     yield copy
     for name in copies:
-        client.delete_table(TableName=name)
+        with suppress(client.exceptions.ResourceNotFoundException):
+            client.delete_table(TableName=name)
 
 
 def cold(project):
     """A container that has just started, as all have after a restore."""
     log._hints.clear()
     views.drop(project)
+
+
+def test_a_table_that_is_not_restored_yet_is_named_and_nothing_changes(here, backup, capsys):
+    kept, suffix = here.make(), backup()
+    boto3.client("dynamodb").delete_table(TableName=f"limn-{STAGE}-counters-{suffix}")
+    later = here.make()
+    assert restoring.main([STAGE, suffix]) == 1
+    assert f"The table limn-{STAGE}-counters-{suffix} is MISSING" in capsys.readouterr().err
+    assert {kept, later} <= {each["id"] for each in here.listed()}
 
 
 def test_a_project_is_what_it_was_and_no_id_comes_twice(here, api, project, backup):

@@ -10,6 +10,7 @@ import pytest
 
 from infra import security
 from infra.security import Finding, by_cfripper, by_checkov, complaints, explained, stripped
+from infra.templates import ANALYTICS, BATCH, FUNCTIONS, STATEFUL, load, of_type
 
 CHECKOV = Path(__file__).parents[2] / ".venv-checkov" / "bin" / "checkov"
 
@@ -85,3 +86,28 @@ def test_no_variable_of_a_function_is_a_secret(stacks):
             names = set(resource["Properties"]["Environment"]["Variables"])
             # LIMN_KEY_ID names the key and does not hold it
             assert not {name for name in names if re.search("SECRET|PASSWORD|TOKEN|ACCESS_KEY", name)}
+
+
+@pytest.mark.parametrize(
+    "template",
+    [load(path) for path in (STATEFUL, BATCH, FUNCTIONS, ANALYTICS)],
+    ids=["data", "batch", "work", "athena"],
+)
+def test_nothing_in_a_bucket_or_queue_is_public_or_goes_in_the_clear(template):
+    buckets, queues = of_type(template, "AWS::S3::Bucket"), of_type(template, "AWS::SQS::Queue")
+    for name, bucket in buckets.items():
+        assert list(bucket["PublicAccessBlockConfiguration"].values()) == [True] * 4, name
+        assert bucket["BucketEncryption"], name
+        assert bucket["LifecycleConfiguration"]["Rules"][0]["Id"] == "abort-incomplete-uploads", name
+    kinds = ("AWS::S3::BucketPolicy", "AWS::SQS::QueuePolicy")
+    guarded = []
+    for policy in [each for kind in kinds for each in of_type(template, kind).values()]:
+        statement, *others = policy["PolicyDocument"]["Statement"]
+        assert [each["Sid"] for each in others] in ([], ["ServeAnswers"], ["BucketsNotify", "TheRuleForwards"])
+        assert (statement["Effect"], statement["Principal"]) == ("Deny", "*")
+        assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+        for each in policy.get("Queues", [policy.get("Bucket")]):
+            guarded.append(each["Ref"])
+            assert {"Fn::GetAtt": [each["Ref"], "Arn"]} in statement["Resource"]
+            assert each["Ref"] in queues or {"Fn::Sub": f"${{{each['Ref']}.Arn}}/*"} in statement["Resource"]
+    assert sorted(guarded) == sorted([*buckets, *queues])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
 import pytest
 
 from infra import deploy
@@ -37,3 +40,45 @@ def test_a_project_is_deleted_where_a_later_step_fails(monkeypatch):
     with pytest.raises(Broken, match="upload: POST MediaTypes: 500"):
         Smoke("http://127.0.0.1:9", "any", lambda _: None).run(1)
     assert asked[-1] == ("DELETE", "Project/7")
+
+
+def test_a_page_in_place_of_an_answer_is_told(local_page):
+    with pytest.raises(Broken, match="health: GET HealthCheckFull: text/html came, not application/json"):
+        Smoke(local_page, "any", lambda _: None).run(1)
+
+
+def test_a_project_that_stays_is_named_with_what_went_wrong_first(monkeypatch):
+    def answer(self, method, path, _body=None):
+        if path.startswith(("MediaTypes", "Project/")):
+            raise Broken(f"{method} {path}: 500")
+        return {"id": 7}
+
+    monkeypatch.setattr(Smoke, "_ask", answer)
+    with pytest.raises(Broken) as broken:
+        Smoke("http://127.0.0.1:9", "any", lambda _: None).run(1)
+    assert str(broken.value).splitlines() == [
+        "upload: POST MediaTypes/7: 500",
+        "delete: DELETE Project/7: 500",
+        "The project 7 is still there.",
+    ]
+
+
+@pytest.fixture
+def local_page():
+    """The address of a server that answers every GET with a page."""
+
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.end_headers()
+            self.wfile.write(b"<html>")
+
+        def log_message(self, *_):
+            """Nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Page)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()

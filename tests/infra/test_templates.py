@@ -371,20 +371,6 @@ def test_what_users_own_survives_the_stack():
             assert resource["UpdateReplacePolicy"] == "Retain", name
 
 
-def test_nothing_in_a_bucket_is_public_or_goes_in_the_clear():
-    for name, bucket in of_type(STATE, "AWS::S3::Bucket").items():
-        assert all(bucket["PublicAccessBlockConfiguration"].values())
-        assert len(bucket["PublicAccessBlockConfiguration"]) == 4
-        assert bucket["BucketEncryption"], name
-    policies = [*of_type(STATE, "AWS::S3::BucketPolicy").values(), *of_type(STATE, "AWS::SQS::QueuePolicy").values()]
-    assert len(policies) == 10
-    for policy in policies:
-        statement, *others = policy["PolicyDocument"]["Statement"]
-        assert [each["Sid"] for each in others] in ([], ["ServeAnswers"], ["BucketsNotify", "TheRuleForwards"])
-        assert statement["Effect"] == "Deny"
-        assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
-
-
 def test_no_table_has_an_index():
     for table in of_type(STATE, "AWS::DynamoDB::Table").values():
         assert not {"GlobalSecondaryIndexes", "LocalSecondaryIndexes", "StreamSpecification"} & set(table)

@@ -13,10 +13,10 @@ import os
 import queue
 import signal
 import subprocess
-import sys
 import threading
 import time
 import uuid
+from collections import Counter
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -43,8 +43,9 @@ class Peaks:
 
     memory: int = 0
     disk: int = 0
-    event: int = 0
-    answer: int = 0
+    events: Counter[str] = field(default_factory=Counter)
+    answers: Counter[str] = field(default_factory=Counter)
+    """The largest event and answer, in bytes, by what it was about."""
     cold: list[float] = field(default_factory=list)
     """Seconds from each start to the first request for an event."""
     invocations: int = 0
@@ -67,21 +68,26 @@ class Container:
         self._code, self._client, self._python = code, client, python
         self._events: queue.Queue[tuple[str, bytes]] = queue.Queue()
         self._answers: queue.Queue[tuple[bool, bytes]] = queue.Queue()
+        self._busy = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._server = _Server(("127.0.0.1", 0), type("Runtime", (_Runtime,), {"container": self}))
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
 
-    def invoke(self, event: Any) -> Any:
-        """The answer to an event. Raises Ended: there is none."""
-        body = json.dumps(event).encode()
+    def invoke(self, event: Any, about: str) -> Any:
+        """The answer to an event about something, such as `GET Media`. Raises Ended: there is none."""
+        with self._busy:
+            return self._invoke(json.dumps(event).encode(), about)
+
+    def _invoke(self, body: bytes, about: str) -> Any:
         if len(body) > LARGEST_PAYLOAD:
             raise Ended(f"{self.name}: an event of {len(body)} bytes; Lambda takes {LARGEST_PAYLOAD}")
-        self.peaks.event, self.peaks.invocations = max(self.peaks.event, len(body)), self.peaks.invocations + 1
+        self.peaks.events[about] = max(self.peaks.events[about], len(body))
+        self.peaks.invocations += 1
         if self._process is None or self._process.poll() is not None:
             self._start()
         self._events.put((str(uuid.uuid4()), body))
         good, answer = self._wait()
-        self.peaks.answer = max(self.peaks.answer, len(answer))
+        self.peaks.answers[about] = max(self.peaks.answers[about], len(answer))
         if not good:
             raise Ended(f"{self.name}: {answer.decode()[:2000]}\n{self._log()}")
         if len(answer) > LARGEST_PAYLOAD:
@@ -150,8 +156,16 @@ class Container:
             except queue.Empty:
                 problem = self._problem(end)
             if problem:
+                self._show()
                 self.stop()
                 raise Ended(f"{self.name}: {problem}\n{self._log()}")
+
+    def _show(self) -> None:
+        """Have a function that does not answer write into its log where it is."""
+        assert self._process is not None
+        with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
+            self._process.send_signal(signal.SIGABRT)
+            self._process.wait(5)
 
     def _problem(self, end: float) -> str:
         assert self._process is not None
@@ -233,7 +247,3 @@ def size_of(folder: Path) -> int:
             except OSError:
                 continue
     return total
-
-
-if sys.platform != "linux":  # /proc
-    raise SystemExit("The rehearsal measures processes by /proc, which Linux has.")

@@ -6,27 +6,34 @@ What moto lacks is named in `LACKING`, with what checks it instead.
 from __future__ import annotations
 
 import base64
+import importlib
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
 import time
 import uuid
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 import boto3
 
 from chalicelib.api.router import Router
+from chalicelib.queues import Message
+from chalicelib.queues.base import tag_of
+from chalicelib.resources.bucket_sources.arrivals import as_messages
 from infra import package
 from infra.deploy import CAPABILITIES, Deployment
 from infra.local.deploy import supported
 from infra.local.http.gateway import event_of
 from infra.stack.app_template import expanded
-from infra.stack.merging import ALIAS
-from infra.templates import STATEFUL, load
+from infra.stack.merging import ALIAS, HANDLERS
+from infra.templates import STATEFUL, load, of_type
 from tests.infra.moto_templates import make_secret, reduced
 from tests.rehearsal.containers import Container
 
@@ -44,6 +51,31 @@ LACKING = {
     "IAM": "`tests/infra/test_roles.py` holds each call against the function's role",
 }
 _POLLS = 800
+
+
+def sources(template: dict[str, Any]) -> set[str]:
+    """What has functions run, by a template of API and functions: `gateway media`, `queue clip`, `schedule jobs`."""
+    rules = of_type(template, "AWS::Events::Rule").values()
+    queues = of_type(template, "AWS::Lambda::EventSourceMapping").values()
+    return {
+        *(f"gateway {name}" for name in HANDLERS),
+        *(f"queue {_last(each['EventSourceArn'])}" for each in queues),
+        *(f"{'schedule' if 'ScheduleExpression' in each else 'event'} {each['Targets'][0]['Id']}" for each in rules),
+    }
+
+
+def messages() -> dict[str, str]:
+    """The name of each kind of message of a queue, by its tag."""
+    for name in package.QUEUE_FUNCTIONS:
+        importlib.import_module(f"functions.{name.name}")
+    return {
+        tag_of(kind): kind.__name__ for kind in Message.__subclasses__() if kind.__module__.startswith("chalicelib.")
+    }
+
+
+def _last(name: dict[str, str]) -> str:
+    """The part of a name of the template that says which function it is of: `jobs` of `limn-${Stage}-jobs`."""
+    return name["Fn::Sub"].rpartition("-")[2]
 
 
 class Server:
@@ -78,6 +110,10 @@ class Server:
 
 class Rehearsed(Deployment):
     """The operator's deployment, with what moto's CloudFormation takes of each template."""
+
+    def __init__(self, stage: str, session: Any, say: Callable[[str], object]) -> None:
+        super().__init__(stage, session, say)
+        self._code.refuse_plain_http = lambda: None  # type: ignore[method-assign] moto reads no conditions of policies
 
     def _template(self, name: str, template: dict[str, Any], build: Path) -> str:
         if name == "stateful":
@@ -115,79 +151,101 @@ class Stage:
 
     def __init__(self, build: Path, client: Path, places: dict[str, str]) -> None:
         template = json.loads((build / "app.json").read_text())
-        python = package.interpreter(package.PYTHON)
-        if python is None:
-            raise RuntimeError(f"There is no Python {package.PYTHON} here, for which the zips are built.")
+        python = str(package.interpreter(template["Parameters"]["Runtime"]["Default"].removeprefix("python")))
         described = boto3.client("lambda").list_functions()["Functions"]
-        zips = {
-            each["Properties"]["FunctionName"]["Fn::Sub"].rpartition("-")[2]: Path(each["Properties"]["CodeUri"]).stem
-            for each in template["Resources"].values()
-            if each["Type"] == "AWS::Serverless::Function"
-        }
-        disks = {
-            each["Properties"]["FunctionName"]["Fn::Sub"].rpartition("-")[2]: each["Properties"]["EphemeralStorage"]
-            for each in template["Resources"].values()
-            if "EphemeralStorage" in each.get("Properties", {})
+        declared = {
+            _last(each["FunctionName"]): each for each in of_type(template, "AWS::Serverless::Function").values()
         }
         self.functions: dict[str, Container] = {}
         for each in described:
             name = each["FunctionName"].rpartition("-")[2]
-            code = build / "code" / zips[name]
+            zipped = Path(declared[name]["CodeUri"]).stem
+            code = build / "code" / zipped
             if not code.exists():
-                with zipfile.ZipFile(build / f"{zips[name]}.zip") as archive:
+                with zipfile.ZipFile(build / f"{zipped}.zip") as archive:
                     archive.extractall(code)
-            each = {**each, "EphemeralStorage": disks.get(name, {"Size": 512})}  # noqa: PLW2901 moto does not keep it
-            self.functions[name] = Container(each, code, client, python, places)
+            disk = declared[name].get("EphemeralStorage", {"Size": 512})  # moto does not keep it
+            self.functions[name] = Container({**each, "EphemeralStorage": disk}, code, client, python, places)
         paths = template["Resources"]["RestAPI"]["Properties"]["DefinitionBody"]["paths"]
         self._paths, self._router, self._sqs = paths, Router(paths), boto3.client("sqs")
-        self._queues = {
-            each["Properties"]["EventSourceArn"]["Fn::Sub"].rpartition("-")[2]: each["Properties"]["BatchSize"]
-            for each in template["Resources"].values()
-            if each["Type"] == "AWS::Lambda::EventSourceMapping"
-        }
-        self.token, self.largest = "", {"body": 0, "answer": 0}
+        queues = of_type(template, "AWS::Lambda::EventSourceMapping").values()
+        self._queues = {_last(each["EventSourceArn"]): each["BatchSize"] for each in queues}
+        self._messages = messages()
+        self.driven: set[str] = set()
+        """What had functions run, as `sources` and `messages` name it."""
+        self.token = ""
         self.headers: dict[str, str] = {}
         """Of the last answer."""
 
     def ask(
         self, method: str, path: str, body: Any = None, status: int | None = None, headers: dict[str, str] | None = None
     ) -> Any:
-        """Send a request through the gateway's own definition to its function; the JSON of the answer, or its bytes."""
-        place, _, query = (path if path.startswith("/") else f"/rest/{path}").partition("?")
-        resource, variables = self._router.find(place)
-        methods = self._paths[resource]
-        uri = methods.get("x-amazon-apigateway-any-method", methods.get(method.lower()))
-        handler = uri["x-amazon-apigateway-integration"]["uri"]["Fn::Sub"]
-        function = "media" if "MediaHandler" in handler else "api"
+        """Send a request through the gateway to its function; the JSON of the answer, or its bytes."""
         data = b"" if body is None else json.dumps(body).encode()
         sent = {"Host": "api.example.org", "Accept": "*/*", "Content-Type": "application/json"}
         sent |= {"Authorization": f"Token {self.token}" if self.token else "", **(headers or {})}
         sent = {name: value for name, value in sent.items() if value}
-        event = event_of(method, place, query, resource, variables, sent, b"", "10.0.0.1")
-        event |= {"body": base64.b64encode(data).decode() if data else None, "isBase64Encoded": bool(data)}
-        said = self.functions[function].invoke(event)
-        answer = base64.b64decode(said["body"]) if said.get("isBase64Encoded") else said["body"].encode()
-        self.largest["body"] = max(self.largest["body"], len(data))
-        self.largest["answer"] = max(self.largest["answer"], len(answer))
-        if said["statusCode"] >= 400 if status is None else said["statusCode"] != status:
-            raise AssertionError(f"{method} {path}: {said['statusCode']} {answer[:500]!r}")
-        self.headers = said["headers"]
+        said, self.headers, answer = self.request(method, path if path.startswith("/") else f"/rest/{path}", sent, data)
+        if said >= 400 if status is None else said != status:
+            raise AssertionError(f"{method} {path}: {said} {answer[:500]!r}")
         kind = self.headers.get("Content-Type", "").partition(";")[0]
         return json.loads(answer) if kind in ("application/json", "application/scim+json") else answer
+
+    def request(self, method: str, path: str, sent: dict[str, str], data: bytes) -> tuple[int, dict[str, str], bytes]:
+        """What the function behind the gateway's own definition answers: status, headers and body."""
+        place, _, query = path.partition("?")
+        resource, variables = self._router.find(place)
+        methods = self._paths[resource]
+        uri = methods.get("x-amazon-apigateway-any-method", methods.get(method.lower()))
+        handler = uri["x-amazon-apigateway-integration"]["uri"]["Fn::Sub"]
+        function = next(name for name, resource in HANDLERS.items() if resource in handler)
+        self.driven.add(f"gateway {function}")
+        event = event_of(method, place, query, resource, variables, sent, b"", "10.0.0.1")
+        event |= {"body": base64.b64encode(data).decode() if data else None, "isBase64Encoded": bool(data)}
+        said = self.functions[function].invoke(event, f"{method} {re.sub('[0-9].*', '', place).removeprefix('/rest/')}")
+        answer = base64.b64decode(said["body"]) if said.get("isBase64Encoded") else said["body"].encode()
+        return said["statusCode"], said["headers"], answer
+
+    def upload(self, project: int, name: str, data: bytes, media: int | None = None) -> str:
+        """Put a file by a presigned URL, as a client does; its key."""
+        info = self.ask("GET", f"UploadInfo/{project}?filename={name}" + (f"&media_id={media}" if media else ""))
+        # urllib calls a body without a type a form, for whose fields moto then waits
+        headers = {"Content-Type": "application/octet-stream"}
+        with urlopen(Request(info["urls"][0], data, headers, method="PUT"), timeout=60) as put:
+            assert put.status == 200
+        return str(info["key"])
 
     def drain(self) -> None:
         """Deliver the messages of all queues, also those that they send, until none is left."""
         for _ in range(_POLLS):
-            delivered = sum(self.deliver(name, size) for name, size in self._queues.items())
-            if not delivered and not self._waiting():
+            if not self.deliver_all() and not self._waiting():
                 return
             time.sleep(0.05)
         raise AssertionError(f"messages wait for ever: {self._waiting()}")
 
+    def deliver_all(self) -> int:
+        """Deliver a batch of each queue; to how many."""
+        return sum(self.deliver(name, size) for name, size in self._queues.items())
+
     def schedule(self, name: str) -> Any:
         """Run a scheduled function."""
+        self.driven.add(f"schedule {name}")
         event = {"version": "0", "detail-type": "Scheduled Event", "source": "aws.events", "detail": {}}
-        return self.functions[name].invoke(event)
+        return self.functions[name].invoke(event, f"schedule {name}")
+
+    def tell(self, name: str, source: str, kind: str, detail: dict[str, Any]) -> None:
+        """Have a rule of EventBridge tell a function of an event, by its queue where it has one."""
+        self.driven.add(f"event {name}")
+        event = {"version": "0", "id": str(uuid.uuid4()), "source": source, "detail-type": kind, "detail": detail}
+        if name in self._queues:
+            self.send(name, event)
+        else:
+            self.functions[name].invoke(event, kind)
+
+    def send(self, name: str, message: Any) -> None:
+        """Put a message into a queue; what is no text, as JSON."""
+        body = message if isinstance(message, str) else json.dumps(message)
+        self._sqs.send_message(QueueUrl=self._url(name), MessageBody=body)
 
     def close(self) -> None:
         """End all functions."""
@@ -214,10 +272,10 @@ class Stage:
         """Deliver messages of a queue to its function, if there are any; whether there were."""
         url = self._url(name)
         names: Any = ["All"]
-        messages = self._sqs.receive_message(
+        received = self._sqs.receive_message(
             QueueUrl=url, MaxNumberOfMessages=min(size, 10), WaitTimeSeconds=0, AttributeNames=names
         ).get("Messages", [])
-        if not messages:
+        if not received:
             return False
         records = [
             {
@@ -230,11 +288,14 @@ class Stage:
                 "eventSourceARN": f"arn:aws:sqs:us-east-1:123456789012:limn-{STAGE}-{name}",
                 "awsRegion": "us-east-1",
             }
-            for each in messages
+            for each in received
         ]
-        said = self.functions[name].invoke({"Records": records}) or {}
+        bodies = [json.loads(as_messages(each["Body"])) for each in received]
+        kinds = {self._messages[each["kind"]] for each in bodies}
+        self.driven |= {f"queue {name}", *kinds}
+        said = self.functions[name].invoke({"Records": records}, f"queue {name}") or {}
         failed = {each["itemIdentifier"] for each in said.get("batchItemFailures", [])}
-        for each in messages:
+        for each in received:
             if each["MessageId"] not in failed:
                 self._sqs.delete_message(QueueUrl=url, ReceiptHandle=each["ReceiptHandle"])
         return True

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 import uuid
 from typing import Any
-from urllib.request import Request, urlopen
+
+import boto3
 
 from tests.core.test_klv import flight, transport
 from tests.rehearsal.deployment import Stage
@@ -26,6 +27,8 @@ class Team:
     video: int
     member: str
     leaver: int
+    exported: str
+    imported: str
 
     def passkeys(self) -> None:
         """A passkey is registered, and signs in alone."""
@@ -52,9 +55,26 @@ class Team:
         member = ask("GET", "User/GetCurrent", headers=self.as_member())["id"]
         ask("POST", f"Memberships/{self.project_id}", {"user": member, "permission": "Can Edit"})
         ask("PATCH", "NotificationSettings", {"mentions": "mail"})
-        mention = {"text": "look @ada", "media_id": self.video}
-        ask("POST", f"Comments/{self.project_id}", mention, headers=self.as_member())
+        ask("DELETE", f"Export/{self.exported}")
+        ask("DELETE", f"Import/{self.imported}")
+        assert self._mentioned() == 1  # after a minute, when what was deleted is looked for again
+
+    def digest(self) -> None:
+        """Another mention waits for the mail of the day, which the upkeep orders."""
+        self.stage.ask("PATCH", "NotificationSettings", {"mentions": "daily"})
+        assert self._mentioned() == 0
+        before = sent_mails()
+        for _ in range(2):
+            self.stage.schedule("upkeep")
+            self.stage.drain()
+        assert sent_mails() == before + 1
+
+    def _mentioned(self) -> int:
+        """How many mails go out when the second member mentions the first."""
+        before, mention = sent_mails(), {"text": f"look @ada {uuid.uuid4()}", "media_id": self.video}
+        self.stage.ask("POST", f"Comments/{self.project_id}", mention, headers=self.as_member())
         self.stage.drain()
+        return sent_mails() - before
 
     def as_member(self) -> dict[str, str]:
         """The headers of the second member."""
@@ -89,10 +109,8 @@ class Team:
         ask = self.stage.ask
         start = {"entity_type": "MediaType", "addition": {"name": "Start", "dtype": "datetime"}}
         ask("POST", f"AttributeType/{self.video_type}", start)
-        info = ask("GET", f"UploadInfo/{self.project_id}?filename=flight.ts&media_id={self.video}")
-        with urlopen(Request(info["urls"][0], transport(flight()), {}, method="PUT"), timeout=60) as put:
-            assert put.status == 200
-        ask("POST", f"AuxiliaryFiles/{self.video}?role=attachment", {"path": info["key"], "name": "flight.ts"})
+        key = self.stage.upload(self.project_id, "flight.ts", transport(flight()), media=self.video)
+        ask("POST", f"AuxiliaryFiles/{self.video}?role=attachment", {"path": key, "name": "flight.ts"})
         ask("PATCH", f"FrameInstant/{self.video}", {"frame": 0, "instant": "2026-05-01T12:00:00Z"})
         assert ask("GET", f"FrameTelemetry/{self.video}?frame=25")["file"] == "flight.ts"
         assert ask("GET", f"Telemetry/{self.video}")["files"] == ["flight.ts"]
@@ -126,6 +144,11 @@ class Team:
             assert time.monotonic() < end, f"{delivered} messages are done, and the person is not erased"
             time.sleep(0.5)
         ask("GET", f"Project/{self.project_id}", status=404)
+
+
+def sent_mails() -> int:
+    """How many mails SES has sent."""
+    return int(boto3.client("ses").get_send_quota()["SentLast24Hours"])
 
 
 def signed_in(stage: Stage, name: str) -> Any:
