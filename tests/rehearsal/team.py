@@ -137,11 +137,11 @@ class Team:
         ask("PATCH", f"Localizations/{self.project_id}?type={self.box_type}", {"attributes": {"Species": "b"}})
         erasure = ask("POST", f"Erasures/{self.organization}", {"user": self.leaver})["id"]
         ask("DELETE", f"Project/{self.project_id}")
-        end, delivered = time.monotonic() + PURGED_SECONDS, 0
+        end, wanted = time.monotonic() + PURGED_SECONDS, {"FinishBulkChange", "ErasePerson", "DeleteRetired"}
         # all of that begins later, when nothing can still write
-        while delivered < 3 or ask("GET", f"Erasure/{erasure}")["status"] != "Completed":
-            delivered += self.stage.deliver("purge", 1)
-            assert time.monotonic() < end, f"{delivered} messages are done, and the person is not erased"
+        while not wanted <= self.stage.driven or ask("GET", f"Erasure/{erasure}")["status"] != "Completed":
+            self.stage.deliver("purge", 1)
+            assert time.monotonic() < end, f"{wanted - self.stage.driven} are not done, or the person is not erased"
             time.sleep(0.5)
         ask("GET", f"Project/{self.project_id}", status=404)
 
