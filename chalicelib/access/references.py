@@ -111,5 +111,5 @@ def _names(value: Any, place: str) -> Iterator[Name]:
             if getattr(value, member) not in (None, msgspec.UNSET):
                 yield Name(place=start + member, kind=kind, holder=value, member=member)
         for member in value.__struct_fields__:
-            if member not in value.names:
-                yield from _names(getattr(value, member), start + member)
+            if member not in value.names and isinstance(inner := getattr(value, member), (list, Resource)):
+                yield from _names(inner, start + member)

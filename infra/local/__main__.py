@@ -30,7 +30,7 @@ HOST = os.environ.get("HOST", "127.0.0.1")
 _ARENA_MAX, _MMAP_THRESHOLD = -8, -3
 """The C library's numbers of the settings."""
 SETTLED = 3.0
-"""Seconds after which the process for media is started, so that the first upload need not wait for it."""
+"""Seconds after which what the first upload and the first list need is loaded, so that neither waits for it."""
 
 
 def main() -> None:
@@ -73,6 +73,7 @@ def _run() -> None:
 
     # From here on the service's own modules may be imported: they read the environment.
     from chalicelib.core import process
+    from chalicelib.storage.view.database.engine import engine
     from chalicelib.video.process import isolation
     from infra.local.service import Service
 
@@ -83,7 +84,6 @@ def _run() -> None:
     # moto and the service are some hundred thousand objects that stay; requests make thousands that do not
     gc.collect()
     gc.freeze()
-    gc.set_threshold(10_000, 20, 20)
     _say(f"ready after {time.monotonic() - began:.1f} s\n")
     print(service.greeting(), flush=True)
 
@@ -92,6 +92,7 @@ def _run() -> None:
         signal.signal(number, lambda *_: stop.set())
     if not stop.wait(SETTLED):
         isolation.warm_up()
+        engine()
     stop.wait()
     print(flush=True)
     for step in service.stop():

@@ -47,8 +47,9 @@ class Tombstone(RewriteRows):
         return None if row.variant_deleted else msgspec.structs.replace(row, **self.change.fixed)
 
     def edits(self, done: list[RowChange]) -> list[Edit]:
-        """One entry for the deletions."""
-        return [tombstoned(self.change.kind, [step.after.id for step in done])]
+        """One entry for the deletions, with the same old value for each: rows need not be compared to find it."""
+        edit = tombstoned(self.change.kind, [step.after.id for step in done])
+        return [msgspec.structs.replace(edit, olds=[edit.old] * len(done))]
 
 
 class Prune(Handler):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -25,8 +26,8 @@ from chalicelib.storage.view.row_columns import RowColumns
 from chalicelib.storage.view.rows import DOCUMENT, Rows, attribute_of, revise
 from chalicelib.storage.view.state import Gap, ViewState
 
-_MOST_SINGLE = 2
-"""Up to this many rows are written by INSERT … VALUES, which is faster than an appender for so few."""
+_MOST_LISTED = 6
+"""Up to this many rows are written by one INSERT … VALUES, which is faster than an appender for so few."""
 _FEWEST_IN_COLUMNS = 400
 """From this many rows on they are written column by column, whose statement takes some milliseconds."""
 _ROWS_A_PIECE = 4000
@@ -134,7 +135,7 @@ class LogApplier:
     def _delete(self, kind: Kind, numbers: Sequence[int]) -> None:
         if not numbers:
             return
-        if len(numbers) <= _MOST_SINGLE:
+        if len(numbers) <= _MOST_LISTED:
             places = ", ".join("?" for _ in numbers)
             self._run_parsed(f"DELETE FROM {sql.table(kind)} WHERE id IN ({places})", numbers)
             return
@@ -146,10 +147,9 @@ class LogApplier:
     def _insert(self, kind: Kind, rows: list[list[Any]]) -> None:
         if not rows:
             return
-        if len(rows) <= _MOST_SINGLE:
-            places = ", ".join("?" for _ in rows[0])
-            for row in rows:
-                self._run_parsed(f"INSERT INTO {sql.table(kind)} VALUES ({places})", row)
+        if len(rows) <= _MOST_LISTED:
+            places = ", ".join([f"({', '.join('?' for _ in rows[0])})"] * len(rows))
+            self._run_parsed(f"INSERT INTO {sql.table(kind)} VALUES {places}", [*chain.from_iterable(rows)])
             return
         appender = self._database.appender(kind.value)
         appender.append_rows(rows)
