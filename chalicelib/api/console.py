@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import html
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -78,7 +80,19 @@ def _read(_changed: int) -> Build:
     links = [f'<link rel="stylesheet" href="console/{name}/{path}">' for path in styles]
     links += [f'<link rel="modulepreload" href="console/{name}/{path}">' for path in first]
     index = page.replace("{links}", "\n    ".join(links)).replace("{build}", name)
+    index = index.replace("{modules}", html.escape(_ahead(files, first)))
     return Build(name=name, index=index.encode(), files=MappingProxyType(files), first=first)
+
+
+def _ahead(files: Mapping[str, bytes], first: Collection[str]) -> str:
+    """What `preload.js` asks for, as JSON: by view and language, the modules that it needs and `app.js` does not."""
+    paths = [path for path in files if path.endswith(".js") and path not in first]
+    ahead = {
+        entry: [paths.index(path) for path in imports(files, entry) if path not in first]
+        for entry in paths
+        if entry.startswith("views/") or entry.endswith("/index.js")
+    }
+    return json.dumps({"paths": paths, "ahead": ahead}, separators=(",", ":"))
 
 
 def imports(files: Mapping[str, bytes], start: str) -> list[str]:

@@ -1,7 +1,7 @@
 // The start: session, frame, and the view of the current address.
 import { session } from "./client.js";
 import { effect, html, render, useEffect, useErrorBoundary, useState } from "./lib.js";
-import { link, navigate, readAhead, route } from "./router.js";
+import { link, load, navigate, readAhead, route } from "./router.js";
 import { openProject, project, resume, user } from "./store.js";
 import { text } from "./strings.js";
 import { Questions } from "./ui/dialog.js";
@@ -23,7 +23,7 @@ function View() {
       return undefined;
     }
     const opened = params.project ? openProject(params.project) : Promise.resolve();
-    Promise.all([view.load(), opened]).then(
+    Promise.all([load(view), opened]).then(
       ([module]) => current && setState({ view, component: module.default, params, query }),
       (reason) => current && setState({ view, failure: reason }),
     );
@@ -80,6 +80,6 @@ addEventListener("drop", (event) => {
 if (session.peek()) {
   const { view, params } = route.peek();
   readAhead();
-  Promise.all([view?.load(), params.project && openProject(params.project)]).catch(() => undefined);
+  Promise.all([view && load(view), params.project && openProject(params.project)]).catch(() => undefined);
 }
 render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById("app")));

@@ -1,8 +1,10 @@
 // Catalogues of sentences are in English. A folder named as another language has the same members, and is read before the
 // first view where that language is in use. Its modules import nothing that waits for this one.
 import { language, PSEUDO } from "./locale.js";
+import { preload } from "./preload.js";
 
 const path = language === PSEUDO ? "./pseudo.js" : `./${language}/index.js`;
+preload(path.slice(2));
 /** The catalogues of the language. Without a connection the console is in English. @type {Record<string, any>} */
 const catalogues = language === "en" ? {} : await import(path).catch(() => ({}));
 

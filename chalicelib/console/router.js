@@ -1,50 +1,51 @@
 // Addresses of views: the part behind #, such as #/projects/3/media/7?frame=40. The server sees none of it.
 import { getAhead } from "./client.js";
 import { computed, signal } from "./lib.js";
+import { preload } from "./preload.js";
 
 /**
- * A view: the pattern of its address, and its module, loaded when it is first shown. The module's default export is a
- * component that gets `params` (strings by name) and `query` (an object of strings).
- * @typedef {{pattern: string, load: () => Promise<any>, open?: boolean, frameless?: boolean, tab?: string, ahead?: (params: any, query: any) => [string, any][]}} View
+ * A view: the pattern of its address, and its module in `views/`, loaded when it is first shown. The module's default
+ * export is a component that gets `params` (strings by name) and `query` (an object of strings).
+ * @typedef {{pattern: string, view: string, open?: boolean, frameless?: boolean, tab?: string, ahead?: (params: any, query: any) => [string, any][]}} View
  */
 
 /** @type {View[]} `open` views need no session; `frameless` ones fill the window; `tab` is the project tab they belong to; `ahead` names what they read first: addresses and queries, exactly as they ask */
 export const VIEWS = [
-  { pattern: "/", load: () => import("./views/projects.js") },
-  { pattern: "/sign-in", load: () => import("./views/sign_in.js"), open: true, frameless: true },
-  { pattern: "/shared/:token", load: () => import("./views/shared.js"), open: true, frameless: true },
-  { pattern: "/public", load: () => import("./views/public.js"), open: true, frameless: true },
-  { pattern: "/public/:id", load: () => import("./views/public.js"), open: true, frameless: true },
-  { pattern: "/device", load: () => import("./views/device.js") },
-  { pattern: "/profile", load: () => import("./views/profile.js") },
-  { pattern: "/organizations/:organization", load: () => import("./views/organization.js") },
-  { pattern: "/projects/:project", load: () => import("./views/media.js"), tab: "media" },
-  { pattern: "/projects/:project/media", load: () => import("./views/media.js"), tab: "media" },
+  { pattern: "/", view: "projects" },
+  { pattern: "/sign-in", view: "sign_in", open: true, frameless: true },
+  { pattern: "/shared/:token", view: "shared", open: true, frameless: true },
+  { pattern: "/public", view: "public", open: true, frameless: true },
+  { pattern: "/public/:id", view: "public", open: true, frameless: true },
+  { pattern: "/device", view: "device" },
+  { pattern: "/profile", view: "profile" },
+  { pattern: "/organizations/:organization", view: "organization" },
+  { pattern: "/projects/:project", view: "media", tab: "media" },
+  { pattern: "/projects/:project/media", view: "media", tab: "media" },
   {
     pattern: "/projects/:project/media/:media",
-    load: () => import("./views/annotate.js"),
+    view: "annotate",
     tab: "media",
     ahead: ({ project, media }, { frame }) => [
       [`Media/${media}`, { presigned: 86400 }],
       [`Localizations/${project}`, { media_id: media, merge: 0, frame: Number(frame) || 0 }],
     ],
   },
-  { pattern: "/projects/:project/crops", load: () => import("./views/crops.js"), tab: "crops" },
-  { pattern: "/projects/:project/review", load: () => import("./views/review.js"), tab: "review" },
-  { pattern: "/projects/:project/work", load: () => import("./views/work.js"), tab: "team" },
-  { pattern: "/projects/:project/tasks", load: () => import("./views/tasks.js"), tab: "team" },
-  { pattern: "/projects/:project/comments", load: () => import("./views/comments.js"), tab: "team" },
-  { pattern: "/projects/:project/quality", load: () => import("./views/quality.js"), tab: "team" },
-  { pattern: "/projects/:project/quality/people", load: () => import("./views/quality_people.js"), tab: "team" },
-  { pattern: "/projects/:project/quality/:report", load: () => import("./views/quality.js"), tab: "team" },
-  { pattern: "/projects/:project/upload", load: () => import("./views/upload.js"), tab: "upload" },
-  { pattern: "/projects/:project/transfers", load: () => import("./views/transfers.js"), tab: "transfers" },
-  { pattern: "/projects/:project/jobs", load: () => import("./views/jobs.js"), tab: "jobs" },
-  { pattern: "/projects/:project/statistics", load: () => import("./views/statistics.js"), tab: "statistics" },
-  { pattern: "/projects/:project/map", load: () => import("./views/map.js"), tab: "map" },
-  { pattern: "/projects/:project/applets/:applet", load: () => import("./views/applet.js"), tab: "manage" },
-  { pattern: "/projects/:project/manage", load: () => import("./views/manage.js"), tab: "manage" },
-  { pattern: "/projects/:project/manage/:page", load: () => import("./views/manage.js"), tab: "manage" },
+  { pattern: "/projects/:project/crops", view: "crops", tab: "crops" },
+  { pattern: "/projects/:project/review", view: "review", tab: "review" },
+  { pattern: "/projects/:project/work", view: "work", tab: "team" },
+  { pattern: "/projects/:project/tasks", view: "tasks", tab: "team" },
+  { pattern: "/projects/:project/comments", view: "comments", tab: "team" },
+  { pattern: "/projects/:project/quality", view: "quality", tab: "team" },
+  { pattern: "/projects/:project/quality/people", view: "quality_people", tab: "team" },
+  { pattern: "/projects/:project/quality/:report", view: "quality", tab: "team" },
+  { pattern: "/projects/:project/upload", view: "upload", tab: "upload" },
+  { pattern: "/projects/:project/transfers", view: "transfers", tab: "transfers" },
+  { pattern: "/projects/:project/jobs", view: "jobs", tab: "jobs" },
+  { pattern: "/projects/:project/statistics", view: "statistics", tab: "statistics" },
+  { pattern: "/projects/:project/map", view: "map", tab: "map" },
+  { pattern: "/projects/:project/applets/:applet", view: "applet", tab: "manage" },
+  { pattern: "/projects/:project/manage", view: "manage", tab: "manage" },
+  { pattern: "/projects/:project/manage/:page", view: "manage", tab: "manage" },
 ];
 
 const hash = signal(location.hash);
@@ -57,6 +58,14 @@ addEventListener("hashchange", () => {
  * @typedef {{view: View | null, params: Record<string, string>, query: Record<string, string>, path: string}} Route
  */
 export const route = computed(() => parse(hash.value));
+
+preload(`views/${route.peek().view?.view}.js`); // before a language is there
+
+/** The module of a view. @param {View} view @returns {Promise<any>} */
+export function load({ view }) {
+  preload(`views/${view}.js`);
+  return import(`./views/${view}.js`);
+}
 
 /** Ask for what the current view reads first, before its modules and its project are there. */
 export function readAhead() {

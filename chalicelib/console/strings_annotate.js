@@ -89,7 +89,8 @@ export const annotate = translated("annotate", {
   zoomReset: "Show the whole picture",
   hide: "Hide annotations",
   show: "Show annotations",
-  moveMode: "Arrow keys move the shape, with Shift they resize it. Enter or Escape ends.",
+  moveMode:
+    "Arrow keys move the shape, with Shift they resize it; a mask is scaled by its handles, too. Enter or Escape ends.",
   drawHint: (/** @type {string} */ name, /** @type {string} */ kind) =>
     ({
       box: `${name}: drag a box, or press Enter for one in the middle`,
@@ -174,6 +175,7 @@ export const annotate = translated("annotate", {
   drawsInto: (/** @type {string} */ track) => `Drawing into ${track} · Esc to stop`,
   trackHasFrame: "The track has a keyframe on this frame already: the new shape is not in the track.",
   trackOfOneType: "A track has shapes of one type.",
+  mergeOneType: "Only tracks of one type are merged.",
   trackTwice: (/** @type {number} */ frame) =>
     `Two of the shapes are on frame ${frame}. A track has one on each frame: choose others, or take one away.`,
   noOccluded: "The type has no attribute Occluded of yes or no. A project manager can add it under Manage.",
@@ -346,7 +348,7 @@ export const review = translated("review", {
   media: "Media",
   selectAll: "Select all",
   frame: (/** @type {number} */ n) => `frame ${n}`,
-  keys: "a accepts, r rejects, c comments, o opens again; arrow keys move",
+  keys: "Arrow keys move",
   more: "Show more",
   changed: "Last change",
 });

@@ -7,8 +7,8 @@ export const team = translated("team", {
   title: "Team",
   tabs: { work: "My work", tasks: "Tasks", comments: "Comments", quality: "Quality" },
   // my work
-  nextTask: "Next task (n)",
-  nextReview: "Next review (r)",
+  nextTask: "Next task",
+  nextReview: "Next review",
   workLead: "Get one task at a time. Nobody else gets it while you work on it.",
   nothingWaits: "No task waits for you.",
   nothingToReview: "No task waits for a review of yours.",
@@ -126,7 +126,7 @@ export const comments = translated("comments", {
   which: { me: "Mentions me", all: "All" },
   state: "State",
   states: { open: "Open", resolved: "Resolved", every: "Both" },
-  inboxKeys: "Arrow keys choose a thread, Enter opens it, e resolves it.",
+  inboxKeys: "Arrow keys choose a thread, Enter opens it.",
   none: { me: "Nothing mentions you", all: "No comments" },
   noneLead: "Comments are written beside a media: open one and press w.",
 });

@@ -90,6 +90,11 @@ def _mask_area(localization: Localization) -> int | None:
     return None if localization.mask is None else rle.area(rle.decode(localization.mask.counts))
 
 
+def _points(localization: Localization) -> int | None:
+    """Corners of a polygon, points of a polyline or skeleton; null of other shapes, and in a gap of a track."""
+    return len(localization.points) if localization.points else None
+
+
 def _points_visible(localization: Localization) -> int | None:
     """Points of a skeleton that are visible."""
     return None if localization.visible is None else localization.visible.count(_VISIBLE)
@@ -108,10 +113,12 @@ _GEOMETRY = tuple(_member(name, "float") for name in ("x", "y", "width", "height
 _REFINED = (
     _member("angle", "float"),
     Column("form", "string", refinements.form),
+    Column("points", "int", _points),
     Column("points_visible", "int", _points_visible),
     Column("mask_area", "int", _mask_area),
     Column("share", "float", refinements.share),
 )
+_POINTS = ("points", "points_visible")
 _ANNOTATION = (
     _converted("frame", "int"),
     _member("version", "int"),
@@ -234,7 +241,7 @@ UNDERSCORED: dict[Kind, dict[str, Column]] = {
         "_area": AREA,
         **{
             f"_{name}": BY_NAME[Kind.LOCALIZATION][name]
-            for name in ("frame", "media", "x", "y", "width", "height", "u", "v", "angle", "form", "points_visible")
+            for name in (*(column.name for column in _GEOMETRY), "frame", "media", "angle", "form", *_POINTS)
         },
     },
     Kind.STATE: {

@@ -556,7 +556,7 @@ class Operations:
     def delete_state_by_elemental_id(self, version: int, elemental_id: str, body: StateDelete | None = None) -> MessageResponse:
         """Delete one state by its version and elemental id."""
     def merge_states(self, id: int, body: StateMergeUpdate) -> MessageResponse:
-        """Merge another state into this one."""
+        """Merge another state of the same type into this one."""
     def trim_state_end(self, id: int, body: StateTrimUpdate) -> MessageResponse:
         """Cut off the start or the end of a track."""
     def get_leaf_list(self, project: int, **query: Unpack[LeafQuery]) -> list[Leaf]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import html
+import json
 import re
 
 import pytest
@@ -67,6 +69,16 @@ def test_every_import_of_every_module_is_served():
     for path in files:
         if path.endswith(".js") and not path.startswith("views/"):
             assert set(console.imports(files, path)) <= files.keys(), path
+
+
+def test_the_page_names_all_modules_of_each_view_and_language(visitor):
+    found = console.build()
+    (content,) = re.findall(r'<meta name="modules" content="([^"]*)">', visitor.get("/").body.decode())
+    modules = json.loads(html.unescape(content))
+    ahead = {entry: {modules["paths"][place] for place in places} for entry, places in modules["ahead"].items()}
+    assert {"views/annotate.js", "de/index.js", "es/index.js"} < ahead.keys()
+    for entry, paths in ahead.items():
+        assert paths == set(console.imports(found.files, entry)) - set(found.first), entry
 
 
 def test_files_are_compressed_for_browsers_that_accept_it():

@@ -83,7 +83,7 @@ MADE = {
     "mots": ({"instances_txt/a.txt": "0 2001 2 9 9 :2U2\n", "media.csv": TABLE}, {"media.weather": 1}),
     "dota": ({"labelTxt/a.txt": "gsd:0.2\n1 1 3 1 3 3 1 3 cod 1\n"}, {"head.gsd": 1, "line.difficult": 1}),
     "masks": (None, {"media.weather": 1}),
-    "cvat": ({"annotations.xml": CVAT}, {"image.subset": 1, "box.occluded": 1, "box.source": 1, "box.group_id": 1}),
+    "cvat": ({"annotations.xml": CVAT}, {"image.subset": 1, "box.source": 1, "box.group_id": 1}),
     "viame": ({"a.csv": "0,a.png,0,1,1,3,3,1,25.5,cod,1,(eyes) 2\n"}, {"line.target length": 1, "line.(eyes)": 1}),
     "dive": ({"a.json": DIVE}, {"tracks.meta": 1, "features.fishLength": 1}),
     "camtrapdp": (

@@ -12,10 +12,11 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from chalicelib.core.text import csv_cells
 from chalicelib.formats import manifest
-from chalicelib.formats.model import box_of, in_pixels, picture_name
+from chalicelib.formats.model import Group, Label, Media, box_of, in_pixels, picture_name
 from chalicelib.formats.registry import WRITERS
 from chalicelib.formats.writers import table, voc
 from chalicelib.resources.exports.rows import class_text
@@ -263,3 +264,14 @@ def test_texts_that_a_spreadsheet_would_run_are_disarmed_in_exports_and_read_bac
 @pytest.mark.parametrize("text", ["=1", "'=1", "-1+1", "@x"])
 def test_text_that_no_spreadsheet_opens_is_written_as_it_is(text):
     assert class_text(text) == voc.text(text).replace("&apos;", "'") == manifest.as_text(text) == text
+
+
+def test_cvat_says_what_is_occluded():
+    media = Media(key="clip", name="clip.mp4", width=200, height=100, frames=9, is_video=True)
+    seen = [(0, {}), (3, {"Occluded": True}), (6, {"Occluded": False})]
+    box = Label(media="clip", kind="box", shape=(0.1, 0.1, 0.2, 0.2), frame=0, class_name="cod", track="t")
+    labels = [replace(box, frame=frame, attributes=attributes) for frame, attributes in seen]
+    archive, _ = write("cvat", dataset(), [[Group(media=media, labels=labels, states=[])]])
+    root = ET.fromstring(archive.read("clip/annotations.xml"))
+    shapes = [(each.get("frame"), each.get("occluded")) for each in root.iter("box") if each.get("outside") == "0"]
+    assert shapes == [("0", "0"), ("3", "1"), ("6", "0")]

@@ -135,6 +135,27 @@ def test_the_other_searches(rig: Rig):
 
 
 @pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("(s:cod", "Close each ( and ["),
+        ("s:", "something after a colon"),
+        ("s:cod AND", "something after"),
+        ("s:cod)", '")" is not expected there: each ) needs a ('),
+        ('"cod', 'a phrase needs a " at both ends'),
+        ("n:[1 2]", "ranges as name:[1 TO 5]"),
+        ("n:1]", "a range is name:[1 TO 5]"),
+        ("AND cod", "AND and OR stand between two terms"),
+        ("cod\\", "before a character that is meant literally"),
+    ],
+)
+def test_a_string_that_cannot_be_read_is_told_its_rule(rig: Rig, text, rule):
+    with pytest.raises(BadInput) as refused:
+        rig.ask(search=text)
+    assert str(refused.value).startswith("search is not a search string: ")
+    assert rule in str(refused.value)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "(s:cod",

@@ -93,7 +93,8 @@ export const annotate = {
   zoomReset: "Ganzes Bild zeigen",
   hide: "Annotationen ausblenden",
   show: "Annotationen einblenden",
-  moveMode: "Pfeiltasten verschieben die Form, mit Umschalt ändern sie die Größe. Eingabe oder Escape beendet.",
+  moveMode:
+    "Pfeiltasten verschieben die Form, mit Umschalt ändern sie die Größe, eine Maske auch an ihren Griffen. Eingabe oder Escape beendet.",
   drawHint: (/** @type {string} */ name, /** @type {string} */ kind) =>
     ({
       box: `${name}: Box aufziehen, oder Eingabe für eine in der Mitte`,
@@ -175,6 +176,7 @@ export const annotate = {
   drawsInto: (/** @type {string} */ track) => `Zeichnet in ${track} · Esc beendet`,
   trackHasFrame: "Die Spur hat auf diesem Frame schon einen Keyframe: Die neue Form gehört nicht zur Spur.",
   trackOfOneType: "Eine Spur hat Formen eines einzigen Typs.",
+  mergeOneType: "Nur Spuren eines einzigen Typs werden verbunden.",
   trackTwice: (/** @type {number} */ frame) =>
     `Zwei der Formen liegen auf Frame ${frame}. Eine Spur hat auf jedem Frame eine: Wählen Sie andere, oder nehmen Sie eine weg.`,
   noOccluded: "Der Typ hat kein Ja-Nein-Attribut Occluded. Die Projektleitung kann es unter Verwalten hinzufügen.",
@@ -346,7 +348,7 @@ export const review = {
   media: "Medium",
   selectAll: "Alle auswählen",
   frame: (/** @type {number} */ n) => `Frame ${n}`,
-  keys: "a akzeptiert, r lehnt ab, c kommentiert, o öffnet wieder; Pfeiltasten bewegen",
+  keys: "Pfeiltasten bewegen",
   more: "Mehr zeigen",
   changed: "Letzte Änderung",
 };

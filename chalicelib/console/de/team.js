@@ -3,8 +3,8 @@ import { number, plural } from "../strings_plural.js";
 export const team = {
   title: "Team",
   tabs: { work: "Meine Arbeit", tasks: "Aufgaben", comments: "Kommentare", quality: "Qualität" },
-  nextTask: "Nächste Aufgabe (n)",
-  nextReview: "Nächste Prüfung (r)",
+  nextTask: "Nächste Aufgabe",
+  nextReview: "Nächste Prüfung",
   workLead: "Holen Sie eine Aufgabe nach der anderen. Niemand sonst bekommt sie, während Sie daran arbeiten.",
   nothingWaits: "Keine Aufgabe wartet auf Sie.",
   nothingToReview: "Keine Aufgabe wartet auf Ihre Prüfung.",
@@ -118,7 +118,7 @@ export const comments = {
   which: { me: "Erwähnen mich", all: "Alle" },
   state: "Stand",
   states: { open: "Offen", resolved: "Erledigt", every: "Beide" },
-  inboxKeys: "Pfeiltasten wählen einen Thread, Eingabe öffnet ihn, e erledigt ihn.",
+  inboxKeys: "Pfeiltasten wählen einen Thread, Eingabe öffnet ihn.",
   none: { me: "Nichts erwähnt Sie", all: "Keine Kommentare" },
   noneLead: "Kommentare schreibt man neben einem Medium: eines öffnen und w drücken.",
 };

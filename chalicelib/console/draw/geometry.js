@@ -71,10 +71,10 @@ const TURN_REACH = 26;
 
 /**
  * The points by which a shape is changed: a box has eight, named by compass, and one that turns it; holes have `hole.point`.
- * A box with a mask has none: pixels of a box of another size would be others.
- * @param {Kind} kind @param {Shape} shape @param {Size} size @param {boolean} [isTurned] whether its type allows an angle @returns {Handle[]}
+ * A box with a mask has handles only while it is scaled on purpose: its pixels become others.
+ * @param {Kind} kind @param {Shape} shape @param {Size} size @param {boolean} [isTurned] whether its type allows an angle @param {boolean} [isScaled] @returns {Handle[]}
  */
-export function handlesOf(kind, shape, size, isTurned = false) {
+export function handlesOf(kind, shape, size, isTurned = false, isScaled = false) {
   const points = pointsOf(kind, shape);
   if (kind !== "box") {
     const outer = points.map((point, index) => ({ ...point, name: String(index) }));
@@ -83,7 +83,7 @@ export function handlesOf(kind, shape, size, isTurned = false) {
     );
     return [...outer.filter((_, at) => isThere(shape, at)), ...inner];
   }
-  if (shape.mask) return [];
+  if (shape.mask && !isScaled) return [];
   const [nw, ne, se, sw] = turnedIn(shape, size);
   const middle = (/** @type {Point} */ a, /** @type {Point} */ b, /** @type {string} */ name) => ({
     x: (a.x + b.x) / 2,
@@ -101,7 +101,7 @@ export function handlesOf(kind, shape, size, isTurned = false) {
     middle(ne, se, "e"),
     middle(se, sw, "s"),
     middle(sw, nw, "w"),
-    ...(isTurned
+    ...(isTurned && !shape.mask
       ? [
           {
             x: top.x + (TURN_REACH * Math.sin(turn)) / size.width,
@@ -208,9 +208,9 @@ function reshapedBox(shape, handle, to, size, isSnapped) {
   return { ...fromPoints("box", corners), ...refinedBy(shape) };
 }
 
-/** A shape larger or smaller by its lower right end; one with a mask as it is. @param {Kind} kind @param {Shape} shape @param {number} dx @param {number} dy @returns {Shape} */
+/** A shape larger or smaller by its lower right end. @param {Kind} kind @param {Shape} shape @param {number} dx @param {number} dy @returns {Shape} */
 export function resized(kind, shape, dx, dy) {
-  if (kind === "dot" || shape.mask) return shape;
+  if (kind === "dot") return shape;
   const points = pointsOf(kind, shape);
   const last = kind === "box" ? 2 : points.length - 1;
   points[last] = { x: points[last].x + dx, y: points[last].y + dy };

@@ -2,8 +2,8 @@
 
 import { annotate as words } from "../strings_annotate.js";
 import { keyOf } from "./document.js";
-import { hasPlace, moved, standard } from "./geometry.js";
-import { fitted } from "./paint.js";
+import { hasPlace, MEMBERS, moved, standard } from "./geometry.js";
+import { fits, fitted } from "./paint.js";
 import { computedKey } from "./track_set.js";
 import * as tracks from "./tracks.js";
 
@@ -22,12 +22,23 @@ function oneTrack(rows) {
   return twice === undefined ? null : words.trackTwice(twice);
 }
 
+/** How far pasted shapes are moved: not, and ever further to either side. */
+const SHIFTS = Array.from({ length: 41 }, (_, at) => 0.02 * (at % 2 ? 1 : -1) * Math.ceil(at / 2));
+
+/** The place of a shape, by which shapes that lie over each other are found. @param {import("./geometry.js").Kind} kind @param {Shape} shape */
+const placeText = (kind, shape) =>
+  JSON.stringify([kind, MEMBERS[kind].map((name) => shape[name])], (_, value) =>
+    typeof value === "number" ? Math.round(value * 2000) : value,
+  );
+
 export class Hand {
   /** @param {import("./session.js").Session} session */
   constructor(session) {
     this.session = session;
     /** How often it was begun to move the selection by keys. */
     this.moves = 0;
+    /** @type {WeakMap<import("../masks/runs.js").Mask, import("../masks/runs.js").Mask>} of what a mask was scaled from */
+    this.origins = new WeakMap();
   }
 
   /** Move the selection by keys from now on: one step of undo, apart from those before. */
@@ -77,10 +88,21 @@ export class Hand {
   reshape(shapes, label = words.steps.reshape, isGesture = false, more = []) {
     const changes = [...shapes].flatMap(([key, shape]) => {
       const row = this.session.trackSet.row(key);
-      return row ? [/** @type {[string, Row]} */ ([key, { ...row, shape }])] : [];
+      const made = this.#scaled(shape);
+      return row && made ? [/** @type {[string, Row]} */ ([key, { ...row, shape: made }])] : [];
     });
     const what = [...shapes.keys()].map((key) => this.session.trackSet.of(key) ?? key);
     this.#edit(label, changes, isGesture ? `${this.moves} ${label} ${what.sort().join()}` : undefined, more);
+  }
+
+  /** A shape whose mask has the size of its box: one that is scaled again is made of what it was at first. @param {Shape} shape */
+  #scaled(shape) {
+    const { size } = this.session.paint;
+    if (!shape.mask || fits(shape, size)) return shape;
+    const mask = this.origins.get(shape.mask) ?? shape.mask;
+    const made = fitted({ ...shape, mask }, size, this.session.say);
+    if (made?.mask && made.mask !== mask) this.origins.set(made.mask, mask);
+    return made;
   }
 
   /** What takes localizations of the active layer away, from their tracks too. @param {string[]} keys @returns {Edit[]} */
@@ -207,13 +229,20 @@ export class Hand {
     this.session.select(keys);
   }
 
-  /** Put shapes that were copied on the present frame. @returns {number} how many */
+  /** Put shapes that were copied on the present frame: at their places, or beside shapes that lie there. @returns {number} how many */
   paste() {
     const { session } = this;
     if (!session.mayEdit) return 0;
-    const made = session.labels.copied().flatMap(({ type, shape: copied, attributes, shift }) => {
+    const copies = session.labels.copied().flatMap(({ type, shape: copied, attributes }) => {
       const shape = fitted(copied, session.paint.size, session.say);
-      if (!shape) return [];
+      return shape ? [{ type, shape, attributes }] : [];
+    });
+    const taken = new Set(session.shown.peek().map(([, row]) => placeText(session.kindOf(row), row.shape ?? {})));
+    const at = SHIFTS.find((by) =>
+      copies.every(({ type, shape }) => !taken.has(placeText(type.dtype, moved(type.dtype, shape, by, by)))),
+    );
+    const shift = at ?? 0;
+    const made = copies.map(({ type, shape, attributes }) => {
       /** @type {Row} */
       const row = {
         kind: "localization",
@@ -224,7 +253,7 @@ export class Hand {
         shape: shift ? moved(type.dtype, shape, shift, shift) : shape,
         attributes,
       };
-      return [/** @type {[string, Row]} */ ([keyOf(row), row])];
+      return /** @type {[string, Row]} */ ([keyOf(row), row]);
     });
     session.doc.change(words.steps.paste, made);
     if (made.length) session.select(made.map(([key]) => key));
@@ -289,7 +318,8 @@ export class Hand {
       .map(([key]) => key);
     if (!others.length) return;
     const members = new Map([into, ...others].flatMap((key) => this.session.doc.path(key)));
-    const refusal = oneTrack([...members.values()]);
+    const types = new Set([into, ...others].map((key) => this.session.doc.rows.get(key)?.type));
+    const refusal = types.size > 1 ? words.mergeOneType : oneTrack([...members.values()]);
     if (refusal) {
       this.session.say(refusal);
       return;

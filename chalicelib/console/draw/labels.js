@@ -8,7 +8,6 @@ import { hasPlace } from "./geometry.js";
 
 const CLIPBOARD = "limn.clipboard";
 const MOST = 500;
-const SHIFT = 0.02;
 export const MOST_VALUES = 9;
 
 /** The attribute of a type whose values have keys: its first choice, without that of review. @param {any} type @returns {any} */
@@ -67,22 +66,20 @@ export class Labels {
   copy() {
     const shapes = this.session.chosen().filter(([, row]) => row.kind === "localization" && hasPlace(row.shape));
     const kept = shapes.slice(0, MOST).map(([, { type, shape, attributes }]) => ({ type, shape, attributes }));
-    const from = { media: this.session.media.id, frame: this.session.frame.peek() };
-    if (kept.length) localStorage.setItem(CLIPBOARD, JSON.stringify({ ...from, shapes: kept }));
+    if (kept.length) localStorage.setItem(CLIPBOARD, JSON.stringify({ shapes: kept }));
     return kept.length;
   }
 
   /**
-   * Shapes that were copied, for the present frame: at their places, and beside them where they were copied here.
-   * @returns {{type: any, shape: import("./geometry.js").Shape, attributes: Record<string, any>, shift: number}[]} those of types that can be drawn here
+   * Shapes that were copied.
+   * @returns {{type: any, shape: import("./geometry.js").Shape, attributes: Record<string, any>}[]} those of types that can be drawn here
    */
   copied() {
     try {
-      const { media, frame, shapes } = JSON.parse(localStorage.getItem(CLIPBOARD) ?? "{}");
-      const isHere = media === this.session.media.id && frame === this.session.frame.peek();
+      const { shapes } = JSON.parse(localStorage.getItem(CLIPBOARD) ?? "{}");
       return (shapes ?? []).flatMap((/** @type {any} */ each) => {
         const type = this.session.drawable.find(({ id }) => id === each.type);
-        return type ? [{ ...each, type, shift: isHere ? SHIFT : 0 }] : [];
+        return type ? [{ ...each, type }] : [];
       });
     } catch {
       return [];

@@ -18,13 +18,13 @@ import { outlineOf } from "./geometry.js";
 
 const FIRST_SIZE = 0.02;
 const LARGER = 1.25;
-/** @type {WeakMap<import("../masks/runs.js").Mask, Region>} */
+/** @type {WeakMap<import("../masks/runs.js").Mask, {region: Region, x?: number, y?: number}>} with the place of the mask, which may be moved */
 const regions = new WeakMap();
 
 /** The pixels of a shape in its picture; of one without a mask what its outline encloses. @param {import("./geometry.js").Kind} kind @param {Shape} shape @param {Size} size */
 export function regionOf(kind, shape, size) {
   const known = shape.mask && regions.get(shape.mask);
-  if (known) return known;
+  if (known && known.x === shape.x && known.y === shape.y) return known.region;
   if (shape.mask) return Region.of(shape, size);
   const inPixels = (/** @type {Point[]} */ points) =>
     points.map(({ x, y }) => ({ x: x * size.width, y: y * size.height }));
@@ -39,18 +39,19 @@ export function shapeOf(region, say) {
   else if (shape.mask.counts.length > MOST_CHARACTERS)
     say(words.tooManyRuns(shape.mask.counts.length, MOST_CHARACTERS));
   else {
-    regions.set(shape.mask, region);
+    regions.set(shape.mask, { region, x: shape.x, y: shape.y });
     return shape;
   }
   return null;
 }
 
+/** Whether a mask has the size of its box. @param {Shape} shape @param {Size} size of the picture */
+export const fits = ({ mask, width = 0, height = 0 }, size) =>
+  !mask || (mask.size[0] === Math.round(height * size.height) && mask.size[1] === Math.round(width * size.width));
+
 /** A shape for a picture of a size: a mask of a picture of another size with the pixels that it covers there. @param {Shape} shape @param {Size} size @param {(text: string) => void} say @returns {Shape | null} null where nothing is left, which is said */
 export function fitted(shape, size, say) {
-  const { mask, width = 0, height = 0 } = shape;
-  const isRight =
-    !mask || (mask.size[0] === Math.round(height * size.height) && mask.size[1] === Math.round(width * size.width));
-  return isRight ? shape : shapeOf(Region.scaled(shape, size), say);
+  return fits(shape, size) ? shape : shapeOf(Region.scaled(shape, size), say);
 }
 
 /** @param {Area | null} one @param {Area | null} two @returns {Area | null} */

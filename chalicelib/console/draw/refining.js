@@ -40,7 +40,8 @@ export class Refining {
   /** @param {Row} row */
   of(row) {
     const type = this.session.typeOf(row);
-    return { isTurned: this.#allows(type, "angle"), skeleton: type?.skeleton ?? null };
+    const isScaled = this.session.isMoving.peek();
+    return { isTurned: this.#allows(type, "angle"), isScaled, skeleton: type?.skeleton ?? null };
   }
 
   /** Make ellipses of the selected boxes, or boxes of ellipses; without any, say what is drawn next. */

@@ -6,8 +6,8 @@ import { drawMask } from "./masks.js";
 /**
  * @typedef {{left: number, top: number, width: number, height: number}} Rect of the picture, in CSS pixels
  * @typedef {{key: string, kind: import("./geometry.js").Kind, shape: import("./geometry.js").Shape, color: string,
- *   label: string, look: "plain" | "faint" | "hover" | "selected", isComputed?: boolean, isTurned?: boolean, skeleton?: Skeleton | null}} Item
- *   `isTurned`: whether it may be turned
+ *   label: string, look: "plain" | "faint" | "hover" | "selected", isComputed?: boolean, isTurned?: boolean, isScaled?: boolean, skeleton?: Skeleton | null}} Item
+ *   `isTurned`: whether it may be turned; `isScaled`: whether its mask is scaled
  * @typedef {{points: string[], edges: [number, number][]}} Skeleton the names of its points and which of them a line joins
  * @typedef {{area: Path2D, lines: Path2D, dots: Path2D, rings: Path2D}} Paths outlines that are filled when selected, lines, places, and hidden ones
  */
@@ -226,7 +226,7 @@ export function drawHandles(
   context.fillStyle = "#fff";
   context.strokeStyle = "#000";
   context.lineWidth = 1;
-  for (const handle of handlesOf(item.kind, item.shape, rect, item.isTurned)) {
+  for (const handle of handlesOf(item.kind, item.shape, rect, item.isTurned, item.isScaled)) {
     const { x, y } = place(handle, rect);
     if (handle.name === "turn") {
       context.beginPath();

@@ -118,6 +118,7 @@ export class Session {
     this.isStopped = false;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.frameTimer = undefined;
+    this.isMoving.subscribe(() => this.stage?.invalidate());
     this.sync.addEventListener("reading", () => {
       this.reading.value = this.sync.reading;
     });

@@ -35,7 +35,7 @@ import {
  * @property {() => Set<string>} selected
  * @property {(keys: string[]) => void} select
  * @property {() => import("./display.js").Style} style
- * @property {(row: Row) => {isTurned: boolean, skeleton: import("./scene.js").Skeleton | null}} refinedOf what the type of a row allows
+ * @property {(row: Row) => {isTurned: boolean, isScaled: boolean, skeleton: import("./scene.js").Skeleton | null}} refinedOf what the type of a row allows
  * @property {() => import("./paint.js").Paint | null} paint the brush in hand
  * @property {(shapes: Map<string, Shape>) => void} reshaped
  * @typedef {Hooks & import("./pen.js").Hooks} AllHooks
@@ -247,7 +247,8 @@ export class Stage {
     if (!found) return null;
     const [key, row] = found;
     const kind = this.hooks.kindOf(row);
-    const near = handlesOf(kind, row.shape ?? {}, this.rect, this.hooks.refinedOf(row).isTurned).find(
+    const { isTurned, isScaled } = this.hooks.refinedOf(row);
+    const near = handlesOf(kind, row.shape ?? {}, this.rect, isTurned, isScaled).find(
       (each) => Math.hypot((each.x - point.x) * this.rect.width, (each.y - point.y) * this.rect.height) <= REACH,
     );
     return near && kind !== "dot" ? { key, row, kind, name: near.name } : null;

@@ -93,7 +93,8 @@ export const annotate = {
   zoomReset: "Mostrar la imagen entera",
   hide: "Ocultar las anotaciones",
   show: "Mostrar las anotaciones",
-  moveMode: "Las flechas mueven la forma; con Mayús cambian su tamaño. Intro o Escape terminan.",
+  moveMode:
+    "Las flechas mueven la forma; con Mayús cambian su tamaño; una máscara, también con sus tiradores. Intro o Escape terminan.",
   drawHint: (/** @type {string} */ name, /** @type {string} */ kind) =>
     ({
       box: `${name}: arrastre una caja, o pulse Intro para una en el centro`,
@@ -175,6 +176,7 @@ export const annotate = {
   drawsInto: (/** @type {string} */ track) => `Dibujando en ${track} · Esc termina`,
   trackHasFrame: "La trayectoria ya tiene aquí un fotograma clave: la forma nueva no forma parte de ella.",
   trackOfOneType: "Una trayectoria tiene formas de un solo tipo.",
+  mergeOneType: "Solo se unen trayectorias de un mismo tipo.",
   trackTwice: (/** @type {number} */ frame) =>
     `Dos de las formas están en el fotograma ${frame}. Una trayectoria tiene una en cada fotograma: elija otras o quite una.`,
   noOccluded:
@@ -347,7 +349,7 @@ export const review = {
   media: "Medio",
   selectAll: "Seleccionar todo",
   frame: (/** @type {number} */ n) => `fotograma ${n}`,
-  keys: "a acepta, r rechaza, c comenta, o abre de nuevo; las flechas mueven",
+  keys: "Las flechas mueven",
   more: "Mostrar más",
   changed: "Último cambio",
 };

@@ -3,8 +3,8 @@ import { number, plural } from "../strings_plural.js";
 export const team = {
   title: "Equipo",
   tabs: { work: "Mi trabajo", tasks: "Tareas", comments: "Comentarios", quality: "Calidad" },
-  nextTask: "Tarea siguiente (n)",
-  nextReview: "Revisión siguiente (r)",
+  nextTask: "Tarea siguiente",
+  nextReview: "Revisión siguiente",
   workLead: "Tome una tarea cada vez. Nadie más la recibe mientras trabaja en ella.",
   nothingWaits: "Ninguna tarea le espera.",
   nothingToReview: "Ninguna tarea espera su revisión.",
@@ -117,7 +117,7 @@ export const comments = {
   which: { me: "Me mencionan", all: "Todos" },
   state: "Estado",
   states: { open: "Abiertos", resolved: "Resueltos", every: "Ambos" },
-  inboxKeys: "Las flechas eligen un hilo, Intro lo abre, e lo resuelve.",
+  inboxKeys: "Las flechas eligen un hilo, Intro lo abre.",
   none: { me: "Nada le menciona", all: "No hay comentarios" },
   noneLead: "Los comentarios se escriben junto a un medio: abra uno y pulse w.",
 };

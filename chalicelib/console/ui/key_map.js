@@ -19,16 +19,22 @@ function read() {
 
 /** @typedef {{id: string, keys: string[]}} Keyed */
 
-/** The keys of a command: the chosen one, else its own without those that were chosen for others. @param {Keyed} command @param {Record<string, string[]>} [chosen] */
+/** The view of a command, by which its keys are its own: `work.` of `work.next`; nothing of those of the player. @param {string} id */
+const viewOf = (id) => id.slice(0, id.indexOf(".") + 1);
+
+/** The keys of a command: the chosen one, else its own without those that were chosen for others of its view. @param {Keyed} command @param {Record<string, string[]>} [chosen] */
 export function keysFor(command, chosen = chosenKeys.value) {
   if (chosen[command.id]) return chosen[command.id];
-  const taken = new Set(Object.values(chosen).flat());
+  const others = Object.keys(chosen).filter((id) => viewOf(id) === viewOf(command.id));
+  const taken = new Set(others.flatMap((id) => chosen[id]));
   return command.keys.filter((key) => !taken.has(key));
 }
 
-/** Give a command another key; no other command keeps it. @param {string} id @param {string} key */
+/** Give a command another key; no other command of its view keeps it. @param {string} id @param {string} key */
 export function choose(id, key) {
-  const others = Object.entries(chosenKeys.peek()).filter(([each, keys]) => each !== id && !keys.includes(key));
+  const others = Object.entries(chosenKeys.peek()).filter(
+    ([each, keys]) => each !== id && !(viewOf(each) === viewOf(id) && keys.includes(key)),
+  );
   chosenKeys.value = { ...Object.fromEntries(others), [id]: [key] };
   localStorage.setItem(KEY, JSON.stringify(chosenKeys.peek()));
 }

@@ -25,8 +25,8 @@ export function facetString(facets) {
   return parts.join(" AND ");
 }
 
-/** Localizations of a type with a place: the one that begins a gap in a track has none. Points of polygons cannot be asked for. @param {any} type */
-export const seenOf = (type) => (type && type.dtype !== "poly" ? "_exists_:_x" : "");
+/** Localizations with a place: the one that begins a gap in a track has none. */
+export const SEEN = "(_exists_:_x OR _exists_:_points)";
 
 /** Search strings that all have to hold. @param {...string} strings */
 export function allOf(...strings) {

@@ -31,7 +31,7 @@ import { Timeline } from "../player/timeline.js";
 import { Transport } from "../player/transport.js";
 import { CameraBar, Pictures, SideBySide } from "./annotate_cameras.js";
 import { contextOf, Head, useNeighbours } from "./annotate_head.js";
-import { Help } from "./annotate_keys.js";
+import { Help } from "../ui/key_sheet.js";
 import { TaskPart, useTask } from "./annotate_task.js";
 
 const ICONS = /** @type {Record<string, string>} */ ({ box: "box", line: "line", dot: "dot", poly: "polygon" });

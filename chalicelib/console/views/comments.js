@@ -6,6 +6,7 @@ import { may, project, user } from "../store.js";
 import { text } from "../strings.js";
 import { comments as words } from "../strings_team.js";
 import { Button, Segmented } from "../ui/controls.js";
+import { Keys } from "../ui/key_sheet.js";
 import { useKeys } from "../ui/keys.js";
 import { Await, Empty, useAsync } from "../ui/states.js";
 import { settle, Thread, threadsOf } from "../ui/thread.js";
@@ -62,14 +63,15 @@ export default function Comments({ query }) {
       if (isControl) /** @type {HTMLElement} */ (isControl).click();
       else if (threads[at]) location.hash = commentLink(threads[at].first).slice(1);
     },
-    e: () => threads[at] && may("Can Edit") && settle(threads[at].first).then(found.again, toastError),
   });
+  const run = () => threads[at] && may("Can Edit") && settle(threads[at].first).then(found.again, toastError);
+  const commands = [{ id: "comments.resolve", group: "review", label: words.resolve, keys: ["e"], run }];
   const title = (/** @type {any} */ first, /** @type {Map<number, any>} */ media) =>
     html`<a href=${commentLink(first)}>${mediaName(first, media)}</a>`;
   return html`<div class="page"><${TeamHead} at="comments" />
     <div class="row wrap"><${Segmented} name=${words.whose} value=${which} options=${Object.entries(words.which)} onChange=${(/** @type {string} */ of) => setQuery({ of })} />
       <${Segmented} name=${words.state} value=${state} options=${Object.entries(words.states)} onChange=${(/** @type {string} */ value) => setQuery({ state: value })} /></div>
-    <p class="muted small">${words.inboxKeys}</p>
+    <div class="row wrap"><${Keys} commands=${commands} /><span class="muted small">${words.inboxKeys}</span></div>
     <${Await} of=${found}>${(/** @type {any} */ value) =>
       value.threads.length
         ? html`<div class="column inbox">${threads.map(

@@ -10,6 +10,7 @@ import { number } from "../ui/format.js";
 import { choice, RecordDialog } from "../ui/records.js";
 import { useAsync } from "../ui/states.js";
 import { toastError } from "../ui/toast.js";
+import { classAttributes, whichMedia } from "./tasks_new.js";
 
 const PAUSE_MS = 1500;
 const KINDS = /** @type {Record<string, string>} */ ({ succeeded: "good", failed: "bad", running: "accent" });
@@ -50,20 +51,16 @@ function Layer({ layer, again }) {
 /** @param {{sets: string[], set?: string, onMade: () => void, onClose: () => void}} props */
 function NewConsensus({ sets, set, onMade, onClose }) {
   const open = /** @type {any} */ (project.value);
-  const names = new Set(
-    open.localizationTypes.flatMap((/** @type {any} */ type) =>
-      type.attribute_types.map((/** @type {any} */ each) => each.name),
-    ),
-  );
   const first = set && sets.includes(set) ? set : sets[0];
   const save = async (/** @type {any} */ { agreement = "0.5", tasks = first, ...spec }) => {
     await post(`ConsensusLayers/${open.id}`, { ...spec, tasks, agreement: Number(agreement) });
     onMade();
   };
-  return html`<${RecordDialog} title=${words.make} values=${{ name: words.nameOf(first), tasks: first, agreement: "0.5" }} onSave=${save} onClose=${onClose} members=${[
+  return html`<${RecordDialog} title=${words.make} values=${{ name: words.nameOf(first), tasks: first, query: "", agreement: "0.5" }} onSave=${save} onClose=${onClose} members=${[
     { name: "name", label: words.name, required: true },
     choice("tasks", words.of, sets),
-    choice("class_attribute", words.classes, [["", quality.byType], ...names]),
+    whichMedia("query"),
+    choice("class_attribute", words.classes, [["", quality.byType], ...classAttributes()]),
     { name: "agreement", label: words.agreement, hint: words.agreementHint },
   ]} />`;
 }

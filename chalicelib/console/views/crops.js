@@ -14,7 +14,7 @@ import { Icon } from "../ui/icons.js";
 import { Menu } from "../ui/menu.js";
 import { Picture } from "../ui/pictures.js";
 import { toastDeleted } from "../ui/restore.js";
-import { allOf, facetString, fieldsOf, seenOf } from "../ui/search.js";
+import { allOf, facetString, fieldsOf, SEEN } from "../ui/search.js";
 import { SearchBox } from "../ui/search_box.js";
 import { useSelection } from "../ui/selection.js";
 import { Empty, Failure, Loading, useAsync } from "../ui/states.js";
@@ -33,7 +33,7 @@ export default function Crops({ query }) {
   const [turn, setTurn] = useState(0);
   const [size, setSize] = useState(/** @type {keyof typeof SIZES} */ ("medium"));
   const [editing, setEditing] = useState(false);
-  const search = allOf(query.search ?? "", facetString(chosen), seenOf(type));
+  const search = allOf(query.search ?? "", facetString(chosen), SEEN);
   const filter = { type: type?.id, search, version: query.version };
   const likeness = useLikeness(type, query);
   const queued = useAsync(
@@ -136,7 +136,7 @@ export default function Crops({ query }) {
     return html`<${Empty} icon="crop" title=${text.noLocalizationTypes} action=${may("Full Control") && html`<${Button} kind="primary" href=${link(`/projects/${open.id}/manage/types`)}>${text.tabs.manage}<//>`}>${text.noLocalizationTypesLead}<//>`;
   return html`<div class="with-side"><aside class="side"><nav aria-label=${text.types}><h2>${text.types}</h2>${types.map((/** @type {any} */ each) => html`<a key=${each.id} class="item" href=${link(`/projects/${open.id}/crops`, { type: each.id })} aria-current=${each.id === type.id ? "page" : undefined}><${Dot} color=${colorOf(each)} /><span class="cut grow">${each.name}</span><span class="muted small">${text.shapes[/** @type {keyof typeof text.shapes} */ (each.dtype)]}</span></a>`)}</nav>
       ${open.versions.length > 1 && html`<h2>${text.version}</h2><${Select} small name=${text.version} value=${query.version ?? ""} options=${[["", text.allVersions], ...open.versions.map((/** @type {any} */ each) => [each.id, each.name])]} onChange=${(/** @type {string} */ version) => setQuery({ version })} />`}
-      ${facets.length > 0 && html`<h2>${text.filters}</h2><${Facets} facets=${facets} chosen=${chosen} kind="localization" query=${{ type: type.id, version: query.version }} search=${allOf(query.search ?? "", seenOf(type))} turn=${turn} onToggle=${toggle} />`}</aside>
+      ${facets.length > 0 && html`<h2>${text.filters}</h2><${Facets} facets=${facets} chosen=${chosen} kind="localization" query=${{ type: type.id, version: query.version }} search=${query.search ?? ""} turn=${turn} onToggle=${toggle} />`}</aside>
     <div class="gallery"><h1 class="visually-hidden">${text.tabs.crops}</h1>
       <div class="gallery-bar"><${SearchBox} value=${query.search ?? ""} fields=${fields} placeholder=${text.searchCrops} error=${isWrong ? explain(count.failure) : ""} onSearch=${(/** @type {string} */ given) => setQuery({ search: given })} />
         <${Select} name=${text.sort} disabled=${Boolean(likeness.body || queue)} value=${query.sort ?? ""} options=${[["", text.sortNewest], ["$id", text.sortOldest], ["$frame", text.sortFrame], ["-$width", text.sortWidest], ...fields.filter((each) => !each.name.startsWith("_")).map((each) => [each.name, text.sortBy(each.name)])]} onChange=${(/** @type {string} */ sort) => setQuery({ sort })} />

@@ -8,6 +8,7 @@ import { settings } from "../strings_settings.js";
 import { Button, Select } from "../ui/controls.js";
 import { number } from "../ui/format.js";
 import { placeText } from "../ui/position.js";
+import { SEEN } from "../ui/search.js";
 import { encoded } from "./review.js";
 import { Empty, Failure, useAsync } from "../ui/states.js";
 
@@ -67,7 +68,7 @@ function Places({ open, by, choices, area }) {
       const search = area.length
         ? { attribute: name, operation: "polygon", value: area }
         : { attribute: name, operation: "isnull", value: false };
-      const query = { encoded_search: encoded(search) };
+      const query = { encoded_search: encoded(search), search: kind === "media" ? "" : SEEN };
       const page = { ...query, start: 0, stop: MOST };
       const [rows, total] = await Promise.all(
         kind === "media"

@@ -5,7 +5,7 @@ import { link, navigate } from "../router.js";
 import { may, project } from "../store.js";
 import { text } from "../strings.js";
 import { word } from "../strings_words.js";
-import { team, quality as words } from "../strings_team.js";
+import { quality as words } from "../strings_team.js";
 import { Button } from "../ui/controls.js";
 import { confirm } from "../ui/dialog.js";
 import { ago, number } from "../ui/format.js";
@@ -13,6 +13,7 @@ import { choice, RecordDialog } from "../ui/records.js";
 import { Await, Empty, useAsync } from "../ui/states.js";
 import { toastError } from "../ui/toast.js";
 import { Report } from "./quality_report.js";
+import { classAttributes, whichMedia } from "./tasks_new.js";
 import { TeamHead } from "./team_head.js";
 
 const PAUSE_MS = 1500;
@@ -87,12 +88,6 @@ function One({ uid, query }) {
 function NewReport({ onClose }) {
   const open = /** @type {any} */ (project.value);
   const layers = open.versions.map((/** @type {any} */ each) => [each.id, each.name]);
-  const names = new Set(
-    open.localizationTypes.flatMap((/** @type {any} */ type) =>
-      type.attribute_types.map((/** @type {any} */ each) => each.name),
-    ),
-  );
-  const sections = open.sections.map((/** @type {any} */ each) => [`section=${each.id}`, team.folder(each.name)]);
   const save = async (/** @type {any} */ { iou = 0.5, which, query, ...spec }) => {
     const narrowed = [which, query].filter(Boolean).join("&") || undefined;
     const { uid } = await post(`QualityReports/${open.id}`, { ...spec, query: narrowed, iou: Number(iou) });
@@ -101,8 +96,8 @@ function NewReport({ onClose }) {
   return html`<${RecordDialog} title=${words.newReport} values=${{ iou: "0.5", versions: [], reference: "", which: "" }} onSave=${save} onClose=${onClose} members=${[
     choice("reference", words.reference, [["", words.eachOther], ...layers]),
     { name: "versions", label: words.layers, kind: "choices", options: layers },
-    { name: "which", label: team.which, kind: "select", options: [["", team.allMedia], ...sections] },
-    choice("class_attribute", words.classes, [["", words.byType], ...names]),
+    whichMedia("which"),
+    choice("class_attribute", words.classes, [["", words.byType], ...classAttributes()]),
     { name: "iou", label: words.iou, hint: words.iouHint },
     { name: "class_aware", label: words.classAware, kind: "check" },
     { name: "query", label: words.query, hint: words.queryHint },

@@ -7,6 +7,7 @@ import { review as words } from "../strings_annotate.js";
 import { Button, Progress, Segmented } from "../ui/controls.js";
 import { Icon } from "../ui/icons.js";
 import { STORED } from "../ui/review_names.js";
+import { SEEN } from "../ui/search.js";
 import { Empty, useAsync } from "../ui/states.js";
 import { toast, toastError } from "../ui/toast.js";
 import { Annotations } from "./review_annotations.js";
@@ -157,8 +158,8 @@ function workOf(person) {
 /** Queries of all localizations that a person made, and of those that are open. @param {any} person */
 function annotationsOf(person) {
   const mine = person
-    ? { encoded_search: encoded({ attribute: "$created_by", operation: "eq", value: person.user }) }
-    : {};
+    ? { search: SEEN, encoded_search: encoded({ attribute: "$created_by", operation: "eq", value: person.user }) }
+    : { search: SEEN };
   return [mine, { ...mine, attribute: [`${STORED.attribute}::${STORED.open}`] }];
 }
 

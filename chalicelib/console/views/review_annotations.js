@@ -7,12 +7,13 @@ import { review as words } from "../strings_annotate.js";
 import { Button, Dot, Segmented, Select } from "../ui/controls.js";
 import { prompt } from "../ui/dialog.js";
 import { Icon } from "../ui/icons.js";
+import { Keys } from "../ui/key_sheet.js";
 import { useKeys } from "../ui/keys.js";
 import { choice, shown as shownAs, STORED } from "../ui/review_names.js";
 import { Await, Empty, useAsync } from "../ui/states.js";
 import { toastError } from "../ui/toast.js";
 import { valueText } from "../ui/format.js";
-import { seenOf } from "../ui/search.js";
+import { SEEN } from "../ui/search.js";
 import { encoded } from "./review.js";
 import { isReviewable } from "../draw/review.js";
 
@@ -40,8 +41,7 @@ export function Annotations({ who, onChange }) {
   const query = {
     attribute: decision ? [`${STORED.attribute}::${decision}`] : [],
     type,
-    search:
-      kind === "Localization" ? seenOf(types.find((/** @type {any} */ each) => String(each.id) === String(type))) : "",
+    search: kind === "Localization" ? SEEN : "",
     encoded_search: person ? encoded({ attribute: "$created_by", operation: "eq", value: person.user }) : "",
     stop,
   };
@@ -96,11 +96,13 @@ export function Annotations({ who, onChange }) {
     const cards = /** @type {HTMLElement[]} */ ([...(grid.current?.querySelectorAll(".crop") ?? [])]);
     return cards.filter((card) => card.offsetTop === cards[0].offsetTop).length || 1;
   };
+  const commands = [
+    { id: "review.accept", group: "review", label: words.accept, keys: ["a"], run: () => decide(STORED.accepted) },
+    { id: "review.reject", group: "review", label: words.reject, keys: ["r"], run: () => decide(STORED.rejected) },
+    { id: "review.comment", group: "review", label: words.commentLabel, keys: ["c"], run: () => comment() },
+    { id: "review.reopen", group: "review", label: words.reopen, keys: ["o"], run: () => decide(STORED.open) },
+  ];
   useKeys({
-    a: () => decide(STORED.accepted),
-    r: () => decide(STORED.rejected),
-    o: () => decide(STORED.open),
-    c: () => comment(),
     ArrowRight: () => focus(at + 1),
     ArrowLeft: () => focus(at - 1),
     ArrowDown: () => focus(at + columns()),
@@ -116,7 +118,7 @@ export function Annotations({ who, onChange }) {
     }} />`
   }
       <${Segmented} name=${words.decision} value=${decision} options=${[...DECISIONS.map(choice), ["", words.all]]} onChange=${setDecision} />
-      <${Select} name=${words.type} value=${type} class="input type-filter" options=${[["", words.anyType], ...types.map((/** @type {any} */ each) => [each.id, each.name])]} onChange=${setType} /><span class="grow" /><span class="muted small">${words.keys}</span></div>
+      <${Select} name=${words.type} value=${type} class="input type-filter" options=${[["", words.anyType], ...types.map((/** @type {any} */ each) => [each.id, each.name])]} onChange=${setType} /><span class="grow" /><${Keys} commands=${commands} /><span class="muted small">${words.keys}</span></div>
     <${Await} of=${found}>${() =>
       items.length
         ? html`<ul class="crops-review" ref=${grid}>${items.map((/** @type {any} */ item, /** @type {number} */ index) => html`<li key=${item.id}><${Crop} item=${item} kind=${shown} isCurrent=${index === at} onFocus=${() => setAt(index)} mayEdit=${mayEdit} decide=${(/** @type {string} */ value) => decide(value, index)} comment=${() => comment(index)} /></li>`)}</ul>

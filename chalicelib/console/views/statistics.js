@@ -8,7 +8,7 @@ import { text } from "../strings.js";
 import { Button, Select } from "../ui/controls.js";
 import { saveBlob } from "../ui/files.js";
 import { number, valueText } from "../ui/format.js";
-import { allOf, fieldsOf, seenOf } from "../ui/search.js";
+import { allOf, fieldsOf } from "../ui/search.js";
 import { SearchBox } from "../ui/search_box.js";
 import { Await, Empty, useAsync } from "../ui/states.js";
 import { explain, toastError } from "../ui/toast.js";
@@ -34,11 +34,7 @@ export default function Statistics({ query }) {
     ),
   ];
   const by = names.includes(query.by) ? query.by : "$type";
-  const filter = {
-    kind,
-    type: type?.id,
-    search: allOf(query.search ?? "", kind === "localization" ? seenOf(type) : ""),
-  };
+  const filter = { kind, type: type?.id, search: allOf(query.search ?? "") };
   const ask = (/** @type {AbortSignal} */ signal, /** @type {string[]} */ groups, /** @type {any} */ more = {}) =>
     get(`Statistics/${open.id}`, { ...filter, group_by: groups, ...more }, { signal });
   const found = useAsync(

@@ -3,7 +3,7 @@ import { post } from "../client.js";
 import { html } from "../lib.js";
 import { project, reload } from "../store.js";
 import { quality, team as words } from "../strings_team.js";
-import { RecordDialog } from "../ui/records.js";
+import { choice, RecordDialog, recordOptions } from "../ui/records.js";
 import { toast } from "../ui/toast.js";
 
 const EACH = "each";
@@ -18,10 +18,18 @@ export const classAttributes = () => [
   ),
 ];
 
+/** The choice of all media or of a folder, as parameters of a list. @param {string} name of the member */
+export const whichMedia = (name) =>
+  choice(name, words.which, [
+    ["", words.allMedia],
+    ...recordOptions(project.value?.sections ?? []).map(
+      ([id, of]) => /** @type {[any, string]} */ ([`section=${id}`, words.folder(of)]),
+    ),
+  ]);
+
 /** @param {{onMade: () => void, onClose: () => void}} props */
 export function NewTasks({ onMade, onClose }) {
   const open = /** @type {any} */ (project.value);
-  const sections = open.sections.map((/** @type {any} */ each) => [`section=${each.id}`, words.folder(each.name)]);
   const layers = open.versions.filter((/** @type {any} */ each) => each.number >= 0);
   const save = async (/** @type {any} */ values) => {
     const { which = "", layer = "", checklist, due_datetime: due, copies = 1, ...given } = values;
@@ -43,7 +51,7 @@ export function NewTasks({ onMade, onClose }) {
   };
   return html`<${RecordDialog} title=${words.newTasks} values=${{ copies: 1, which: "", layer: "", reference: "", share: 10, minimum: 80 }} onSave=${save} onClose=${onClose} members=${[
     { name: "name", label: words.name, required: true, hint: words.nameHint },
-    { name: "which", label: words.which, kind: "select", options: [["", words.allMedia], ...sections] },
+    whichMedia("which"),
     { name: "frames", label: words.framesEach, kind: "number", hint: words.framesHint },
     { name: "overlap", label: words.overlap, kind: "number", when: (/** @type {any} */ values) => values.frames },
     { name: "copies", label: words.copies, kind: "number", hint: words.copiesHint },

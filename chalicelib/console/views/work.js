@@ -6,7 +6,7 @@ import { team as words } from "../strings_team.js";
 import { word } from "../strings_words.js";
 import { Button } from "../ui/controls.js";
 import { ago, date } from "../ui/format.js";
-import { useKeys } from "../ui/keys.js";
+import { Keys } from "../ui/key_sheet.js";
 import { Await, Empty, useAsync } from "../ui/states.js";
 import { toast, toastError } from "../ui/toast.js";
 import { mediaById, mediaName, spanOf, stageOf, taskLink, TeamHead, Thumbnail, workTime } from "./team_head.js";
@@ -62,11 +62,14 @@ export default function Work() {
   };
   const mayDraw = may("Can Edit"),
     mayReview = may("Can Transfer");
-  useKeys({ ...(mayDraw && { n: () => next("open") }), ...(mayReview && { r: () => next("review") }) });
+  const commands = [
+    { id: "work.task", group: "review", label: words.nextTask, keys: ["n"], run: () => next("open") },
+    { id: "work.review", group: "review", label: words.nextReview, keys: ["r"], run: () => next("review") },
+  ].slice(0, mayReview ? 2 : 1);
   return html`<div class="page"><${TeamHead} at="work" />
     ${
       mayDraw &&
-      html`<section class="card panel row wrap next-task"><p class="grow muted">${words.workLead}</p>
+      html`<section class="card panel row wrap next-task"><div class="grow"><p class="muted">${words.workLead}</p><${Keys} commands=${commands} /></div>
       ${mayReview && html`<${Button} icon="check" disabled=${busy} onClick=${() => next("review")}>${words.nextReview}<//>`}
       <${Button} kind="primary" icon="play" busy=${busy} onClick=${() => next("open")}>${words.nextTask}<//></section>`
     }

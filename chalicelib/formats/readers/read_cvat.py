@@ -1,9 +1,9 @@
 """Read CVAT 1.1, for video and for images: `annotations.xml`, in any folder.
 
-A `track` is a track with the label of each shape that is not `outside`. In archives of Limn, which have a `media.csv`,
-the track is its `group_id`, and a `track` without one is a label on its own. `image` elements hold labels of pictures.
+A `track` is a track with the label of each shape; one that is `outside` between two others begins a gap. In archives
+of Limn, which have a `media.csv`, the track is its `group_id`, and a `track` without one is a label on its own. `image` elements hold labels of pictures.
 Shapes with `keyframe="0"` were interpolated (`Label.keyed`). A polyline of two points is a line, one of more an open
-polygon, several points a skeleton without names. Cuboids and tags are refused.
+polygon, several points a skeleton without names. `occluded` is the attribute `Occluded`. Cuboids and tags are refused.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import msgspec
 
 from chalicelib.core.values import rle
 from chalicelib.errors import BadInput
-from chalicelib.formats.model import Archive, Label, LabelKind, Refined, State
+from chalicelib.formats.model import OCCLUDED, Archive, Label, LabelKind, Refined, State
 from chalicelib.formats.readers.reading import MediaTable, Placed, Rows, base, dropped, matching, number, refusal, whole
 from chalicelib.formats.readers.xml import Element, elements
 
@@ -26,11 +26,11 @@ _EDGES = ("xtl", "ytl", "xbr", "ybr")
 MOST_PIXELS = 100_000_000
 """Pixels of one mask."""
 _MEMBERS = frozenset({
-    "label", "frame", "keyframe", "outside", "points", "rotation", "cx", "cy", "rx", "ry", "rle", "left", "top",
-    "width", "height", *_EDGES,
+    "label", "frame", "keyframe", "outside", "occluded", "points", "rotation", "cx", "cy", "rx", "ry", "rle", "left",
+    "top", "width", "height", *_EDGES,
 })  # fmt: skip
 _IMAGE = frozenset({"id", "name", "width", "height", "task_id"})
-_BLANK = {"occluded": ("0",), "z_order": ("0",), "source": ("manual",)}
+_BLANK = {"z_order": ("0",), "source": ("manual",)}
 """Values that say nothing."""
 _ENDS = 2
 """Points of a polyline that is a line."""
@@ -57,6 +57,7 @@ class _Document:
         self._size = (0, 0)
         self._pictures: dict[str, str] | None = None
         self._known: set[str] = set()
+        self._gap: tuple[str | None, Placed] | None = None
 
     def rows(self) -> Rows:
         """Its rows. Tracks and images may be large, so their shapes are taken one by one."""
@@ -99,12 +100,15 @@ class _Document:
 
     def _of_track(self, track: Element, shape: Element) -> Rows:
         place = f"{self._path}:{shape.line}"
-        if shape.attributes.get("outside") == "1":
-            return
+        own = track.attributes.get("id")
         # Other programs number the tracks of each document on its own.
         key = track.attributes.get("group_id") if self._table.is_ours else f"{self._path}/{track.attributes.get('id')}"
         try:
             label = self._label(shape, self._key, track.attributes.get("label", ""), whole(shape.attributes["frame"]))
+            if _is(shape, "outside"):
+                if self._gap is None or self._gap[0] != own:
+                    self._gap = own, Placed(place, msgspec.structs.replace(label, shape=(), refined=None, track=key))
+                return
         except (ValueError, KeyError, OverflowError) as error:
             yield refusal(place, f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error))
             return
@@ -112,6 +116,9 @@ class _Document:
             self._known.add(key)
             state = State(media=self._key, key=key, class_name=label.class_name, attributes=label.attributes)
             yield Placed(place, state)
+        elif key is not None and self._gap and self._gap[0] == own:
+            yield self._gap[1]  # what is outside before the first shape of a track, or behind the last, is no gap
+        self._gap = None
         keyed = shape.attributes.get("keyframe", "1") != "0"
         yield Placed(place, msgspec.structs.replace(label, track=key, keyed=keyed))
         yield from dropped(place, shape.name, shape.attributes, _MEMBERS, _BLANK)
@@ -142,6 +149,8 @@ class _Document:
         if frame < 0:
             raise ValueError(f"frame {frame} is below 0")
         attributes = {child.attributes["name"]: child.text for child in shape.children if child.name == "attribute"}
+        if _is(shape, "occluded"):
+            attributes.setdefault(OCCLUDED, "true")
         kind, numbers, refined = _shape(shape)
         return Label(
             media=media,

@@ -4,11 +4,12 @@ A folder is what CVAT takes as the annotations of a task with that video. Frames
 continuous pixels from 0. A track has a shape for every frame, `keyframe="0"` where it was interpolated, and ends with
 `outside="1"`; so does each gap that is not interpolated. A label without a track is a track of one frame. Boxes,
 polygons, lines and open polygons (polyline), dots (points), ellipses, masks and skeletons are held; labels of media of
-unknown size are left out. A turned ellipse has the `rotation` of boxes.
+unknown size are left out. A turned ellipse has the `rotation` of boxes. `occluded` is the attribute `Occluded`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 
@@ -16,6 +17,7 @@ from chalicelib.core.values import rle
 from chalicelib.errors import BadInput
 from chalicelib.formats import manifest
 from chalicelib.formats.model import (
+    OCCLUDED,
     Attributes,
     Dataset,
     Group,
@@ -124,7 +126,8 @@ def _shape(label: Label, media: Media, attributes: Attributes, frame: int, *, ou
         f'<attribute name="{text(name)}">{text(value)}</attribute>'
         for name, value in {**attributes, **label.attributes}.items()
     )
-    flags = f'keyframe="{int(label.keyed or outside)}" outside="{int(outside)}" occluded="0"'
+    hidden = label.attributes.get(OCCLUDED) is True
+    flags = f'keyframe="{int(label.keyed or outside)}" outside="{int(outside)}" occluded="{int(hidden)}"'
     points = "".join(_points(shape, flags))
     return f'    <{name} frame="{frame}" {flags} {place} z_order="0">{points}{more}</{name}>\n'
 
@@ -161,9 +164,8 @@ def _points(shape: Label, flags: str) -> Iterator[str]:
     corners = corners_of(shape)
     names = refined.points or tuple(f"point {number}" for number in range(1, len(corners) + 1))
     for name, (x, y), flag in zip(names, corners, refined.visible or (2,) * len(corners), strict=True):
-        own = flags.replace('outside="0"', f'outside="{int(flag == 0)}"').replace(
-            'occluded="0"', f'occluded="{int(flag == 1)}"'
-        )
+        own = flags.replace('outside="0"', f'outside="{int(flag == 0)}"')
+        own = re.sub(r'occluded="."', f'occluded="{int(flag == 1)}"', own)
         yield f'<points label="{text(name)}" {own} points="{x:.12g},{y:.12g}"></points>'
 
 

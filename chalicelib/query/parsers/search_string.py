@@ -33,6 +33,16 @@ _REPLACEMENTS = {"/": r"\/", "!": "NOT "}
 FILE_NAME = "filename"
 """Its terms match words of the name; those of `_exact_name` match all of it."""
 _SIGNS = {"&&": "AND", "||": "OR"}
+_PART = re.compile(r"(?:character|unexpected) +'(.*)' at position")
+_WRONG: dict[tuple[str, ...], str] = {
+    ("end",): "it ends too early. Close each ( and [, and write something after a colon, <, >, AND, OR and NOT.",
+    ('"',): 'a phrase needs a " at both ends.',
+    (")",): "each ) needs a ( before it, with something whole between them.",
+    ("]", "}"): "a range is name:[1 TO 5], or name:{1 TO 5} without its ends.",
+    ("AND", "OR", "NOT"): "AND and OR stand between two terms. Write \\AND to find the word.",
+    (): "write \\ before a character that is meant literally, and ranges as name:[1 TO 5].",
+}
+"""By how the part begins that is not expected."""
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _WILD = re.compile(r"\\(.)|([*?])", re.DOTALL)
 
@@ -50,11 +60,20 @@ def parse(text: str, place: str) -> Tree:
         raise BadInput(f"{place} may have at most {LONGEST_TEXT} characters.")
     try:
         parsed = parse_lucene(_prepared(text))
-    except (ParseError, RecursionError) as error:
-        raise BadInput(f"{place} is not a search string: {error}") from None
+    except ParseError as error:
+        raise BadInput(f"{place} is not a search string: {_reason(str(error))}") from None
+    except RecursionError:
+        raise BadInput(f"{place} may have at most {MOST_TERMS} terms, nested at most {DEEPEST} deep.") from None
     except (ArithmeticError, ValueError):  # luqum's lexer takes `~.` and `^.` for numbers
         raise BadInput(f"{place} is not a search string: what follows ~ or ^ must be a number.") from None
     return _Parser(place).tree(parsed, None, 0) if parsed is not None else Everything()
+
+
+def _reason(error: str) -> str:
+    """What is wrong with a string, by the part that luqum names in an error; without one, the string ends too early."""
+    found = _PART.search(error)
+    rule = next(rule for marks, rule in _WRONG.items() if found is None or not marks or found[1].startswith(marks))
+    return rule if found is None else f"{shown(found[1])} is not expected there: {rule}"
 
 
 def _prepared(text: str) -> str:

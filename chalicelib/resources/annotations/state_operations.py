@@ -41,7 +41,7 @@ OPERATIONS += annotation_operations(
 
 @OPERATIONS.patch("/rest/MergeStates/{id}", "MergeStates", needs=Permission.EDIT, addresses=by_id(Kind.STATE))
 def merge_states(call: Call[Any, NoQuery, StateMergeUpdate]) -> MessageResponse:
-    """Merge another state into this one.
+    """Merge another state of the same type into this one.
 
     Its localizations and media are added to this one; the other is deleted with all its marks.
     """

@@ -81,7 +81,7 @@ def merge(writer: Writer, into: int, other: int) -> None:
 
     Raises:
         NotFound: the project has no such state, or one of them was deleted.
-        BadInput: both are the same state.
+        BadInput: both are the same state, or of different types.
     """
 
     def attempt() -> None:
@@ -94,6 +94,11 @@ def merge(writer: Writer, into: int, other: int) -> None:
         if identity(lost.entity) == identity(kept.entity):
             raise BadInput("merge_state_id: a state cannot be merged into itself.")
         state = kept.entity
+        if lost.entity.type != state.type:
+            raise BadInput(
+                f"merge_state_id: state {other} is of type {lost.entity.type}, state {into} of type {state.type}. "
+                "Give a state of the same type."
+            )
         numbers = members(state.localizations, lost.entity.localizations)
         found = places(writer.project, numbers)
         there = [number for number in numbers if number in found]

@@ -18,7 +18,7 @@ from chalicelib.core.values.attribute_values import converter
 from chalicelib.core.values.frames import refuse_beyond
 from chalicelib.core.values.shapes import SHAPES
 from chalicelib.errors import BadInput
-from chalicelib.formats.model import Attributes, Label, LabelKind, Refined, State, box_of, members_of_shape
+from chalicelib.formats.model import OCCLUDED, Attributes, Label, LabelKind, Refined, State, box_of, members_of_shape
 from chalicelib.formats.refined import members_of
 from chalicelib.resources.imports.outside import within
 from chalicelib.resources.imports.schemas import ClassTarget, ImportSpec, Target
@@ -243,11 +243,13 @@ class Mapper:
     def _attributes(self, row: Label | State, chosen: Chosen, *, in_track: bool) -> tuple[Attributes, str]:
         """The attributes of a row by the type's rules.
 
-        CVAT has the attributes of a track and those of its labels in one place: each row takes its own.
+        CVAT has the attributes of a track and those of its labels in one place: each row takes its own. Every shape of
+        CVAT may be occluded, so that is dropped, and not refused, where no type has an attribute for it.
         """
-        others = self._names_of_others(row) if in_track and self._spec.format == "cvat" else ()
+        is_cvat = self._spec.format == "cvat"
+        others = self._names_of_others(row) if in_track and is_cvat else set()
         given = {**chosen.constants, **_decode(row.attributes, chosen.dtypes)}
-        known = self._known_attributes(given, chosen.dtypes, others)
+        known = self._known_attributes(given, chosen.dtypes, others | ({OCCLUDED} if is_cvat else set()))
         try:
             # The filled values are made again at the creation: defaults belong to that time.
             chosen.fill(known, self._now)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from chalicelib.errors import BadInput
 from chalicelib.query.operators import Op
 from chalicelib.query.parsers.entities import EntityIdQuery, parse
 from chalicelib.query.statistics.aggregates import MAXN_MEDIA, MOST_ROWS, Aggregate, Group, Statistics, Written
-from chalicelib.query.tree import Query, Test
+from chalicelib.query.tree import Query, Test, both, either
 from chalicelib.resources.entities.spreadsheets import Presenter
 from chalicelib.resources.statistics.schemas import Facet, FacetValue, StatisticsAnswer, StatisticsQuery
 
@@ -44,8 +45,15 @@ def compute(
         limit=query.limit or (MOST_ROWS if query.fill else None),
     )
     view = view_queries.current(project)
-    aggregate, found = view_queries.statistics(view, parse(query, body), written, scope)
+    aggregate, found = view_queries.statistics(view, seen(parse(query, body)), written, scope)
     return aggregate, _fill(view, query, aggregate, found, scope) if query.fill else found
+
+
+def seen(query: Query) -> Query:
+    """The query without localizations that only begin a gap of a track: nobody sees one, and no export has it."""
+    if query.kind is not Kind.LOCALIZATION:
+        return query
+    return replace(query, where=both(query.where, either(Test("x", Op.PRESENT), Test("points", Op.PRESENT))))
 
 
 # --- timelines -------------------------------------------------------------------------------------------------------

@@ -32,6 +32,7 @@ def label(person, bay, count):
 
 
 def test_two_people_label_a_manager_compares_agrees_and_exports(page, new_page, bay):
+    calm = bay.api.create(f"Sections/{bay.project}", {"name": "Calm", "tator_user_sections": "calm"})
     show(page, bay.path("/tasks"))
     page.get_by_role("button", name="New tasks").click()
     dialog = page.get_by_role("dialog")
@@ -53,6 +54,9 @@ def test_two_people_label_a_manager_compares_agrees_and_exports(page, new_page, 
     # one of the copies says another species: the people disagree
     bay.api.ask("PATCH", f"Localization/{boxes[0]['id']}", {"attributes": {"Species": "Eel"}})
 
+    agreed_on = next(number for number in bay.media if number != boxes[0]["media"])
+    bay.api.ask("PATCH", f"Media/{agreed_on}", {"primary_section": calm})
+
     show(page, bay.path("/quality"))
     page.get_by_role("button", name="New report").click()
     for copy in (1, 2):
@@ -64,6 +68,7 @@ def test_two_people_label_a_manager_compares_agrees_and_exports(page, new_page, 
     show(page, bay.path("/tasks"))
     page.get_by_role("button", name="Make a consensus").click()
     dialog.get_by_label("Classes").select_option("Species")
+    dialog.get_by_label("Media", exact=True).select_option("All media")
     dialog.get_by_role("button", name="Create").click()
     part = page.get_by_role("region", name="Consensus")
     expect(part).to_contain_text("1 kept, 0 dropped, 1 undecided")
@@ -71,7 +76,13 @@ def test_two_people_label_a_manager_compares_agrees_and_exports(page, new_page, 
     assert (review["media_id"], review["state"]) == (boxes[0]["media"], "to do")
     part.get_by_role("link", name="1 review task").click()
     expect(page.get_by_role("region", name="to do").locator(".board-card")).to_have_count(1)
-    page.get_by_role("link", name="See the layer").click()
+    show(page, bay.path("/tasks"))
+    page.get_by_role("button", name="Make a consensus").click()
+    dialog.get_by_label("Name of the new layer").fill("Of the folder")
+    dialog.get_by_label("Media", exact=True).select_option("In Calm")
+    dialog.get_by_role("button", name="Create").click()
+    expect(part).to_contain_text("1 kept, 0 dropped, 0 undecided")
+    page.get_by_role("link", name="See the layer").last.click()
     page.wait_for_url(f"**/crops?version={review['version']}")
     (agreed,) = bay.api.ask("GET", f"Localizations/{bay.project}", version=review["version"])
     assert agreed["made_of"] == sorted(box["id"] for box in boxes if box["media"] == agreed["media"])

@@ -79,6 +79,20 @@ def test_the_first_view_is_small_and_takes_little_time(page):
     assert busy < BUSY, f"the first view takes {busy:.2f} s of the browser's processor"
 
 
+def test_no_module_of_a_view_waits_for_another_one(page, dive):
+    page.goto(dive.path(frame=0))
+    page.wait_for_selector('.stage[data-frame="0"]')
+    late = """(() => {
+      const known = new Set([...document.querySelectorAll("link[rel=modulepreload]")].map((each) => each.href));
+      const modules = performance.getEntriesByType("resource").map((each) => each.name).filter((name) =>
+        new RegExp("/console/.*[.]js$").test(name) && !name.includes("worker.js"));
+      return [modules.length, modules.filter((name) => !known.has(name))];
+    })()"""
+    count, missing = page.evaluate(late)
+    assert count > 100
+    assert missing == []
+
+
 @pytest.mark.parametrize("locale", ["en-GB", "de-DE", "es-ES"])
 def test_every_tab_of_a_project_is_in_sight_in_narrow_windows(browser, stack, dive, locale):
     narrow = window(browser, stack, locale)

@@ -67,7 +67,7 @@ DATA = re.compile(
     "Limn|Local Admin|admin(@example.org| \\( \\))?|[a-z0-9]+@example.org|http://.*"
     "|\\w+ \\d+, 2\\d{3}, .*|now( .*)?|\\d+ (seconds?|minutes?) ago( .*)?|COCO"
     "|[A-Z][a-z]+[A-Z]\\w+|[a-z_]+|_script_.*"  # operations, and members of entities in their history
-    "|[0-9a-f-]{36}|u[0-9a-f]{8}|project \\d+"
+    "|[0-9a-f-]{36}|u[0-9a-f]{8}|(project|user) \\d+"
     "|:? ?Baseline|Initial version|Animalia|Assigned to|Work status|Review|Review comment"
     "|To do|In progress|Done|Open|Accepted|Rejected|To do, In progress, Done|Open, Accepted, Rejected"
     "|\\(Ctrl Enter\\)|<b>.*|<svg .*"

@@ -42,6 +42,7 @@ def pool(stack):
     boxes = api.ask("GET", f"Localizations/{project}", media_id=media[0]["id"])
     spec = {"type": track, "media_ids": [media[0]["id"]], "localization_ids": [each["id"] for each in boxes]}
     api.create(f"States/{project}", [spec])
+    api.create(f"Localizations/{project}", [{"type": box, "frame": 0, "media_id": media[1]["id"]}])  # a gap is no shape
     name = f"maria{uuid.uuid4().hex[:6]}"
     number, token = stack.user(name)
     api.create(f"Memberships/{project}", {"user": number, "permission": "Can Edit"})
@@ -89,7 +90,7 @@ def test_annotations_are_accepted_rejected_and_commented_by_key(page, pool):
     expect(page.get_by_text("<b>blurred</b>")).to_be_visible()
     expect(page.locator(".crop.accepted")).to_have_count(1)
     expect(page.locator(".crop.rejected")).to_have_count(1)
-    assert values(pool, "Localizations", "Review") == ["Accepted", "Rejected", "Open", "Open"]
+    assert values(pool, "Localizations", "Review")[:COUNT] == ["Accepted", "Rejected", "Open", "Open"]
     assert values(pool, "Localizations", "Review comment")[2] == "<b>blurred</b>"
     page.get_by_role("button", name="Accepted", exact=True).click()
     expect(cards).to_have_count(1)
@@ -97,8 +98,12 @@ def test_annotations_are_accepted_rejected_and_commented_by_key(page, pool):
     page.get_by_role("button", name="Tracks").click()
     expect(cards).to_have_count(1)
     page.locator(".crop img").first.wait_for()
+    page.keyboard.press("?")
+    page.get_by_role("button", name="Change the key of: Accept").click()
+    page.keyboard.press("n")
+    page.get_by_role("dialog").get_by_role("button", name="Close").last.click()
     cards.first.focus()
-    page.keyboard.press("a")
+    page.keyboard.press("n")
     expect(page.locator(".crop.accepted")).to_have_count(1)
     assert values(pool, "States", "Review") == ["Accepted"]
     cards.first.get_by_role("link").click()

@@ -184,6 +184,12 @@ class TestMergingAndTrimming:
         assert here.api.patch(f"MergeStates/{10**9}", {"merge_state_id": number}).status == 404
         assert here.api.patch(f"MergeStates/{number}", {"merge_state_id": number}).status == 400
 
+    def test_states_of_different_types_are_not_merged(self, here):
+        number, other = here.make(localization_ids=here.boxes(1)), here.make(type=here.parental)
+        said = here.api.patch(f"MergeStates/{number}", {"merge_state_id": other})
+        assert (said.status, "Give a state of the same type." in said.message) == (400, True)
+        assert here.api.get(f"State/{other}").status == 200
+
     def test_a_deleted_track_is_merged_neither_way(self, here):
         number, gone = here.make(), here.make()
         assert here.api.delete(f"State/{gone}").status == 200

@@ -318,3 +318,25 @@ def test_types_and_versions_of_another_project_are_refused_as_missing_ones(world
         )
         assert (foreign_said.status, missing_said.status) == (400, 400)
         assert foreign_said.message.replace(str(number), "") == missing_said.message.replace("987654321", "")
+
+
+CVAT = """<annotations><version>1.1</version><meta><task><name>dive.mp4</name><size>50</size><mode>interpolation</mode>
+<original_size><width>200</width><height>100</height></original_size></task></meta>
+<track id="0" label="Box">{}</track></annotations>"""
+CVAT_BOX = '<box frame="{}" keyframe="1" outside="{}" occluded="{}" xtl="20" ytl="10" xbr="40" ybr="20"></box>'
+
+
+def test_a_cvat_shape_that_is_outside_begins_a_gap_and_occluded_is_an_attribute(world):
+    shapes = [(1, 1, 0), (2, 0, 0), (6, 1, 0), (20, 0, 1), (24, 0, 0), (25, 1, 0)]
+    content = CVAT.format("".join(CVAT_BOX.format(*shape) for shape in shapes))
+    report = imported(world.api, world.project, {"annotations.xml": content}, "cvat")["report"]
+    assert report["localizations"]["accepted"] == 4
+    assert "'Occluded'" in str(report["notes"])
+    rows = sorted(world.localizations(), key=lambda row: row["frame"])
+    assert [(row["frame"], row["x"]) for row in rows] == [(2, 0.1), (6, None), (20, 0.1), (24, 0.1)]
+    seen = world.localizations(interpolate="true")
+    assert sorted(row["frame"] for row in seen if row["x"] is not None) == [2, *range(20, 25)]
+    addition = {"entity_type": "LocalizationType", "addition": {"name": "Occluded", "dtype": "bool"}}
+    assert world.api.post(f"AttributeType/{world.types['box']}", addition).status == 201
+    imported(world.api, world.project, {"b/annotations.xml": content}, "cvat")
+    assert [row["frame"] for row in world.localizations(attribute="Occluded::true")] == [20]

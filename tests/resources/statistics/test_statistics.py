@@ -77,6 +77,22 @@ def test_maxn_is_the_most_annotations_of_a_label_on_one_frame_and_its_first_fram
     assert {line["maxn::$media"] for line in csv.DictReader(io.StringIO(said.body.decode()))} == {name}
 
 
+def test_what_only_begins_a_gap_of_a_track_is_listed_and_is_no_annotation(here):
+    spec = {"name": "outline", "dtype": "poly", "media_types": [here.media_type]}
+    outline = here.api.made(f"LocalizationTypes/{here.project}", spec)
+    gap = here.make(frame=0, attributes={"text": "cod"})
+    corners = here.make(type=outline, frame=3, points=[[0.1, 0.1], [0.4, 0.1], [0.4, 0.4]])
+    here.make(type=outline, frame=9)
+    assert (here.count(), ask(here)["matched"]) == (8, 6)
+    rows = ask(here, attribute="text::cod", group_by="text", measure="count,maxn")["rows"]
+    assert [(row["count"], row["maxn"]) for row in rows] == [(3, 2)]
+    said = here.api.get(f"Sightings/{here.project}", label="text", attribute="text::cod").json
+    assert [(row["count"], row["maxn"]) for row in said] == [(3, 2)]
+    assert [row["id"] for row in here.listed(search="_exists_:_points")] == [corners]
+    assert [row["id"] for row in here.listed(attribute="$points::3")] == [corners]
+    assert gap in [row["id"] for row in here.listed(search="NOT (_exists_:_x OR _exists_:_points)")]
+
+
 def test_a_timeline_is_a_group_of_bins_of_frames(here):
     rows = ask(here, media_id=here.media, group_by="$frame::10")["rows"]
     assert rows == [{"$frame::10": 0, "count": 4}, {"$frame::10": 30, "count": 1}]

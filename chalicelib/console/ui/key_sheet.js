@@ -2,18 +2,34 @@
 import { html, useState } from "../lib.js";
 import { text } from "../strings.js";
 import { annotate as words } from "../strings_annotate.js";
-import { Button } from "../ui/controls.js";
-import { Dialog } from "../ui/dialog.js";
-import { choose, chosenKeys, keysFor, keyText, reset } from "../ui/key_map.js";
-import { keyName } from "../ui/keys.js";
+import { Button } from "./controls.js";
+import { Dialog } from "./dialog.js";
+import { choose, chosenKeys, keysFor, keyText, reset } from "./key_map.js";
+import { keyName, useKeys } from "./keys.js";
 import { project } from "../store.js";
 import { tour as tourWords } from "../strings_tour.js";
-import { tour } from "../ui/tour.js";
+import { tour } from "./tour.js";
 
 /** What is no key of a command: those that change others, and the one that goes through the page. */
 const NO_KEYS = ["Control", "Shift", "Alt", "AltGraph", "Meta", "Tab"];
 
-/** @param {{commands: import("../draw/commands.js").Command[], onClose: () => void, onTour?: () => void}} props `onTour` begins the tour, or goes on with it */
+/** @typedef {{id: string, group: string, label: string, keys: string[], run: (event: KeyboardEvent) => void}} Keyed a command that a key runs */
+
+/**
+ * The keys of a view, where a person can change them; `?` opens their sheet.
+ * @param {{commands: Keyed[]}} props their ids begin with the name of the view and a dot
+ */
+export function Keys({ commands }) {
+  const [isOpen, setOpen] = useState(false);
+  useKeys({
+    ...Object.fromEntries(commands.flatMap((each) => keysFor(each).map((key) => [key, each.run]))),
+    "?": () => setOpen(true),
+  });
+  return html`<span class="row wrap muted small">${commands.map((each) => html`<span key=${each.id}>${keysFor(each).map((key) => html`<span class="key" key=${key}>${keyText(key)}</span>`)} ${each.label}</span>`)}
+    <${Button} small kind="quiet" title=${words.shortcuts} onClick=${() => setOpen(true)}>?<//>${isOpen && html`<${Help} commands=${commands} onClose=${() => setOpen(false)} />`}</span>`;
+}
+
+/** @param {{commands: Keyed[], onClose: () => void, onTour?: () => void}} props `onTour` begins the tour, or goes on with it */
 export function Help({ commands, onClose, onTour }) {
   const [waiting, setWaiting] = useState(/** @type {string | null} */ (null));
   const isChanged = Object.keys(chosenKeys.value).length > 0;
@@ -24,7 +40,7 @@ export function Help({ commands, onClose, onTour }) {
     if (event.key !== "Escape") choose(waiting, keyName(event));
     setWaiting(null);
   };
-  const row = (/** @type {import("../draw/commands.js").Command} */ command) => html`<div key=${command.id}>
+  const row = (/** @type {Keyed} */ command) => html`<div key=${command.id}>
     <dt><button type="button" class="key-button" aria-label=${words.changeKey(command.label)} title=${words.changeKey(command.label)}
       onClick=${() => setWaiting(command.id)} onKeyDown=${onKeyDown}>
       ${waiting === command.id ? words.pressKey : keysFor(command).length === 0 ? words.noKey : keysFor(command).map((key) => html`<span class="key" key=${key}>${keyText(key)}</span> `)}
