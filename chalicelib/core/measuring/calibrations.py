@@ -1,4 +1,8 @@
-"""Files of calibrations of one or two cameras: OpenCV's YAML and JSON, and the npz and JSON that VIAME writes."""
+"""Files of calibrations of one or two cameras: OpenCV's YAML and JSON, VIAME's npz and JSON, and KRTD of KWIVER.
+
+KRTD is text of a line for each row: the matrix K of the camera (3 lines), its rotation R (3) and translation T (1) from
+the world, and the distortion D in OpenCV's order (1). Two of them, one after the other, are the left and the right one.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,17 @@ from typing import Any, TypeVar
 
 import yaml
 
-from chalicelib.core.measuring.cameras import Camera, Matrix, Rig, Vector, rotation_of
+from chalicelib.core.measuring.cameras import (
+    Camera,
+    Matrix,
+    Rig,
+    Vector,
+    minus,
+    product,
+    rotation_of,
+    times,
+    transposed,
+)
 from chalicelib.errors import BadInput
 
 LARGEST_FILE = 1024 * 1024
@@ -51,6 +65,10 @@ _NAMES = {
     "translation": ("T", "translation"),
 }
 Found = TypeVar("Found")
+_COEFFICIENTS = 8
+_LARGEST_SKEW = 1e-6
+_KRTD = (3, 3, 3, 3, 3, 3, 3)
+"""How many numbers each line has before that of the distortion."""
 _VIAME = ("k1", "k2", "p1", "p2", "k3", "k4", "k5", "k6")
 
 
@@ -91,11 +109,12 @@ def _read(data: bytes, take: Callable[[Mapping[str, Any]], Found]) -> Found:
     try:
         members = _members(data)
         if not isinstance(members, dict):
-            raise BadInput("The calibration has no members; give OpenCV's YAML or JSON, or VIAME's npz or JSON.")
+            raise BadInput("The calibration has no members; give OpenCV's YAML or JSON, VIAME's npz or JSON, or KRTD.")
         return take(members)
     except _DAMAGED as failure:
         raise BadInput(
-            "The calibration cannot be read; give OpenCV's YAML or JSON, or VIAME's npz or JSON.", str(failure)[:300]
+            "The calibration cannot be read; give OpenCV's YAML or JSON, VIAME's npz or JSON, or KRTD.",
+            str(failure)[:300],
         ) from failure
 
 
@@ -107,6 +126,8 @@ def _members(data: bytes) -> Any:
         return json.loads(text)
     if len(data) > LARGEST_TEXT:
         raise BadInput(f"The calibration has {len(data)} bytes of YAML; at most {LARGEST_TEXT} are read. Give JSON.")
+    if krtd := _read_krtd(text):
+        return krtd
     first, _, rest = text.partition("\n")
     return yaml.load(rest if first.startswith("%YAML") else text, Loader=_Loader)  # noqa: S506 a safe loader
 
@@ -147,7 +168,15 @@ def _from_matrices(members: Mapping[str, Any]) -> Rig:
 
 def _matrix_camera(members: Mapping[str, Any], side: str) -> Camera:
     matrix = _find(members, side, 9)
-    return _camera(matrix[0], matrix[4], matrix[2], matrix[5], _find(members, f"{side}_distortion", 0)[:8])
+    if abs(matrix[1]) > _LARGEST_SKEW * abs(matrix[0]):
+        raise BadInput(f"The calibration's matrix of the {side} camera has a skew of {matrix[1]:g}; it must be 0.")
+    lens = _find(members, f"{side}_distortion", 0)
+    if any(lens[_COEFFICIENTS:]):
+        raise BadInput(
+            f"The calibration's {side}_distortion has {len(lens)} coefficients; those after the first "
+            f"{_COEFFICIENTS} must be 0."
+        )
+    return _camera(matrix[0], matrix[4], matrix[2], matrix[5], lens[:_COEFFICIENTS])
 
 
 def _camera(fx: float, fy: float, cx: float, cy: float, distortion: Sequence[float]) -> Camera:
@@ -224,6 +253,37 @@ def _number(found: Any) -> float:
     if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
         raise BadInput(f"The calibration has {str(found)[:40]!r} where a number is needed.")
     return float(found)
+
+
+def _read_krtd(text: str) -> dict[str, list[float]] | None:
+    """The matrices of one camera or two; None of other text. Raises ValueError for two without an end of the first."""
+    try:
+        lines = [[float(each) for each in line.split()] for line in text.splitlines() if line.strip()]
+    except ValueError:
+        return None
+    size = len(_KRTD) + 1
+    cameras = [lines[start : start + size] for start in range(0, len(lines), size)]
+    if not cameras or any(tuple(map(len, camera[: len(_KRTD)])) != _KRTD for camera in cameras):
+        return None
+    found = [
+        (sum(rows[:3], []), rows[3:6], rows[6], sum(rows[len(_KRTD) :], []))  # noqa: RUF017 lists of three
+        for rows in cameras
+    ]
+    if len(found) == 1:
+        return {"camera_matrix": found[0][0], "distortion_coefficients": found[0][3]}
+    if len(found) != 2:  # noqa: PLR2004 a pair
+        raise ValueError(f"the KRTD has {len(found)} cameras; 1 or 2 are read")
+    (left, turned, moved, left_lens), (right, rotation, translation, right_lens) = found
+    one, two = ((_vector(rows[0]), _vector(rows[1]), _vector(rows[2])) for rows in (turned, rotation))
+    way = product(two, transposed(one))
+    return {
+        "M1": left,
+        "D1": left_lens,
+        "M2": right,
+        "D2": right_lens,
+        "R": [each for row in way for each in row],
+        "T": list(minus(_vector(translation), times(way, _vector(moved)))),
+    }
 
 
 def _read_npz(data: bytes) -> dict[str, list[float]]:

@@ -25,7 +25,7 @@ class CalibrationFile(Resource, kw_only=True):
 
     file: Annotated[
         Annotated[str, Meta(min_length=1, max_length=256)] | None,
-        Meta(description="The name of an attachment of the media: OpenCV's YAML or JSON, VIAME's npz or JSON."),
+        Meta(description="The name of an attachment: OpenCV's YAML or JSON, VIAME's npz or JSON, or KRTD."),
     ] = None
     file_id: Annotated[Id | None, Meta(description="In its place, a file of the project, as for a section.")] = None
 

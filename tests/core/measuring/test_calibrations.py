@@ -13,7 +13,7 @@ import zipfile
 import pytest
 
 from chalicelib.core.measuring.calibrations import read_camera, read_rig
-from chalicelib.core.measuring.cameras import rotation_of
+from chalicelib.core.measuring.cameras import IDENTITY, Camera, product, rotation_of, times
 from chalicelib.errors import BadInput
 from tests.core.measuring.test_cameras import LEFT, RIG, RIGHT
 
@@ -70,6 +70,13 @@ def viame_npz(names=TO_VIAME):
         for name, of in names.items():
             archive.writestr(f"{of}.npy", npy(*MATRICES[name]))
     return out.getvalue()
+
+
+def krtd(camera, rotation=IDENTITY, translation=(0.0, 0.0, 0.0)):
+    """A camera as KWIVER writes it: rows of K, of R, T and D, with blank lines between."""
+    matrix = rows(camera)
+    blocks = [[matrix[at : at + 3] for at in (0, 3, 6)], rotation, [translation], [camera.distortion or (0.0,)]]
+    return "\n\n".join("\n".join(" ".join(map(repr, row)) for row in block) for block in blocks) + "\n"
 
 
 def viame_json(**more):
@@ -187,3 +194,40 @@ def test_damaged_files_are_read_or_refused(good):
             data[chance.randrange(len(data))] = chance.choice((0, 255, chance.randrange(256)))
         with contextlib.suppress(BadInput):
             read_rig(bytes(data[: chance.randrange(len(data))] if chance.random() < 0.2 else data))
+
+
+def test_two_krtd_files_one_after_the_other_are_a_rig_wherever_the_world_is():
+    turn, away = rotation_of((0.3, -0.2, 0.1)), (4.0, 5.0, 6.0)
+    moved = times(RIG.rotation, away)
+    right = tuple(a + b for a, b in zip(moved, RIG.translation, strict=True))
+    text = krtd(LEFT, turn, away) + "\n" + krtd(RIGHT, product(RIG.rotation, turn), right)
+    found = read_rig(text.encode())
+    assert (found.left, found.right, found.size) == (LEFT, RIGHT, None)
+    assert sum(found.rotation, ()) == pytest.approx(sum(RIG.rotation, ()))
+    assert found.translation == pytest.approx(RIG.translation)
+    assert read_camera(krtd(RIGHT).encode(), "left") == (RIGHT, None)
+    pinhole = Camera(1000.0, 1000.0, 500.0, 400.0)
+    assert read_camera(krtd(pinhole).encode(), "left")[0].distortion == (0.0,)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (krtd(LEFT), "has no"),
+        (krtd(LEFT) * 3, "3 cameras"),
+        (krtd(LEFT).replace("1400.0 0.0", "1400.0 3.0") + krtd(RIGHT, translation=(-1, 0, 0)), "skew of 3"),
+        ("1 2 3\n4 5 6\n", "has no members"),
+    ],
+)
+def test_krtd_that_is_no_rig_is_refused(text, message):
+    with pytest.raises(BadInput) as refusal:
+        read_rig(text.encode())
+    assert message in f"{refusal.value.message} {refusal.value.details}"
+
+
+def test_coefficients_that_the_model_does_not_have_must_be_zero():
+    lens = {"camera_matrix": rows(LEFT), "distortion_coefficients": [0.1] * 8 + [0.0] * 6}
+    assert read_camera(json.dumps(lens).encode(), "left")[0].distortion == (0.1,) * 8
+    lens["distortion_coefficients"][11] = 0.01
+    with pytest.raises(BadInput, match="those after the first 8 must be 0"):
+        read_camera(json.dumps(lens).encode(), "left")
