@@ -40,6 +40,7 @@ PLACES = {
     "views/manage_files.js": "Manage › Files",
     "views/manage_history.js": "Manage › History",
     "views/manage_leaves.js": "Manage › Label trees",
+    "views/manage_taxa.js": "Manage › Label trees › Import taxa",
     "views/manage_mail.js": "Manage › Members › Write a mail",
     "views/manage_protections.js": "Manage › Members › Row protections",
     "views/manage_shares.js": "Manage › Share links",

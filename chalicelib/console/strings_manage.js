@@ -155,6 +155,35 @@ export const datasets = translated("datasets", {
 });
 
 export const leaves = translated("leaves", {
+  taxa: {
+    name: "Taxa",
+    open: "Import taxa",
+    title: "Import a list of taxa",
+    lead: "A Darwin Core Archive of WoRMS or GBIF, its table of taxa, or a CSV with AphiaID and ScientificName. Each accepted taxon becomes a leaf with its id, rank, authority and synonyms. What is there stays.",
+    into: "Name of the label tree",
+    intoHint: "An existing one is continued; another name makes a new one.",
+    file: "File",
+    within: "Only these and what is below",
+    withinHint: "A name on each line, such as Gadidae; empty for the whole list.",
+    import: "Import",
+    counted: (/** @type {string} */ count, /** @type {number} */ skipped) =>
+      `${count} accepted taxa${skipped ? `; ${plural(skipped, "row")} without an id or name` : ""}`,
+    done: (/** @type {number} */ created, /** @type {number} */ present) =>
+      `${plural(created, "taxon", "taxa")} created, ${number(present)} present.`,
+    noTaxon: (/** @type {string} */ name) => `The list has no accepted taxon "${name}".`,
+    noTable: "its first line has no taxonID (or AphiaID) and scientificName, or no accepted taxon follows.",
+    noArchive: "the archive must have one file taxon.txt, .tsv or .csv.",
+    unread: (/** @type {string} */ file, /** @type {string} */ why) => `${file}: ${why}`,
+    lacking: (/** @type {string} */ type, /** @type {string} */ names) =>
+      `${type} lacks attributes for taxa: ${names}. Add them under Types, or import into a new label tree.`,
+    about: {
+      taxonID: "Identifier of the taxon in its list.",
+      AphiaID: "Number of the taxon in WoRMS.",
+      rank: "Rank, such as species.",
+      authority: "Who named it, and when.",
+      synonyms: "Other names of it, separated by semicolons.",
+    },
+  },
   title: "Label trees",
   lead: "Names in an order of their own, such as a taxonomy. Texts of annotations are completed from them.",
   readOnly: "Members with full control change them.",

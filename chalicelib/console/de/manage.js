@@ -152,6 +152,35 @@ export const datasets = {
 };
 
 export const leaves = {
+  taxa: {
+    name: "Taxa",
+    open: "Taxa importieren",
+    title: "Eine Liste von Taxa importieren",
+    lead: "Ein Darwin-Core-Archiv von WoRMS oder GBIF, seine Tabelle der Taxa, oder eine CSV mit AphiaID und ScientificName. Jedes gültige Taxon wird ein Blatt mit Nummer, Rang, Autor und Synonymen. Was da ist, bleibt.",
+    into: "Name des Baums",
+    intoHint: "Ein vorhandener wird ergänzt; ein anderer Name legt einen neuen an.",
+    file: "Datei",
+    within: "Nur diese und was darunter ist",
+    withinHint: "Ein Name je Zeile, etwa Gadidae; leer für die ganze Liste.",
+    import: "Importieren",
+    counted: (/** @type {string} */ count, /** @type {number} */ skipped) =>
+      `${count} gültige Taxa${skipped ? `; ${plural(skipped, "Zeile", "Zeilen")} ohne Nummer oder Namen` : ""}`,
+    done: (/** @type {number} */ created, /** @type {number} */ present) =>
+      `${plural(created, "Taxon", "Taxa")} angelegt, ${number(present)} vorhanden.`,
+    noTaxon: (/** @type {string} */ name) => `Die Liste hat kein gültiges Taxon „${name}“.`,
+    noTable: "die erste Zeile hat nicht taxonID (oder AphiaID) und scientificName, oder es folgt kein gültiges Taxon.",
+    noArchive: "das Archiv muss eine Datei taxon.txt, .tsv oder .csv haben.",
+    unread: (/** @type {string} */ file, /** @type {string} */ why) => `${file}: ${why}`,
+    lacking: (/** @type {string} */ type, /** @type {string} */ names) =>
+      `${type} fehlen Attribute für Taxa: ${names}. Ergänzen Sie sie unter Typen, oder importieren Sie in einen neuen Baum.`,
+    about: {
+      taxonID: "Nummer des Taxons in seiner Liste.",
+      AphiaID: "Nummer des Taxons in WoRMS.",
+      rank: "Rang, etwa species.",
+      authority: "Wer es wann benannt hat.",
+      synonyms: "Andere Namen, durch Semikolon getrennt.",
+    },
+  },
   title: "Labelbäume",
   lead: "Geordnete Namen, etwa eine Taxonomie. Texte von Annotationen werden daraus ergänzt.",
   readOnly: "Mitglieder mit Vollzugriff ändern sie.",

@@ -151,6 +151,35 @@ export const datasets = {
 };
 
 export const leaves = {
+  taxa: {
+    name: "Taxones",
+    open: "Importar taxones",
+    title: "Importar una lista de taxones",
+    lead: "Un archivo Darwin Core de WoRMS o GBIF, su tabla de taxones, o un CSV con AphiaID y ScientificName. Cada taxón aceptado se convierte en una hoja con su identificador, rango, autoridad y sinónimos. Lo que ya existe se queda.",
+    into: "Nombre del árbol",
+    intoHint: "Uno existente se continúa; otro nombre crea uno nuevo.",
+    file: "Archivo",
+    within: "Solo estos y lo que está debajo",
+    withinHint: "Un nombre por línea, como Gadidae; vacío para toda la lista.",
+    import: "Importar",
+    counted: (/** @type {string} */ count, /** @type {number} */ skipped) =>
+      `${count} taxones aceptados${skipped ? `; ${plural(skipped, "fila", "filas")} sin identificador o nombre` : ""}`,
+    done: (/** @type {number} */ created, /** @type {number} */ present) =>
+      `${plural(created, "taxón creado", "taxones creados")}, ${number(present)} ya existían.`,
+    noTaxon: (/** @type {string} */ name) => `La lista no tiene ningún taxón aceptado «${name}».`,
+    noTable: "la primera línea no tiene taxonID (o AphiaID) y scientificName, o no sigue ningún taxón aceptado.",
+    noArchive: "el archivo debe tener un fichero taxon.txt, .tsv o .csv.",
+    unread: (/** @type {string} */ file, /** @type {string} */ why) => `${file}: ${why}`,
+    lacking: (/** @type {string} */ type, /** @type {string} */ names) =>
+      `A ${type} le faltan atributos para taxones: ${names}. Añádalos en Tipos, o importe en un árbol nuevo.`,
+    about: {
+      taxonID: "Identificador del taxón en su lista.",
+      AphiaID: "Número del taxón en WoRMS.",
+      rank: "Rango, como species.",
+      authority: "Quién lo nombró, y cuándo.",
+      synonyms: "Otros nombres, separados por punto y coma.",
+    },
+  },
   title: "Árboles de etiquetas",
   lead: "Nombres ordenados, como una taxonomía. Los textos de las anotaciones se completan con ellos.",
   readOnly: "Los cambian los miembros con control total.",

@@ -5,7 +5,8 @@ import { Button, TextField, useId } from "./controls.js";
 
 /**
  * @param {{title: string, onClose: () => void, wide?: boolean, footer?: any, onSubmit?: () => any, children?: any}} props
- *   with `onSubmit` the dialog is a form: Enter sends it, once until what it returns is settled, and a click beside it does not close it
+ *   with `onSubmit` the dialog is a form: Enter sends it, once until what it returns is settled, and a click beside it does not close it;
+ *   it is not sent while a value of an attribute is wrong
  */
 export function Dialog({ title, onClose, wide, footer, onSubmit, children }) {
   const element = useRef(/** @type {HTMLDialogElement | null} */ (null));
@@ -14,6 +15,8 @@ export function Dialog({ title, onClose, wide, footer, onSubmit, children }) {
   const submit = async (/** @type {Event} */ event) => {
     event.preventDefault();
     if (isSending.current) return;
+    const wrong = element.current?.querySelector('.attribute-form [aria-invalid="true"]');
+    if (wrong) return /** @type {HTMLElement} */ (wrong).focus();
     isSending.current = true;
     try {
       await onSubmit?.();

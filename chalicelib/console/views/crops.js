@@ -283,11 +283,12 @@ function EditCrops({ type, count, onClose, onSave }) {
   const [changed, setChanged] = useState(/** @type {Record<string, any>} */ ({}));
   const [failure, setFailure] = useState("");
   const save = () =>
+    Object.keys(changed).length &&
     onSave(
       Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== null)),
       Object.keys(changed).filter((name) => changed[name] === null),
     ).catch((reason) => setFailure(explain(reason)));
   return html`<${Dialog} title=${text.editAttributesOf(number(count))} onClose=${onClose} onSubmit=${save}
-    footer=${html`<${Button} onClick=${onClose}>${text.cancel}<//><${Button} kind="primary" type="submit" disabled=${!Object.keys(changed).length}>${text.save}<//>`}>
+    footer=${html`<${Button} onClick=${onClose}>${text.cancel}<//><${Button} kind="primary" type="submit">${text.save}<//>`}>
     ${failure && html`<div class="note bad" role="alert">${failure}</div>`}<p class="muted">${text.editManyLead}</p><${AttributeForm} types=${type.attribute_types} values=${changed} onChange=${(/** @type {string} */ name, /** @type {any} */ value) => setChanged({ ...changed, [name]: value })} /><//>`;
 }

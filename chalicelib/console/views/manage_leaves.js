@@ -15,6 +15,7 @@ import { toastDeleted } from "../ui/restore.js";
 import { Await, Empty, useAsync } from "../ui/states.js";
 import { explain, toast, toastError } from "../ui/toast.js";
 import { Tree } from "../ui/tree.js";
+import { ImportTaxa } from "./manage_taxa.js";
 
 /** @typedef {import("../ui/leaf_tree.js").Leaf} Leaf */
 
@@ -31,12 +32,23 @@ export function Leaves({ query }) {
       await reload("leafTypes");
       setQuery({ type: id });
     });
+  const [importing, setImporting] = useState(false);
+  const [turn, setTurn] = useState(0);
   const newTree = (/** @type {"primary" | undefined} */ kind) =>
     may("Full Control") &&
-    html`<${Button} kind=${kind} icon="add" onClick=${() => setCreating(true)}>${words.newTree}<//>`;
+    html`<${Button} icon="upload" onClick=${() => setImporting(true)}>${words.taxa.open}<//><${Button} kind=${kind} icon="add" onClick=${() => setCreating(true)}>${words.newTree}<//>`;
   return html`<section class="column"><div class="row"><div class="grow"><h1 class="title">${words.title}</h1><p class="muted">${words.lead} ${may("Full Control") ? "" : words.readOnly}</p></div>
       ${open.leafTypes.length > 1 && html`<${Select} name=${words.tree} value=${type.id} options=${open.leafTypes.map((/** @type {any} */ each) => [each.id, each.name])} onChange=${(/** @type {string} */ id) => setQuery({ type: id })} />`}${type && newTree(undefined)}</div>
-    ${type ? html`<${Editor} key=${type.id} type=${type} />` : html`<${Empty} icon="tree" title=${words.noTypes} action=${newTree("primary")}>${words.noTypesLead}<//>`}
+    ${type ? html`<${Editor} key=${`${type.id}/${turn}`} type=${type} />` : html`<${Empty} icon="tree" title=${words.noTypes} action=${newTree("primary")}>${words.noTypesLead}<//>`}
+    ${
+      importing &&
+      html`<${ImportTaxa} types=${open.leafTypes} onClose=${() => setImporting(false)} onDone=${(
+        /** @type {number} */ id,
+      ) => {
+        setTurn(turn + 1);
+        setQuery({ type: id });
+      }} />`
+    }
     ${creating && html`<${RecordDialog} title=${words.newTree} onSave=${create} onClose=${() => setCreating(false)} members=${[{ name: "name", label: text.name, required: true }, { name: "description", label: text.description, kind: "long" }]} />`}</section>`;
 }
 
@@ -223,6 +235,7 @@ function EditLeaf({ type, leaf, onClose, onDone }) {
     }).then(() => onDone(leaf.parent));
   };
   const save = async () => {
+    if (name.trim() === leaf.name && !Object.keys(changed).length) return;
     setBusy(true);
     setFailure("");
     try {
@@ -239,7 +252,7 @@ function EditLeaf({ type, leaf, onClose, onDone }) {
       setBusy(false);
     }
   };
-  return html`<${Dialog} title=${leaf.name} onClose=${onClose} onSubmit=${save} footer=${html`<${Button} onClick=${onClose}>${text.cancel}<//><${Button} kind="primary" type="submit" busy=${busy} disabled=${!name.trim() || (name.trim() === leaf.name && !Object.keys(changed).length)}>${text.save}<//>`}>
+  return html`<${Dialog} title=${leaf.name} onClose=${onClose} onSubmit=${save} footer=${html`<${Button} onClick=${onClose}>${text.cancel}<//><${Button} kind="primary" type="submit" busy=${busy} disabled=${!name.trim()}>${text.save}<//>`}>
     ${failure && html`<div class="note bad" role="alert">${failure}</div>`}<${TextField} label=${text.name} value=${name} onInput=${setName} autofocus required />
     <p class="muted small">${words.path}: <code>${leaf.path}</code></p><${AttributeForm} types=${type.attribute_types} values=${{ ...leaf.attributes, ...changed }} onChange=${(/** @type {string} */ each, /** @type {any} */ value) => setChanged({ ...changed, [each]: value })} /><//>`;
 }

@@ -244,6 +244,7 @@ function EditMedia({ media, onClose, onDone }) {
     setChanged({ ...changed, [name]: value });
   };
   const save = async () => {
+    if (!Object.keys(changed).length) return;
     const attributes = Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== null));
     const nulls = Object.keys(changed).filter((name) => changed[name] === null);
     const body = {
@@ -262,6 +263,6 @@ function EditMedia({ media, onClose, onDone }) {
     }
   };
   return html`<${Dialog} title=${text.editAttributesOf(number(media.length))} onClose=${onClose} onSubmit=${save}
-    footer=${html`<${Button} onClick=${onClose}>${text.cancel}<//><${Button} kind="primary" type="submit" disabled=${!Object.keys(changed).length}>${text.save}<//>`}>
+    footer=${html`<${Button} onClick=${onClose}>${text.cancel}<//><${Button} kind="primary" type="submit">${text.save}<//>`}>
     ${failure && html`<div class="note bad" role="alert">${failure}</div>`}${media.length > 1 && html`<p class="muted">${text.editManyLead} ${others.length ? text.editTypesLead : ""}</p>`}${!common.length && html`<p>${text.noCommonAttributes}</p>`}<${AttributeForm} types=${common} values=${values} onChange=${set} /><//>`;
 }

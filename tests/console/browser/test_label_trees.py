@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
+
 import pytest
 from playwright.sync_api import expect
 
+from infra.client import taxa
+from tests.client.test_taxa import GBIF, URN, WORMS
 from tests.console.browser.projects import new_project
 from tests.console.browser.views import show
 
@@ -109,3 +114,81 @@ def test_an_attribute_is_completed_from_a_tree_and_changed(page, wood):
         expect(dialog).to_have_count(0)
     assert attribute()["description"] == "As in the tree"
     assert not attribute().get("autocomplete")
+
+
+def _zipped(text):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("meta.xml", "<archive/>")
+        archive.writestr("data/Taxon.txt", text)
+    return out.getvalue()
+
+
+MATCHES = 'ScientificName,AphiaID,Authority\r\n"Gadus morhua",126436,"Linnaeus, 1758"\r\n"a ""b""",7,\r\n'
+
+
+def test_a_list_of_taxa_becomes_leaves_and_is_continued(page, wood):
+    """An archive below a family first, then the whole: what is there stays. The number of a taxon can be changed."""
+    project = wood["project"]
+    show(page, f"/#/projects/{project}/manage/leaves")
+    dialog, tree = page.get_by_role("dialog"), page.get_by_role("tree")
+
+    def choose(name, data):
+        page.get_by_role("button", name="Import taxa").click()
+        dialog.get_by_label("File").set_input_files({"name": name, "mimeType": "", "buffer": data})
+
+    choose("photo.csv", b"name,size\ncod,1\n")
+    expect(dialog.get_by_role("alert")).to_contain_text("photo.csv: its first line has no taxonID")
+    dialog.get_by_role("button", name="Cancel").click()
+    choose("worms.zip", _zipped(WORMS))
+    expect(dialog.get_by_role("status")).to_have_text("4 accepted taxa; 1 row without an id or name")
+    dialog.get_by_label("Only these").fill("Gadus callarias")
+    expect(dialog.get_by_text('The list has no accepted taxon "Gadus callarias".')).to_be_visible()
+    dialog.get_by_label("Only these").fill("Gadus")
+    expect(dialog.get_by_role("status")).to_contain_text("2 accepted taxa")
+    dialog.get_by_role("button", name="Import", exact=True).click()
+    expect(page.get_by_text("2 taxa created, 0 present.")).to_be_visible()
+    expect(tree.get_by_role("treeitem", name="Gadus morhua")).to_contain_text("126")
+    choose("worms.txt", WORMS.encode())
+    dialog.get_by_role("button", name="Import", exact=True).click()
+    expect(page.get_by_text("2 taxa created, 2 present.")).to_be_visible()
+    leaves = {leaf["name"]: leaf for leaf in wood["api"].ask("GET", f"Leaves/{project}")}
+    assert leaves["Gadus morhua"]["attributes"] == {
+        "taxonID": f"{URN}126436", "AphiaID": 126436, "rank": "species", "authority": "Linnaeus, 1758",
+        "synonyms": "Gadus callarias",
+    }  # fmt: skip
+    assert leaves["Gadus morhua"]["parent"] == leaves["Gadus"]["id"]
+    assert leaves["Melanogrammus aeglefinus"]["parent"] == leaves["Gadidae"]["id"]
+    (type_,) = {leaf["type"] for leaf in leaves.values()}
+    assert [each["name"] for each in wood["api"].ask("GET", f"LeafType/{type_}")["attribute_types"]] == [
+        each["name"] for each in taxa.ATTRIBUTES
+    ]
+    tree.get_by_role("treeitem", name="Melanogrammus aeglefinus").click()
+    page.keyboard.press("Enter")
+    dialog.get_by_label("AphiaID").fill("many")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog.get_by_label("AphiaID")).to_be_focused()
+    expect(dialog.get_by_label("AphiaID")).to_have_attribute("aria-invalid", "true")
+    dialog.get_by_label("AphiaID").fill("999")
+    dialog.get_by_role("button", name="Save").click()
+    expect(tree.get_by_role("treeitem", name="Melanogrammus aeglefinus")).to_contain_text("999")
+
+
+@pytest.mark.parametrize(("name", "text"), [("w.txt", WORMS), ("g.tsv", GBIF), ("m.csv", MATCHES)])
+def test_the_console_and_the_command_line_read_the_same_taxa(page, wood, tmp_path, name, text):
+    place = tmp_path / name
+    place.write_text(text, newline="")
+    found = taxa.read(place)
+    synonyms = found.names_of()
+    expected = [
+        [[taxa.attributes_of(taxon, synonyms.get(taxon.id, ())), parent] for taxon, parent in level]
+        for level in found.levels()
+    ]
+    show(page, f"/#/projects/{wood['project']}/manage/leaves")
+    modules = page.evaluate("() => performance.getEntriesByType('resource').map(each => each.name)")
+    module = next(each for each in modules if each.endswith("/ui/taxa.js"))
+    read = """async ([module, text]) => {
+      const found = await (await import(module)).readTaxa(new File([text], 'taxa'));
+      return found.levels([]).map(level => level.map(([taxon, parent]) => [found.attributesOf(taxon), parent]));
+    }"""
+    assert page.evaluate(read, [module, text]) == expected
