@@ -152,6 +152,18 @@ def move_clock() -> Iterator[Callable[[float], object]]:
 
 
 @pytest.fixture
+def no_delays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every message can be received as soon as it is sent."""
+    monkeypatch.setattr("chalicelib.queues.sending._check", lambda _: 0)
+
+
+@pytest.fixture
+def no_hashing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passwords are not hashed, which takes most of the time of many requests with passwords."""
+    monkeypatch.setattr("chalicelib.access.passwords.hash_password", lambda _: "no hash")
+
+
+@pytest.fixture
 def hosts(monkeypatch: pytest.MonkeyPatch) -> dict[str, str | list[str] | Iterator[str]]:
     """Addresses by name, which this process resolves it to: one, all of a list, or an iterator's next at each time."""
     known: dict[str, str | list[str] | Iterator[str]] = {}

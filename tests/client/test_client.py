@@ -147,8 +147,12 @@ class Losing:
         self.server.server_close()
 
 
-def test_a_creation_whose_answers_are_lost_is_made_once(service, api, project, monkeypatch):
+@pytest.fixture
+def no_pauses(monkeypatch):
     monkeypatch.setattr(exchange, "FIRST_PAUSE", 0.0)
+
+
+def test_a_creation_whose_answers_are_lost_is_made_once(service, api, project, no_pauses):
     proxy = Losing(service, lost=2)
     with proxy as url, limn_client.Client(Profile(url, api.token)) as client:
         made = client.create_section(project, {"name": "A", "path": "A"})
@@ -157,8 +161,7 @@ def test_a_creation_whose_answers_are_lost_is_made_once(service, api, project, m
     assert [each["id"] for each in api.get(f"Sections/{project}").json] == [made["id"]]
 
 
-def test_a_service_that_is_away_is_named_without_what_is_secret(monkeypatch):
-    monkeypatch.setattr(exchange, "FIRST_PAUSE", 0.0)
+def test_a_service_that_is_away_is_named_without_what_is_secret(no_pauses):
     client = limn_client.Client(Profile("http://127.0.0.1:9", "secret-token"))
     with pytest.raises(Failure) as away:
         client.put_bytes("http://127.0.0.1:9/bucket/key?signature=secret", b"x")
@@ -276,14 +279,13 @@ def test_programs_are_checked_by_mypy_strict(wheel, tmp_path):
     assert sorted({line.split(":")[1] for line in said(WRONG)}) == ["5", "6", "7", "8", "9"]
 
 
-def test_a_large_body_that_is_sent_again_is_sent_whole(monkeypatch):
+def test_a_large_body_that_is_sent_again_is_sent_whole(no_pauses):
     data, got, answers = os.urandom(exchange.PIECE * 2 + 1), [], iter((503, 200))
 
     def answer(request):
         got.append((request.headers["content-length"], request.headers.get("transfer-encoding"), request.read()))
         return httpx.Response(next(answers))
 
-    monkeypatch.setattr(exchange, "FIRST_PAUSE", 0.001)
     web, request = (
         httpx.Client(transport=httpx.MockTransport(answer)),
         exchange.Request("PUT", "http://a", content=data),

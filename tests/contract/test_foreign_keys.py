@@ -172,8 +172,7 @@ def send_texts(world, spelled, *, whole):
 
 
 @pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.nightly)])
-def test_no_text_of_any_body_makes_the_store_touch_a_foreign_object(world, asked, monkeypatch, whole):
-    monkeypatch.setattr("chalicelib.access.passwords.hash_password", lambda _: "no hash")
+def test_no_text_of_any_body_makes_the_store_touch_a_foreign_object(world, asked, no_hashing, whole):
     keys, spelled = foreign_keys(world)
     for key in keys:
         objects.write(key, b"x")

@@ -181,8 +181,7 @@ def marks(text):
 
 
 @sweep("operation", MAKES, ids=lambda operation: operation.id)
-def test_no_body_settles_what_it_does_not_declare(world, operation, monkeypatch):
-    monkeypatch.setattr("chalicelib.access.passwords.hash_password", lambda _: "no hash")
+def test_no_body_settles_what_it_does_not_declare(world, operation, no_hashing):
     path, query = world.path(operation), query_of(operation)
     query |= {name: 0 for name in ("index",) if name in query}
     before = seen(world, path) if operation in CHANGES and seen_by(operation) is not None else []

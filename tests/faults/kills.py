@@ -3,6 +3,8 @@
 from botocore.client import BaseClient
 
 from chalicelib.queues import decode, encode
+from chalicelib.resources.annotations import reassign
+from chalicelib.resources.bulk import service as bulk_service
 
 MOST_DELIVERIES = 400
 
@@ -30,6 +32,17 @@ class Killer:
             return answer
 
         monkeypatch.setattr(BaseClient, "_make_api_call", call)
+
+
+def make_bulk_changes_small(monkeypatch, rows):
+    """Bulk changes of more than some rows are left to the queue, and have commits of so many."""
+    for module, limit in (
+        (bulk_service, "SOON_DONE"),
+        (bulk_service, "A_PART"),
+        (reassign, "MOST_MOVED"),
+        (reassign, "MOST_COPIED"),
+    ):
+        monkeypatch.setattr(module, limit, rows)
 
 
 class Queue:

@@ -6,10 +6,8 @@ import json
 
 import pytest
 
-from chalicelib.resources.annotations import reassign
-from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.storage.log import intents, log
-from tests.faults.kills import Killer
+from tests.faults.kills import Killer, make_bulk_changes_small
 from tests.faults.picture import commits_after
 from tests.resources.annotations.boxes import EVERYTHING, settle
 from tests.service import join, new_user
@@ -21,12 +19,8 @@ MOST_CALLS = 80
 
 
 @pytest.fixture(autouse=True)
-def _small_parts(monkeypatch):
-    monkeypatch.setattr(bulk_service, "SOON_DONE", A_COMMIT)
-    monkeypatch.setattr(bulk_service, "SETTLED", 0)
-    monkeypatch.setattr(bulk_service, "A_PART", A_COMMIT)
-    monkeypatch.setattr(reassign, "MOST_MOVED", A_COMMIT)
-    monkeypatch.setattr(reassign, "MOST_COPIED", A_COMMIT)
+def _small_parts(monkeypatch, no_delays):
+    make_bulk_changes_small(monkeypatch, A_COMMIT)
 
 
 @pytest.fixture

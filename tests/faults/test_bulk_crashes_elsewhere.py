@@ -9,14 +9,12 @@ import json
 
 import pytest
 
-from chalicelib.resources.annotations import reassign
-from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.resources.leaves import bulk as leaves_bulk
 from chalicelib.resources.media import clearing as media_clearing
 from chalicelib.resources.sections import bulk as sections_bulk
 from chalicelib.storage.dynamodb import steps
 from chalicelib.storage.log import log
-from tests.faults.kills import Killer
+from tests.faults.kills import Killer, make_bulk_changes_small
 from tests.faults.picture import commits_after
 from tests.resources.annotations.boxes import settle
 
@@ -28,13 +26,9 @@ MOST_CALLS = 150
 
 
 @pytest.fixture(autouse=True)
-def _small_parts(monkeypatch):
-    monkeypatch.setattr(bulk_service, "SOON_DONE", A_COMMIT)
-    monkeypatch.setattr(bulk_service, "SETTLED", 0)
+def _small_parts(monkeypatch, no_delays):
+    make_bulk_changes_small(monkeypatch, A_COMMIT)
     monkeypatch.setattr(steps, "MOST_STEPS", A_COMMIT)
-    monkeypatch.setattr(bulk_service, "A_PART", A_COMMIT)
-    monkeypatch.setattr(reassign, "MOST_MOVED", A_COMMIT)
-    monkeypatch.setattr(reassign, "MOST_COPIED", A_COMMIT)
     monkeypatch.setattr(leaves_bulk, "A_COMMIT", A_COMMIT)
     monkeypatch.setattr(leaves_bulk, "A_ROUND", 2 * A_COMMIT)
     monkeypatch.setattr(media_clearing, "A_ROUND", 2 * A_COMMIT)

@@ -20,8 +20,7 @@ MOST_CALLS = 80
 
 
 @pytest.fixture(autouse=True)
-def often(monkeypatch):
-    monkeypatch.setattr(wakeups, "DELAY", 0)
+def often(monkeypatch, no_delays):
     monkeypatch.setattr(wakeups, "COVERED", -1.0)
     monkeypatch.setattr(advance, "SAVE_EVERY", 2)
 

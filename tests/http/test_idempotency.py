@@ -7,6 +7,7 @@ import uuid
 
 import pytest
 
+from chalicelib.core.time import clock
 from chalicelib.storage.dynamodb.progress import idempotency
 from chalicelib.storage.dynamodb.tables import RecordRow
 from tests.faults.crashes import Killed, crasher
@@ -122,12 +123,12 @@ def test_of_concurrent_requests_with_one_key_one_is_carried_out(api, project, ke
     assert keyed("POST", f"Sections/{project}", section(), key=key).status == 201
 
 
-def test_a_request_that_was_given_up_cannot_change_anything_after_its_key_was_taken_again(api, project, monkeypatch):
+def test_a_request_that_was_given_up_cannot_change_anything_after_its_key_was_taken_again(api, project, move_clock):
     from chalicelib.errors import Conflict
     from chalicelib.storage.dynamodb.transactions import Transaction
 
-    monkeypatch.setattr(idempotency, "HELD_SECONDS", -1)
     late = idempotency.claim(api.user.id, "k", "same")
+    move_clock(idempotency.HELD_SECONDS + 1)
     assert isinstance(idempotency.claim(api.user.id, "k", "same"), idempotency.Hold)
     change = Transaction()
     change.put(RecordRow("given-up", "@", n=1))
@@ -149,7 +150,7 @@ def creations(api, project):
 @pytest.mark.slow
 @pytest.mark.parametrize("what", ["a section", "a record"])
 @pytest.mark.parametrize("mode", ["before", "after", "lost", "cut"])
-def test_a_creation_that_dies_at_any_call_is_made_once_by_its_repetition(api, project, keyed, monkeypatch, what, mode):
+def test_a_creation_that_dies_at_any_call_is_made_once_by_its_repetition(api, project, keyed, what, mode):
     path, body, listed = creations(api, project)[what]
     with crasher() as hook:
         for at in range(1, 40):
@@ -163,9 +164,8 @@ def test_a_creation_that_dies_at_any_call_is_made_once_by_its_repetition(api, pr
                 said = None
             fired = hook.fired
             hook.revive()
-            monkeypatch.setattr(idempotency, "HELD_SECONDS", -1)
-            again = keyed("POST", path, named, key=key)
-            monkeypatch.undo()
+            with clock.ahead_by(idempotency.HELD_SECONDS + 1):
+                again = keyed("POST", path, named, key=key)
             made = len(api.get(listed).json) - before
             assert made == 1, (at, fired, said, again)
             assert again.status == 201 or (again.status == 409 and "was lost" in again.message), (at, fired, again)

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from chalicelib.resources.types import retirement
 from tests.rules.rulebook import LEAVES, LOCALIZATIONS, MEDIA, STATES, rule
 from tests.rules.worlds import KINDS, ONE, World, empty_world, world_of_letters
 
@@ -235,8 +234,7 @@ def test_the_log_of_many(world: World, kind):
 
 
 @rule("Change log", "Deleting a type or a media has entries for everything that is deleted with it.")
-def test_the_log_of_what_goes_along(monkeypatch):
-    monkeypatch.setattr(retirement, "SETTLED", 0)  # the log is told while the rows are buried, a minute later
+def test_the_log_of_what_goes_along(no_delays):
     world = empty_world([])
     media = world.media("m")
     box, state = world.box(media), world.state([media])

@@ -242,7 +242,7 @@ class TestCompaction:
         assert pointer(project) == won
 
     @pytest.mark.slow
-    def test_what_nobody_refers_to_is_swept_after_a_day(self, project, monkeypatch):
+    def test_what_nobody_refers_to_is_swept_after_a_day(self, project, monkeypatch, move_clock):
         monkeypatch.setattr(bodies, "LARGEST_IN_ROW", 10)
         grow(project)
         compaction.compact(project, force=True)
@@ -257,7 +257,7 @@ class TestCompaction:
 
         snapshots.sweep(project)
         assert {part.key for part in first.parts} <= keys()
-        monkeypatch.setattr(snapshots, "KEPT_SECONDS", -60)
+        move_clock(snapshots.KEPT_SECONDS + 60)
         lose(project, 7)
         snapshots.sweep(project)
         left = keys()

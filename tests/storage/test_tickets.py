@@ -85,10 +85,15 @@ class Turns:
 
 
 @pytest.fixture
-def hurried(monkeypatch):
+def no_patience(monkeypatch):
+    """Readers fill holes at once."""
+    monkeypatch.setattr(log, "HOLE_SECONDS", 0)
+
+
+@pytest.fixture
+def hurried(monkeypatch, no_patience):
     """Containers that do not share a lock, and neither wait for holes nor between attempts."""
     monkeypatch.setattr(log, "lock", lambda _project: nullcontext())
-    monkeypatch.setattr(log, "HOLE_SECONDS", 0)
     monkeypatch.setattr(retry.time, "sleep", lambda _seconds: None)
 
 
@@ -212,8 +217,7 @@ def make(project):
     return number
 
 
-def test_a_hole_of_a_writer_that_died_is_filled_by_the_next_reader(project, monkeypatch):
-    monkeypatch.setattr(log, "HOLE_SECONDS", 0)
+def test_a_hole_of_a_writer_that_died_is_filled_by_the_next_reader(project, no_patience):
     first = make(project)
     tickets.take_ticket(project)
     second = make(project)
@@ -266,8 +270,7 @@ def test_a_change_that_is_refused_leaves_no_hole(project):
     assert [int(row.seq) for row in LogRow.query(project, consistent_read=True)] == [1, 2]
 
 
-def test_a_position_has_no_hole_below_it(project, monkeypatch):
-    monkeypatch.setattr(log, "HOLE_SECONDS", 0)
+def test_a_position_has_no_hole_below_it(project, no_patience):
     make(project)
     tickets.take_ticket(project)
     make(project)
@@ -336,8 +339,7 @@ def test_commits_that_come_while_a_reader_looks_have_not_expired(project, monkey
     assert [commit.user for commit in log.read_after(project, 0)] == [7, 9, 7]
 
 
-def test_a_hole_that_follows_expired_commits_is_filled(project, monkeypatch):
-    monkeypatch.setattr(log, "HOLE_SECONDS", 0)
+def test_a_hole_that_follows_expired_commits_is_filled(project, no_patience):
     make(project)
     make(project)
     log.expire(project, range(1, 3), 1)
@@ -348,8 +350,7 @@ def test_a_hole_that_follows_expired_commits_is_filled(project, monkeypatch):
 
 
 @pytest.mark.parametrize("is_written", [False, True])
-def test_holes_of_a_restored_log_are_filled_and_its_expired_commits_are_not(project, monkeypatch, is_written):
-    monkeypatch.setattr(log, "HOLE_SECONDS", 0)
+def test_holes_of_a_restored_log_are_filled_and_its_expired_commits_are_not(project, no_patience, is_written):
     for _ in range(4):
         make(project)
     log.expire(project, range(1, 4), 1)
@@ -362,8 +363,7 @@ def test_holes_of_a_restored_log_are_filled_and_its_expired_commits_are_not(proj
     assert [commit.seq for commit in log.read_after(project, 0)] == [3, 4, 5, 6, *[7] * is_written]
 
 
-def test_a_reader_does_not_fill_what_a_purge_has_removed(project, monkeypatch):
-    monkeypatch.setattr(log, "HOLE_SECONDS", 0)
+def test_a_reader_does_not_fill_what_a_purge_has_removed(project, no_patience):
     for _ in range(3):
         make(project)
     log.forget(project, [1, 2])

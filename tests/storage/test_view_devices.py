@@ -124,8 +124,12 @@ def grown(rows: int = 3000) -> View:
 
 
 class TestStore:
-    def test_a_failure_of_s3_is_told_as_such_and_heals(self, monkeypatch):
+    @pytest.fixture(autouse=True)
+    def _no_small_stores(self, monkeypatch):
+        """Every view lies in objects, however small."""
         monkeypatch.setattr(stores, "SMALL", 0)
+
+    def test_a_failure_of_s3_is_told_as_such_and_heals(self, monkeypatch):
         view = reopened(grown())
         fetch, view.store.database._fetch = view.store.database._fetch, None
 
@@ -144,7 +148,6 @@ class TestStore:
         assert not view.is_broken
 
     def test_a_view_whose_objects_are_gone_begins_anew(self, monkeypatch):
-        monkeypatch.setattr(stores, "SMALL", 0)
         log = Log()
         log.append(PROJECT, [box_type(n="int")])
         log.append(PROJECT, [boxed(n, {"n": n}) for n in range(1, 2000)])
@@ -161,7 +164,6 @@ class TestStore:
 
     @pytest.mark.slow
     def test_a_wrong_map_of_blocks_costs_time_only(self, monkeypatch):
-        monkeypatch.setattr(stores, "SMALL", 0)
         before = grown()
         wrong = {"n": [0, 7, 10**6], "s": [3], "id": [-1]}
         monkeypatch.setattr(stores, "_blocks_of", lambda *_: {name: list(blocks) for name, blocks in wrong.items()})
@@ -170,7 +172,6 @@ class TestStore:
     @pytest.mark.slow
     def test_the_blocks_of_a_query_are_fetched_at_once(self, monkeypatch):
         """Holds on the locked version of DuckDB: `pragma_storage_info` names the blocks that a scan reads."""
-        monkeypatch.setattr(stores, "SMALL", 0)
         view = reopened(grown(60_000))
         device = view.store.database
         assert not device.is_local
@@ -185,7 +186,6 @@ class TestStore:
 
     @pytest.mark.slow
     def test_readers_and_a_writer_at_once_over_a_small_cache(self, monkeypatch):
-        monkeypatch.setattr(stores, "SMALL", 0)
         view = reopened(grown(20_000))
         monkeypatch.setattr(view.store.engine.cache, "_most", 3)
         failures: list[BaseException] = []

@@ -56,12 +56,18 @@ NEAREST = st.builds(
 )
 
 
+@pytest.fixture
+def codes(monkeypatch):
+    """Vectors are held as codes."""
+    monkeypatch.setattr(vectors, "WHOLE", 0)
+    monkeypatch.setattr(estimated, "_FEW", 1)
+
+
 @pytest.fixture(params=["whole", "codes"])
-def held(request, monkeypatch):
+def held(request):
     """How vectors are held."""
     if request.param == "codes":
-        monkeypatch.setattr(vectors, "WHOLE", 0)
-        monkeypatch.setattr(estimated, "_FEW", 1)
+        request.getfixturevalue("codes")
     return request.param
 
 
@@ -207,9 +213,7 @@ def cloud(style, rows, length, rng):
 
 
 @pytest.mark.parametrize("style", ["random", "clustered", "tight"])
-def test_the_recall_of_codes_is_one_until_more_are_close_than_are_read(style, monkeypatch):
-    monkeypatch.setattr(vectors, "WHOLE", 0)
-    monkeypatch.setattr(estimated, "_FEW", 1)
+def test_the_recall_of_codes_is_one_until_more_are_close_than_are_read(style, codes, monkeypatch):
     rng, length = random.Random(style), 16
     column = Column()
     column.change(cloud(style, 600, length, rng))
@@ -253,10 +257,8 @@ def test_codes_beyond_the_memory_are_read_for_each_query(monkeypatch):
 
 
 @pytest.mark.parametrize("moves", [False, True])
-def test_codes_that_were_read_before_the_time_ended_are_kept(monkeypatch, moves):
+def test_codes_that_were_read_before_the_time_ended_are_kept(codes, monkeypatch, moves):
     """The next query reads the rest, and what changed meanwhile; all anew only where rows got other places."""
-    monkeypatch.setattr(vectors, "WHOLE", 0)
-    monkeypatch.setattr(estimated, "_FEW", 1)
     monkeypatch.setattr(vector_column, "_ROWS", 10)
     rng = random.Random(11)
     kinds = [AttributeType(name="v", dtype="float_array")]

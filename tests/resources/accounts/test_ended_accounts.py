@@ -54,8 +54,7 @@ def test_tokens_uploads_and_cached_urls_end_at_once(api, project, organization, 
 
 
 @pytest.mark.slow
-def test_exports_imports_and_webhooks_that_it_began_end(api, project, leaver, end, monkeypatch):
-    monkeypatch.setattr(wakeups, "DELAY", 0)
+def test_exports_imports_and_webhooks_that_it_began_end(api, project, leaver, end, monkeypatch, no_delays):
     monkeypatch.setattr(wakeups, "COVERED", 0)
     key = leaver.get(f"UploadInfo/{project}").json["key"]
     objects.write(key, b"media,frame,type,x,y,width,height\na,0,box,0,0,1,1\n")

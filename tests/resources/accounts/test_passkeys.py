@@ -161,10 +161,10 @@ def test_a_challenge_of_another_purpose_or_user_does_not_count(me, ada):
     assert other.post("Passkeys", Authenticator().make(begun(me))).status == 403
 
 
-def test_a_challenge_ends(me, monkeypatch):
+def test_a_challenge_ends(me, move_clock):
     made = registered(me)
-    monkeypatch.setattr(passkeys, "SECONDS", -1)
     challenge = passkeys.ask_anybody().challenge
+    move_clock(passkeys.SECONDS + 1)
     browser = Api(None, headers={**SENT, "cookie": f"limn-8000-passkey={challenge}"})
     said = browser.post("PasskeySession", made.sign({"challenge": challenge}))
     assert said.status == 403

@@ -154,11 +154,11 @@ class TestLargeDocuments:
         ],
         ids=str,
     )
+    @pytest.mark.usefixtures("no_delays")
     def test_they_go_to_another_version_together(self, here, numbers, body, is_left_to_the_queue, monkeypatch):
         layer = here.version()
         if is_left_to_the_queue:
             monkeypatch.setattr(bulk_service, "SOON_DONE", 10)
-            monkeypatch.setattr(bulk_service, "SETTLED", 0)
             with monkeypatch.context() as patch:
                 patch.setattr(bulk_service._Runner, "run", lambda *_: 1 / 0)
                 assert here.api.patch(here.many, {"new_version": layer, **body}, count=120).status == 500
@@ -172,9 +172,9 @@ class TestLargeDocuments:
         assert len({row["mark"] for row in found}) == (120 if "new_elemental_id" in body else 1)
 
     @pytest.mark.slow
+    @pytest.mark.usefixtures("no_delays")
     def test_a_large_change_stops_between_parts_where_the_compaction_is_behind(self, here, numbers, monkeypatch):
         monkeypatch.setattr(bulk_service, "SOON_DONE", 10)
-        monkeypatch.setattr(bulk_service, "SETTLED", 0)
         rooms = iter([True, False])
         monkeypatch.setattr(growth, "has_room", lambda _project: next(rooms, True))
         said = here.api.patch(here.many, {"attributes": {"text": "later"}}, count=120)

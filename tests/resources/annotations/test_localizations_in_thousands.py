@@ -6,7 +6,6 @@ import time
 
 import pytest
 
-from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.storage.log import intents
 from tests.resources.annotations.boxes import settle
 
@@ -37,12 +36,12 @@ def test_all_are_changed_moved_and_deleted_in_one_request_each(api, project, row
     assert here.count(show_deleted=1) == rows
 
 
+@pytest.mark.usefixtures("no_delays")
 @pytest.mark.parametrize("rows", [pytest.param(1_000), pytest.param(20_000, marks=pytest.mark.nightly)])
 def test_killed_in_the_middle_an_edit_and_a_deletion_of_all_are_finished_by_the_queue(api, project, rows, monkeypatch):
     here = settle(api, project)
     for start in range(0, rows, 500):
         api.made(here.many, [here.spec(frame=start + frame) for frame in range(500)])
-    monkeypatch.setattr(bulk_service, "SETTLED", 0)
     real = intents.Progress.advance
 
     def killed(progress, count, *, committed):

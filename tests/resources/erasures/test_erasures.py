@@ -36,9 +36,7 @@ TIMES = ("created_datetime", "modified_datetime", "expires_datetime", "created",
 PICTURE = b"\xff\xd8\xff picture"
 
 
-@pytest.fixture(autouse=True)
-def _without_delay(monkeypatch):
-    monkeypatch.setattr(service, "SETTLED", 0)
+pytestmark = pytest.mark.usefixtures("no_delays")
 
 
 @pytest.fixture

@@ -42,6 +42,14 @@ def media(api, project):
     return said["media_id"]
 
 
+@pytest.fixture
+def drawn(monkeypatch):
+    """The tasks of drawing that were run."""
+    tasks, run_all = [], isolation.run_all
+    monkeypatch.setattr(isolation, "run_all", lambda *task, **more: tasks.append(task) or run_all(*task, **more))
+    return tasks
+
+
 def size(said):
     return Image.open(io.BytesIO(said.body)).size
 
@@ -78,9 +86,7 @@ class TestGetFrame:
             ({}, 64),
         ],
     )
-    def test_the_lowest_file_that_has_the_pixels_is_decoded(self, viewer, media, monkeypatch, query, height):
-        drawn, run_all = [], isolation.run_all
-        monkeypatch.setattr(isolation, "run_all", lambda *task, **more: drawn.append(task) or run_all(*task, **more))
+    def test_the_lowest_file_that_has_the_pixels_is_decoded(self, viewer, media, drawn, query, height):
         said = viewer.get(f"GetFrame/{media}", frames=40, **query)
         assert said.status == 200
         assert "roi" in query or height == 64 or frame_shown(said.body) == 40
@@ -89,10 +95,9 @@ class TestGetFrame:
     def test_without_frames_it_is_the_first(self, viewer, media):
         assert frame_shown(viewer.get(f"GetFrame/{media}").body) == 0
 
-    def test_a_picture_drawn_lately_is_not_drawn_again(self, viewer, media, monkeypatch):
+    def test_a_picture_drawn_lately_is_not_drawn_again(self, viewer, media, drawn):
         said = viewer.get(f"GetFrame/{media}", frames=7, format="jpg")
-        drawn, run_all = [], isolation.run_all
-        monkeypatch.setattr(isolation, "run_all", lambda *task, **more: drawn.append(task) or run_all(*task, **more))
+        drawn.clear()
         assert viewer.get(f"GetFrame/{media}", frames=7, format="jpg").body == said.body
         assert not drawn
         assert viewer.get(f"GetFrame/{media}", frames=8, format="jpg").body != said.body

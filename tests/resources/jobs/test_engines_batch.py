@@ -9,6 +9,7 @@ import msgspec
 import pytest
 import yaml
 
+from chalicelib.resources.jobs import status_sync
 from chalicelib.resources.jobs.engines import batch_calls, batch_jobs
 from chalicelib.resources.jobs.engines.base import EngineUnavailable
 from chalicelib.resources.jobs.runs import RUN
@@ -149,13 +150,11 @@ class TestForkAndJoin:
         function.handler({"detail-type": "Batch Job State Change", "detail": {"jobName": "somebody-elses"}}, None)
         function.handler({"detail-type": "Scheduled Event"}, None)
 
-    def test_a_job_that_batch_forgot_is_missing_then_lost(self, api, project, queue, monkeypatch):
-        from chalicelib.resources.jobs import status_sync
-
+    def test_a_job_that_batch_forgot_is_missing_then_lost(self, api, project, queue, move_clock):
         uid = launched(api, project, FORK, media=[1])["uid"][0]
         batches.jobs().clear()
         assert "does not know" in api.get(f"Job/{uid}").json["message"]
-        monkeypatch.setattr(status_sync, "LOST_SECONDS", -1.0)
+        move_clock(status_sync.LOST_SECONDS + 1)
         assert api.get(f"Job/{uid}").json["status"] == "Error"
 
 

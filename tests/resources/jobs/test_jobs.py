@@ -308,7 +308,7 @@ class TestClusterThatMisbehaves:
 
     @pytest.mark.slow
     def test_a_workflow_it_lost_is_missing_then_lost_and_may_come_back(
-        self, api, project, algorithm, cluster, monkeypatch
+        self, api, project, algorithm, cluster, move_clock
     ):
         uid = launched(api, project, algorithm, media_ids=media_of(project))["uid"][0]
         kept = dict(cluster.workflows)
@@ -320,7 +320,7 @@ class TestClusterThatMisbehaves:
         assert api.get(f"Job/{uid}").json["message"] is None
         cluster.workflows.clear()
         api.get(f"Job/{uid}")
-        monkeypatch.setattr(status_sync, "LOST_SECONDS", -1.0)
+        move_clock(status_sync.LOST_SECONDS + 1)
         assert api.get(f"Job/{uid}").json["status"] == "Error"
 
     def test_what_it_refuses_is_not_started(self, api, project, algorithm, organization, cluster):

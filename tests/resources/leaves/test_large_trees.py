@@ -10,11 +10,10 @@ from chalicelib.resources.leaves import bulk as leaves_bulk
 
 
 @pytest.fixture
-def tree(api, project, monkeypatch):
+def tree(api, project, monkeypatch, no_delays):
     """A root with 200 leaves below it; a change of it takes some rounds, and its message is due at once."""
     monkeypatch.setattr(leaves_bulk, "A_ROUND", leaves_bulk.A_COMMIT)
     monkeypatch.setattr(bulk_service, "SOON_DONE", 100)
-    monkeypatch.setattr(bulk_service, "SETTLED", 0)
     type_ = api.made(f"LeafTypes/{project}", {"name": "taxon", "attribute_types": [{"name": "n", "dtype": "int"}]})
     (root,) = api.made(f"Leaves/{project}", [{"type": type_, "name": "root"}])
     api.made(f"Leaves/{project}", [{"type": type_, "name": f"leaf {n}", "parent": root} for n in range(200)])

@@ -6,7 +6,6 @@ import time
 
 import pytest
 
-from chalicelib.resources.bulk import service as bulk_service
 from chalicelib.storage.dynamodb import steps
 from tests.resources.annotations.boxes import Here, settle
 from tests.service import join, new_user
@@ -61,7 +60,7 @@ class TestFrames:
         assert move(here, body).status == 400
 
     @pytest.mark.slow
-    def test_a_shift_that_stops_half_way_is_finished_once(self, here, monkeypatch):
+    def test_a_shift_that_stops_half_way_is_finished_once(self, here, monkeypatch, no_delays):
         for _ in range(2):
             here.api.made(here.many, [here.spec(frame=0) for _ in range(60)])
         apply, parts = steps.apply, []
@@ -72,7 +71,6 @@ class TestFrames:
             parts.append(1)
             return apply(*given, **more)
 
-        monkeypatch.setattr(bulk_service, "SETTLED", 0)
         with monkeypatch.context() as crash:
             crash.setattr(steps, "apply", dying)
             with pytest.raises(KeyboardInterrupt):

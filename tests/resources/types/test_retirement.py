@@ -8,7 +8,6 @@ import pytest
 
 from chalicelib.core.kinds import Kind
 from chalicelib.maintenance import compaction, rebuild
-from chalicelib.resources.projects import purging
 from chalicelib.resources.types import retirement
 from chalicelib.storage.dynamodb import entities, retired
 from chalicelib.storage.dynamodb.transactions import Transaction
@@ -21,11 +20,7 @@ from tests.resources.types.retired_world import CASES, COUNT, SINGULAR, World, b
 from tests.roles import RECORDER
 from tests.storage.commits import contents, replayed
 
-
-@pytest.fixture(autouse=True)
-def _soon(monkeypatch):
-    monkeypatch.setattr(retirement, "SETTLED", 0)
-    monkeypatch.setattr(retirement, "LATER", 0)
+pytestmark = pytest.mark.usefixtures("no_delays")
 
 
 @pytest.fixture
@@ -293,11 +288,9 @@ def test_what_names_a_definition_beyond_one_transaction_forgets_it_later(world, 
 
 
 @pytest.mark.slow
-def test_a_purge_of_the_project_meanwhile_ends_all_of_it(world, monkeypatch):
+def test_a_purge_of_the_project_meanwhile_ends_all_of_it(world):
     for word in ("MediaType", "Version"):
         world.remove(word, number_of(world, word))
-    monkeypatch.setattr(purging, "SETTLED", 0)
-    monkeypatch.setattr(purging, "NEXT_ROUND", 0)
     assert world.api.delete(f"Project/{world.project}").status == 200
     world.api.drain()
     assert retired.current(world.project).entries == ()

@@ -192,19 +192,22 @@ def test_only_a_project_that_changes_what_is_used_up_is_written(project):
     assert records.get(PROJECT, project) == before
 
 
+@pytest.fixture
+def flushed_at_once(monkeypatch):
+    monkeypatch.setattr(usage, "FLUSH_SECONDS", -1.0)
+
+
 @pytest.mark.parametrize("failure", [RuntimeError("a bug"), Unavailable("no database")], ids=["bug", "outage"])
-def test_a_request_is_answered_though_its_usage_cannot_be_settled(api, project, monkeypatch, failure):
+def test_a_request_is_answered_though_its_usage_cannot_be_settled(api, project, monkeypatch, flushed_at_once, failure):
     def fail(_):
         raise failure
 
-    monkeypatch.setattr(usage, "FLUSH_SECONDS", -1.0)
     monkeypatch.setattr(usage_service, "enforce_limits", fail)
     assert api.get(f"Project/{project}").status == 200
 
 
-def test_the_first_request_after_a_minute_settles(api, project, monkeypatch):
+def test_the_first_request_after_a_minute_settles(api, project, flushed_at_once):
     api.patch(f"Project/{project}", {"usage_limits": {"mails": 1}})
     usage.count(project, "mails", 2)
-    monkeypatch.setattr(usage, "FLUSH_SECONDS", -1.0)
     assert api.get(f"Project/{project}").status == 200
     assert "project mails" in records.get(PROJECT, project).exhausted

@@ -38,9 +38,8 @@ def section(api, project):
 
 
 @pytest.fixture(autouse=True)
-def at_once(monkeypatch):
+def at_once(monkeypatch, no_delays):
     """Wake-ups can be received at once, and each commit sends one."""
-    monkeypatch.setattr(wakeups, "DELAY", 0)
     monkeypatch.setattr(wakeups, "COVERED", -1.0)
     monkeypatch.setattr(wakeups, "_shunned_until", 0.0)
 
