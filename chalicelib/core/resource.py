@@ -29,6 +29,31 @@ Description = Annotated[str, Meta(max_length=256)]
 Summary = Annotated[str, Meta(max_length=1024)]
 UUID = r"^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$(?!\n)"
 Uuid = Annotated[str, Meta(pattern=UUID)]
+
+
+def shown(pattern: str) -> Meta:
+    """A pattern that the schema shows of what is sent. A handler checks the rule, and its message says more.
+
+    Answers have no pattern: earlier releases may have stored other values.
+    """
+    return Meta(extra_json_schema={"x-taken": pattern})
+
+
+_NAMED, _IPV6 = "[A-Za-z0-9][A-Za-z0-9._-]*", "[0-9A-Fa-f]{0,4}(:[0-9A-Fa-f]{0,4}){2,7}"
+HOST = shown(rf"^(https://)?({_NAMED}|\[{_IPV6}\]|{_IPV6})/?$")
+WEB_URL = shown(rf"^[Hh][Tt][Tt][Pp][Ss]?://({_NAMED}|\[{_IPV6}\])(:[1-9][0-9]{{0,4}})?([/?#][!#-;=?-\[\]_a-z~]*)?$")
+"""As `core/web/origins.py` reads it: http or https, a host, and no credentials, blanks or brackets."""
+_LABEL = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_LOCAL = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]{1,64}"
+_ADDRESS = rf"{_LOCAL}(\.{_LOCAL})*@{_LABEL}(\.{_LABEL})*"
+ADDRESS, MAILBOX = shown(f"^{_ADDRESS}$"), shown(f"^({_ADDRESS}|[^<>]*<{_ADDRESS}>)$")
+"""As `core/text/email_addresses.py` reads it: an address, alone or also with a name before it."""
+_DAY = "-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])|(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])|-?W[0-5][0-9]-?[1-7]"
+_TIME = "[Tt ]([01][0-9]|2[0-4])(:?[0-5][0-9](:?[0-5][0-9]([.,][0-9]+)?)?)?([Zz]|[+-][0-9:.]+)?"
+DATE = shown(f"^[0-9]{{4}}(-(0[1-9]|1[0-2])|-?W[0-5][0-9]|({_DAY})({_TIME})?)?$")
+"""As `core/text/dates.py` reads it: ISO 8601."""
+SIZE = shown("^ *0*[1-9][0-9]{0,4} *[xX] *0*[1-9][0-9]{0,4} *$")
+"""Width and height of a picture, or columns and rows of a grid."""
 Timestamp = str
 """ISO 8601 in UTC with milliseconds and a Z, such as `2026-01-02T03:04:05.678Z`."""
 
@@ -54,6 +79,8 @@ class Resource(Struct, kw_only=True, omit_defaults=True):
     """Whether a PATCH with it replaces all members, so that null means absent, as at creation."""
     is_change: ClassVar[bool] = False
     """Whether it lists changes of members within the body of a PATCH: the rule of null applies in it, too."""
+    may_be_empty: ClassVar[bool] = False
+    """Whether a PATCH of it may name nothing."""
     answers_unchanged: ClassVar[bool] = False
     """Whether the handler itself answers a PATCH that names only what there is (`Call.unchanged`)."""
     required_later: ClassVar[frozenset[str]] = frozenset()
@@ -195,3 +222,22 @@ def random_uuids(count: int) -> list[str]:
 
 def _uuid_of(digits: str) -> str:
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{_VARIANTS[digits[16]]}{digits[17:20]}-{digits[20:]}"
+
+
+def classes_within(info: inspect.Type, known: dict[str, type]) -> dict[str, type]:
+    """Every Struct within a type, by name, added to those known. Raises ValueError where two have one name."""
+    match info:
+        case inspect.StructType(cls=cls, fields=fields) if known.get(cls.__name__) is not cls:
+            if cls.__name__ in known:
+                raise ValueError(f"Clients could not tell two Structs apart that are called {cls.__name__}.")
+            known[cls.__name__] = cls
+            for field in fields:
+                classes_within(field.type, known)
+        case inspect.UnionType(types=types):
+            for option in types:
+                classes_within(option, known)
+        case (
+            inspect.CollectionType(item_type=inner) | inspect.DictType(value_type=inner) | inspect.Metadata(type=inner)
+        ):
+            classes_within(inner, known)
+    return known

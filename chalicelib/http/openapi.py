@@ -19,7 +19,7 @@ from msgspec import inspect
 from chalicelib import __version__
 from chalicelib.core.models.shapes import SHAPES
 from chalicelib.core.permissions import Permission
-from chalicelib.core.resource import Resource
+from chalicelib.core.resource import Resource, classes_within
 from chalicelib.core.responses import BadRequestResponse, NotFoundResponse
 from chalicelib.http import members
 from chalicelib.http.decoding import MAX_THINGS, MOST_WHOLE
@@ -38,6 +38,7 @@ ERRORS = {
     "403": ("Forbidden", "The caller may not do this.", BadRequestResponse),
     "404": ("NotFound", "The object does not exist, or the caller may not view it.", NotFoundResponse),
     "409": ("Conflict", "The request conflicts with another one or with the current state.", BadRequestResponse),
+    "410": ("Gone", "It was there once, and will not be again.", BadRequestResponse),
     "413": ("TooLarge", "More bytes or items than allowed.", BadRequestResponse),
     "429": ("TooMany", "Too often.", BadRequestResponse),
     "503": ("Unavailable", "Something that the service needs does not answer or is switched off.", BadRequestResponse),
@@ -49,23 +50,27 @@ ELSEWHERE: dict[str, Any] = {
 REDIRECTS = (301, 302, 303)
 """Statuses of success whose response is only a location."""
 _VARIABLE = re.compile(r"{(\w+)}")
-_DROPPED = frozenset({"title", "propertyNames", "patternProperties", "prefixItems", "const", "contentEncoding"})
+_DROPPED = frozenset(
+    {"title", "propertyNames", "patternProperties", "prefixItems", "const", "contentEncoding", "x-taken"}
+)
 
 
-def document(operations: Iterable[Operation], server: str = "/") -> Schema:
+def document(operations: Iterable[Operation], server: str = "/", *, legacy: bool = True) -> Schema:
     """The OpenAPI 3.0.3 document of operations.
 
     Args:
         operations: the operations, including legacy ones.
         server: the address of the API, as a URL or a path.
+        legacy: whether it has what is deprecated, such as older names, and further shapes of bodies and answers.
 
     Raises:
         ValueError: two different Structs have one name, which clients could not tell apart.
     """
-    operations = tuple(operations)
+    operations = tuple(each for each in operations if legacy or not each.legacy)
     schemas = _Schemas(
         (type_ for operation in operations for type_ in _bodies(operation)),
         (type_ for operation in operations for type_ in _answers(operation)),
+        legacy=legacy,
     )
     leads = links(operations)
     paths: dict[str, Schema] = {}
@@ -97,11 +102,6 @@ def document(operations: Iterable[Operation], server: str = "/") -> Schema:
             },
         },
     }
-
-
-def as_yaml(made: Schema) -> bytes:
-    """A document as UTF-8 YAML that is also JSON: the fastest to make and for clients to load."""
-    return msgspec.json.encode(made)
 
 
 def etag(body: bytes) -> str:
@@ -146,6 +146,8 @@ def _operation(operation: Operation, schemas: _Schemas, leads: Links) -> Schema:
     if operation.body is not None:
         schema = _declared(operation.schema_body or operation.body, schemas, most=MAX_THINGS)
         content = {"application/json": {"schema": schema}}
+        if operation.method == "PATCH":
+            schemas.refuse_empty(schema)
         made["requestBody"] = {"required": operation.body_required, "content": content}
     if operation.legacy:
         made["deprecated"] = True
@@ -212,7 +214,7 @@ def _responses(operation: Operation, schemas: _Schemas, leads: Links) -> Schema:
         for format_ in operation.all_formats[1:]:
             binary = {"format": "binary"} if format_ == "arrow" else {}
             content.setdefault(MEDIA_TYPES[format_][0], {"schema": {"type": "string", **binary}})
-    statuses = ["400", "401", "404", "429", "503"]
+    statuses = ["400", "401", "404", "429", "503", *(["410"] if operation.is_past_gone else [])]
     if operation.needs is not Permission.ANYONE or operation.method != "GET":
         statuses.append("403")
     if operation.method != "GET":
@@ -230,12 +232,12 @@ def _declared(declared: Any, schemas: _Schemas, most: int | None = None) -> Sche
     """The schema of a body or a response; `most` bounds the arrays among several shapes."""
     if not isinstance(declared, OneOf):
         return schemas.schema(declared)
-    options = [dict(schemas.schema(option)) for option in declared.options]
+    options = [dict(schemas.schema(option)) for option in declared.options[: None if schemas.legacy else 1]]
     for option in options:
         if most is not None and option.get("type") == "array":
             option.setdefault("minItems", 1)
             option.setdefault("maxItems", most)
-    return {"oneOf": options}
+    return {"oneOf": options} if schemas.legacy else options[0]
 
 
 # Schemas -------------------------------------------------------------------------------------------------------------
@@ -244,19 +246,23 @@ def _declared(declared: Any, schemas: _Schemas, most: int | None = None) -> Sche
 class _Schemas:
     """The schemas of all referenced types, in the dialect of OpenAPI 3.0."""
 
-    def __init__(self, bodies: Iterable[Any], answers: Iterable[Any]) -> None:
+    def __init__(self, bodies: Iterable[Any], answers: Iterable[Any], *, legacy: bool) -> None:
+        self.legacy = legacy
         answers = dict.fromkeys((*answers, BadRequestResponse, NotFoundResponse, *SHAPES))
         answered: dict[str, type] = {}
         for info in inspect.multi_type_info(list(answers)):
-            _classes_of(info, answered)
+            classes_within(info, answered)
         kept = dict.fromkeys((*bodies, *answers))
         classes: dict[str, type] = {}
         for info in inspect.multi_type_info(list(kept)):
-            _classes_of(info, classes)
+            classes_within(info, classes)
+        self._answered = answered.keys()
         self._sent = classes.keys() - answered.keys()
+        self._may_be_empty = {name for name, cls in classes.items() if getattr(cls, "may_be_empty", False)}
         """The Structs of bodies alone: those refuse what they do not declare, and answers may come to have more."""
         made, components = msgspec.json.schema_components(list(kept), ref_template=REF + "{name}")
         self._nullable: set[str] = set()
+        self._is_taken = False
         self._of: dict[Any, Schema] = dict(zip(kept, map(self._converted, made), strict=True))
         self.components: Schema = {
             name: self._component(schema, classes.get(name)) for name, schema in sorted(components.items())
@@ -280,15 +286,23 @@ class _Schemas:
             self._parameters[query] = [_parameter(name, member, required=name in required) for name, member in found]
         return self._parameters[query]
 
+    def refuse_empty(self, schema: Schema) -> None:
+        """Let the Struct of a PATCH say that a change names at least one member."""
+        name = schema.get("$ref", "").removeprefix(REF)
+        if name in self._sent - self._may_be_empty and not self.components[name].get("required"):
+            self.components[name]["minProperties"] = 1
+
     def _component(self, schema: Schema, cls: type | None, shared: Mapping[str, str] = members.SHARED) -> Schema:
         """A component with the accepted, emitted and hidden names, and descriptions, added to msgspec's schema."""
+        self._is_taken = cls is not None and cls.__name__ not in self._answered
         made = self._converted(schema)
         if cls is None or "properties" not in made:
             return made
         properties = made["properties"]
         for name in getattr(cls, "hidden", ()):
             properties.pop(name, None)
-        for old, name in {**getattr(cls, "accepts", {}), **getattr(cls, "also", {})}.items():
+        older = {**getattr(cls, "accepts", {}), **getattr(cls, "also", {})}
+        for old, name in older.items() if self.legacy else ():
             member = {key: value for key, value in properties[name].items() if key != "description"}
             properties[old] = member if "$ref" in member else {**member, "deprecated": True}
             properties[old] |= {} if "$ref" in member else {"description": f"Older name of {name}."}
@@ -296,14 +310,17 @@ class _Schemas:
             properties.setdefault(name, {"deprecated": True, "description": f"Has no effect: {why}."})
         properties |= getattr(cls, "computed", {})
         for name, member in properties.items():
-            text = shared.get(name)
-            if text and "$ref" not in member and "description" not in member:
-                member["description"] = text
+            if name in shared and "$ref" not in member:
+                member.setdefault("description", shared[name])
         later = sorted(getattr(cls, "required_later", ()))
         for name in later:
             properties[name].pop("nullable", None)
-        if required := [name for name in (*made.pop("required", ()), *later) if name in properties]:
-            made["required"] = required
+        required = [name for name in (*made.pop("required", ()), *later) if name in properties]
+        made |= {"required": required} if required else {}
+        if not self.legacy:
+            made["properties"] = {
+                name: each for name, each in properties.items() if name in required or "deprecated" not in each
+            }
         if cls.__name__ in self._sent and not any(getattr(cls, name, None) for name in ("keeps", "gathers", "is_open")):
             made["additionalProperties"] = False
         return made
@@ -315,10 +332,14 @@ class _Schemas:
         options = [option for option in schema.get("anyOf", ()) if option != {"type": "null"}]
         if len(options) < len(schema.get("anyOf", ())):
             return self._nullable_of(schema, options)
-        made = {name: self._member(name, value) for name, value in schema.items() if name not in _DROPPED}
+        dropped = _DROPPED | ({"anyOf"} if not self.legacy and not any("$ref" in each for each in options) else set())
+        made = {name: self._member(name, value) for name, value in schema.items() if name not in dropped}
         made = {name: value for name, value in made.items() if (name, value) != ("default", None)}
         made |= {"items": made.get("items") or {}} if made.get("type") == "array" else {}
+        if schema.get("type") == "object" and not self.legacy and "properties" not in schema:
+            made.setdefault("additionalProperties", {})  # some generators take it for an object without members
         made |= {"type": made.pop("x-type")} if "x-type" in made else {}
+        made |= {"pattern": schema["x-taken"]} if self._is_taken and "x-taken" in schema else {}
         if "contentEncoding" in schema:
             made["format"] = "byte"
         if "const" in schema:
@@ -327,10 +348,7 @@ class _Schemas:
             made.setdefault("type", "integer" if isinstance(made["enum"][0], int) else "string")
         if made.get("type") == "integer" and "enum" not in made:
             made.setdefault("format", "int64")
-        for exclusive, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
-            if exclusive in made:
-                made |= {bound: made[exclusive], exclusive: True}
-        return made
+        return made | _bounds_of(made)
 
     def _member(self, name: str, value: Any) -> Any:
         """The value of a keyword: mappings of names to schemas, schemas, or plain values."""
@@ -361,23 +379,10 @@ class _Schemas:
         return {**made, **self._converted(beside), "nullable": True}
 
 
-def _classes_of(info: inspect.Type, known: dict[str, type]) -> dict[str, type]:
-    """Every Struct within a type, by name, added to those known. Raises ValueError where two have one name."""
-    match info:
-        case inspect.StructType(cls=cls, fields=fields) if known.get(cls.__name__) is not cls:
-            if cls.__name__ in known:
-                raise ValueError(f"Clients could not tell two Structs apart that are called {cls.__name__}.")
-            known[cls.__name__] = cls
-            for field in fields:
-                _classes_of(field.type, known)
-        case inspect.UnionType(types=types):
-            for option in types:
-                _classes_of(option, known)
-        case (
-            inspect.CollectionType(item_type=inner) | inspect.DictType(value_type=inner) | inspect.Metadata(type=inner)
-        ):
-            _classes_of(inner, known)
-    return known
+def _bounds_of(schema: Schema) -> Schema:
+    """The exclusive bounds of a number, as OpenAPI 3.0 says them."""
+    pairs = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))
+    return {name: value for own, bound in pairs if own in schema for name, value in ((bound, schema[own]), (own, True))}
 
 
 # Descriptions --------------------------------------------------------------------------------------------------------

@@ -192,6 +192,7 @@ class Operation:
         audits: what its entries in the audit log are about; see `audited`.
         spends: what it uses more of; it is refused where the project has reached a limit of that.
         makes: the name of what the ids of the answer identify ("Job"), where the id of the operation does not say it.
+        is_past_gone: whether it answers 410 for what was there once, such as changes that are no longer kept.
         reversible: whether Restore undoes it, so that its answer has the number of its change; every DELETE's has.
         function: the Lambda function that serves it: `api`, or `media`, which has FFmpeg and no DuckDB (decision 195).
     """
@@ -218,6 +219,7 @@ class Operation:
     audits: AuditKind | None = None
     spends: tuple[LimitName, ...] = ()
     makes: str = ""
+    is_past_gone: bool = False
     reversible: bool = False
     function: Literal["api", "media"] = "api"
     formats: tuple[str, ...] = ()

@@ -31,7 +31,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.2, 8.0
 LONGEST_WAIT = 60.0
 """Seconds that the service may ask for; more is an error."""
 BUSY = frozenset({429, 502, 503, 504})
-PIECE = 256 * 1024
+PIECE = 1024 * 1024
 """Bytes of a large body that are handed to the connection at once."""
 TIMEOUT = httpx.Timeout(10, read=120, write=120, pool=None)
 """Seconds. Answers take at most 29 s; large ones are read from the object store."""

@@ -155,6 +155,7 @@ class Uploader:
         self._parallel, self._part_size = parallel, part_size
         self._gid = str(uuid.uuid4())
         self._parts = ThreadPoolExecutor(parallel, thread_name_prefix="part")
+        self._sums = ThreadPoolExecutor(parallel, thread_name_prefix="sum")
 
     def run(self, files: Sequence[Source], advance: Advance = lambda _: None) -> Iterator[Outcome]:
         """Upload files; yields what became of each as it ends. `advance` gets the bytes sent, or found to be sent."""
@@ -166,6 +167,7 @@ class Uploader:
                 raise
             finally:
                 self._parts.shutdown(cancel_futures=True)
+                self._sums.shutdown(cancel_futures=True)
 
     def store(self, source: Source, advance: Advance = lambda _: None) -> str:
         """Upload a file that becomes no media; its key. An upload of the same file is found again for some days."""
@@ -204,14 +206,20 @@ class Uploader:
                 state = UploadState()
         if state.is_stored and state.until + KEPT_SECONDS < time.time():
             state = UploadState(uid=state.uid)
-        if not state.is_stored:
-            state = self._send(source, before.st_size, name, state, advance)
-        else:
-            advance(before.st_size)
+        is_over = threading.Event()
+        md5 = self._sums.submit(_md5, source.path, is_over)  # while the parts are sent
+        try:
+            if not state.is_stored:
+                state = self._send(source, before.st_size, name, state, advance)
+            else:
+                advance(before.st_size)
+            digest = md5.result()
+        finally:
+            is_over.set()
         after = source.path.stat()
         if (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
             raise Failure("The file changed while it was read; upload it again.")
-        return "uploaded", self._create(source, name, state)
+        return "uploaded", self._create(source, name, state, digest)
 
     def _existing(self, state: UploadState) -> int | None:
         found = self._client.get_media_list(
@@ -276,13 +284,13 @@ class Uploader:
 
     # --- media -----------------------------------------------------------------------------------------------------
 
-    def _create(self, source: Source, name: str, state: UploadState) -> int:
+    def _create(self, source: Source, name: str, state: UploadState, md5: str) -> int:
         project, target = self._target.project, self._target
         [link] = self._client.get_download_info(project, {"keys": [state.key]})
         spec: dict[str, Any] = {
             "type": target.media_type,
             "name": source.path.name,
-            "md5": _md5(source.path),
+            "md5": md5,
             "url": link["url"],
             "uid": state.uid,
             "gid": self._gid,
@@ -304,9 +312,10 @@ def _stamp(source: Source) -> str:
     return f"{source.path.resolve()}|{found.st_size}|{found.st_mtime_ns}"
 
 
-def _md5(path: Path) -> str:
+def _md5(path: Path, is_over: threading.Event) -> str:
+    """The MD5 of a file; of a part of it once nobody waits for it."""
     with path.open("rb") as file:
         digest = hashlib.md5(usedforsecurity=False)
-        while block := file.read(1024 * 1024):
+        while not is_over.is_set() and (block := file.read(1024 * 1024)):
             digest.update(block)
         return digest.hexdigest()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import threading
 
 import pytest
 
-from infra.client import failures, uploads
+from infra.client import configuration, failures, uploads
 from infra.client.client import Client
 
 MIB = 1024 * 1024
@@ -45,8 +47,6 @@ def test_a_folder_becomes_media_of_the_same_bytes(limn, folder, api, signed_in):
         "b.png": "Dive 1",
         "c.png": "reef",
     }
-    import hashlib
-
     assert media["a.png"]["md5"] == hashlib.md5(b"picture a.png").hexdigest()
 
 
@@ -99,6 +99,28 @@ def test_a_file_that_no_type_of_the_project_is_for_says_so(limn, folder, api, si
     assert len(api.get(f"Medias/{signed_in}").json) == 3
 
 
+def test_the_md5_is_made_while_parts_are_sent(tmp_path, signed_in, config, monkeypatch):
+    begun, add_up = threading.Event(), uploads._md5
+
+    class Waiting(Client):
+        def put_bytes(self, url, data):
+            assert begun.wait(60)
+            return super().put_bytes(url, data)
+
+    def noted(path, is_over):
+        begun.set()
+        return add_up(path, is_over)
+
+    monkeypatch.setattr(uploads, "_md5", noted)
+    path = tmp_path / "a.png"
+    path.write_bytes(b"picture")
+    journal = uploads.Journal()
+    uploader = uploads.Uploader(Waiting(configuration.current(None)), uploads.Target(signed_in), journal, parallel=1)
+    [outcome] = uploader.run([uploads.Source(path, path.name)])
+    journal.close()
+    assert outcome.status == "uploaded", outcome
+
+
 class Died(BaseException):
     """The process ends here."""
 
@@ -128,8 +150,6 @@ class Dying(Client):
 def test_an_upload_that_dies_at_any_request_continues_and_creates_one_media(
     tmp_path, service, api, signed_in, config, is_after
 ):
-    from infra.client import configuration
-
     profile, target = configuration.current(None), uploads.Target(signed_in)
     for at in range(1, 20):
         path = tmp_path / f"{at}.png"
@@ -148,7 +168,8 @@ def test_an_upload_that_dies_at_any_request_continues_and_creates_one_media(
             parts.append(client.parts)
         assert outcome.status in ("uploaded", "present"), outcome
         found = api.get(f"Medias/{signed_in}", name=path.name).json
-        assert [each["id"] for each in found] == [outcome.media]
+        [media] = found
+        assert (media["id"], media["md5"]) == (outcome.media, hashlib.md5(path.read_bytes()).hexdigest())
         assert sum(parts) <= 2 + (is_after and 1)  # a part is sent again only where its answer was lost
         if sum(parts) == 2 and at > 6:
             break

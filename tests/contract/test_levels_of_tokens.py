@@ -1,7 +1,13 @@
-"""What the schema allows, asked by an access token of each level: no 5xx, and nothing that is not documented."""
+"""What the schema allows, asked by each kind of caller: no 5xx, and nothing that is not documented.
+
+A body or parameter that the schema allows may be refused for what it names, such as an id that is not there, and never
+for the form of a text: that the schema says. A pattern cannot say all of an address, so one of some examples may be.
+What is refused is counted by rule for `docs/reliability.md`.
+"""
 
 from __future__ import annotations
 
+import re
 import zlib
 
 import pytest
@@ -9,18 +15,28 @@ from hypothesis import HealthCheck, Phase, given, seed
 from hypothesis import settings as bounds
 from schemathesis import GenerationMode
 
+from chalicelib.core.models.accounts import AFFILIATION
+from chalicelib.storage.dynamodb import records
 from tests.contract.world import LEVELS, World, build
+from tests.faults import figures
 from tests.faults.fuzz_requests import DECLARED, cases, filled, hold, query_of, raw_of
-from tests.service import Api
+from tests.resources.share_links.test_share_links import guest_of, link_to
+from tests.service import Api, affiliate, new_user
 from tests.sweeps import sweep
 
 WAITS = {"GetClip"}
 """Operations that wait for a queue function, which does not run here."""
 NAMES = sorted(DECLARED.keys() - WAITS, key=lambda name: (DECLARED[name].method == "DELETE", name))
 """Those that delete come last: the others find what they address."""
+BAD = 400
 SHARE = 30
 """One of so many operations is tried with every commit."""
 EXAMPLES = 2
+FORM = re.compile(
+    "is malformed|is not an? (http|email|UUID|date|origin)|neither a host name|must have the form|no event has the type"
+    "|kinds .* not known|must be (w:h:x:y|WIDTHxHEIGHT)|is no position|the key of an upload|does not begin with http"
+)
+"""Refusals of the form of a text: the schema has a pattern for each."""
 
 
 @pytest.fixture(scope="module")
@@ -30,18 +46,23 @@ def world() -> World:
 
 @pytest.fixture(scope="module")
 def tokens(world):
-    """Who asks, the least level first: the owner of the world by an access token of each."""
-    made = {}
+    """Who asks: the owner of the world by an access token of each level, and those who are no members."""
+    affiliate(admin := new_user(), world.things["organization"])
+    [affiliation] = records.list_linked(AFFILIATION, "user", admin.user.id)
+    assert world.owner.patch(f"Affiliation/{affiliation.id}", {"permission": "Admin"}).status == 200
+    guest = guest_of(link_to(world, section=world.things["section"])[1])
+    made = {"No access": world.stranger, "guest": guest}
     for level in LEVELS:
         said = world.owner.post("AccessTokens", {"name": level, "level": level})
         assert said.status == 201, said.body
         made[level] = Api(world.owner.user, token=said.json["token"])
-    return made
+    return {**made, "organization admin": admin}
 
 
 def ask(world, tokens, name, examples=EXAMPLES):
     """Ask an operation what the schema allows, on what there is, at each level; the statuses by level."""
     declared, seen = DECLARED[name], {level: set() for level in tokens}
+    malformed: list[str] = []
 
     def one(case):
         target = filled(declared.path, {**(case.path_parameters or {}), **world.variables(declared)})
@@ -51,11 +72,16 @@ def ask(world, tokens, name, examples=EXAMPLES):
             assert said.status < 500, (name, level, target, query, raw, said.body)
             hold(name, target, said)
             seen[level].add(said.status)
+        if said.status == BAD:
+            rule = re.sub(r"'[^']*'|[0-9]+", "…", " ".join(map(str, said.json.values())))[:100]
+            figures.note("valid requests refused by rule", rule, 1)
+            malformed.append(rule if FORM.search(rule) else "")
 
     run = bounds(
         max_examples=examples, database=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate]
     )(given(case=cases(name, GenerationMode.POSITIVE))(one))
     seed(zlib.crc32(name.encode()))(run)()
+    assert len(malformed) < examples or not all(malformed), (name, malformed)
     return seen
 
 

@@ -96,7 +96,7 @@ def test_the_schema_says_what_decoding_asks():
     made = document(OPERATIONS)
     paths, schemas = made["paths"], made["components"]["schemas"]
     query = {each["name"]: each["schema"] for each in paths["/rest/Localizations/{project}"]["get"]["parameters"]}
-    assert query["attribute"]["items"] == {"minLength": 1, "type": "string", "pattern": "^[^,]+$"}
+    assert query["attribute"]["items"] == {"minLength": 1, "type": "string", "pattern": "^:?[^,:][^,]*::[^,]*$"}
     assert (query["attribute"]["minItems"], query["search"]["minLength"]) == (1, 1)
     assert query["type"]["maximum"] == MOST_WHOLE
     assert schemas["BookmarkSpec"]["additionalProperties"] is False

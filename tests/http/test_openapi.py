@@ -4,6 +4,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
+import msgspec
 import pytest
 import yaml
 from msgspec import Struct
@@ -16,7 +17,7 @@ from chalicelib.api.reference import reference
 from chalicelib.core.permissions import Level
 from chalicelib.errors import NotFound
 from chalicelib.http.decoding import MOST_WHOLE
-from chalicelib.http.openapi import as_yaml, described, document, etag
+from chalicelib.http.openapi import described, document, etag
 from chalicelib.http.operation import Call
 from tests.http.toys import OPERATIONS, operation
 
@@ -46,16 +47,31 @@ class TestDocument:
         validator.validate(made)
 
     def test_it_loads_from_its_bytes_as_it_is(self, made):
-        body = as_yaml(made)
+        body = msgspec.json.encode(made)
         assert yaml.safe_load(body.decode()) == made
         assert json.loads(body) == made
-        assert etag(body) == etag(as_yaml(document(OPERATIONS)))
+        assert etag(body) == etag(msgspec.json.encode(document(OPERATIONS)))
         assert etag(body)[0] == etag(body)[-1] == '"'
 
     def test_no_word_of_newer_json_schema_is_left(self, made):
-        text = as_yaml(made).decode()
+        text = msgspec.json.encode(made).decode()
         for word in ('"const"', '"null"', '"prefixItems"', '"exclusiveMinimum":0', '"title":"Toy"'):
             assert word not in text
+
+    def test_without_what_is_deprecated_nothing_has_two_names_or_shapes(self):
+        made = document(catalogue.OPERATIONS, legacy=False)
+        whole = document(catalogue.OPERATIONS)
+        text = msgspec.json.encode(made)
+        assert [word for word in (b"anyOf", b"oneOf", b'"deprecated"') if word in text] == []
+        assert whole["components"]["schemas"]["Media"]["properties"].keys() >= {"summary_level", "summaryLevel"}
+        for name, schema in made["components"]["schemas"].items():
+            camel = [member.replace("_", "").lower() for member in schema.get("properties", ())]
+            assert len(camel) == len(set(camel)), name
+
+    def test_patterns_that_handlers_check_are_of_what_is_sent(self):
+        schemas = document(catalogue.OPERATIONS)["components"]["schemas"]
+        assert "pattern" in schemas["WebhookSpec"]["properties"]["url"]
+        assert "pattern" not in schemas["Webhook"]["properties"]["url"]
 
     def test_the_server_is_where_it_is_said(self):
         assert document(OPERATIONS, server="https://x/api")["servers"] == [{"url": "https://x/api"}]
@@ -235,7 +251,7 @@ class _Handler(BaseHTTPRequestHandler):
         content_type = "application/json"
         body = None
         if path == "/schema":
-            status, content_type, body = 200, "application/vnd.oai.openapi", as_yaml(document(OPERATIONS))
+            status, content_type, body = 200, "application/vnd.oai.openapi", msgspec.json.encode(document(OPERATIONS))
         elif (self.command, path) in self.answers:
             status, answer = self.answers[self.command, path]
             self.asked.append((self.command, path, query, json.loads(raw) if raw else None))

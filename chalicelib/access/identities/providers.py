@@ -9,13 +9,13 @@ from msgspec import UNSET, Meta, UnsetType, field
 from chalicelib.core.models.accounts import AFFILIATION, User
 from chalicelib.core.permissions import OrganizationLevelName, ProjectLevelName
 from chalicelib.core.records import RecordKind, padded
-from chalicelib.core.resource import ONE_LINE, Id, Name, Resource, Timestamp
+from chalicelib.core.resource import ONE_LINE, WEB_URL, Id, Name, Resource, Timestamp
 from chalicelib.storage.dynamodb import records
 
 Admission = Literal["automatic", "mapped", "invited"]
 Text = Annotated[str, Meta(min_length=1, max_length=255, pattern=ONE_LINE)]
 IssuerUrl = Annotated[
-    Annotated[str, Meta(min_length=8, max_length=500)],
+    Annotated[str, Meta(min_length=8, max_length=500), WEB_URL],
     Meta(description="The provider's issuer, `https://login.example.org/realms/reef`, exactly as its tokens have it."),
 ]
 Secret = Annotated[

@@ -45,6 +45,8 @@ _UNSAFE = re.compile(r"[^\w.()+=@,!' -]", re.ASCII)
 NUMBER = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _NAME = re.compile(r"[^/\x00-\x1f\x7f]{1,512}")
+UPLOAD_KEY = rf"{UPLOADS}/{DAY.pattern}(/{NUMBER.pattern}){{3}}/{_NAME.pattern}"
+"""The form of keys of uploads: day, organization, project, user and name."""
 _MARK = re.compile(r"@([1-9][0-9]{0,14})(?:\.[^.@/]*)?")
 UPLOAD_PARTS = 6
 MEDIA_PARTS = 4

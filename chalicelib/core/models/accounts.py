@@ -9,13 +9,13 @@ from msgspec import Meta
 from chalicelib.core.models.credentials import Passkey, SecondFactor
 from chalicelib.core.permissions import DefaultLevelName, OrganizationLevelName, ProjectLevelName
 from chalicelib.core.records import RecordKind, padded
-from chalicelib.core.resource import ONE_LINE, Flag, Id, Name, Resource, Timestamp, Uuid
+from chalicelib.core.resource import ADDRESS, ONE_LINE, Flag, Id, Name, Resource, Timestamp, Uuid
 from chalicelib.core.usage_limits import UsageLimits
 from chalicelib.core.values.attributes import AttributeType
 from chalicelib.core.values.public_projects import ForbidsPublic, PublicDownloads, PublicState
 
 Username = Annotated[str, Meta(min_length=1, max_length=150, pattern=ONE_LINE)]
-Email = Annotated[str, Meta(min_length=3, max_length=254)]
+Email = Annotated[str, Meta(min_length=3, max_length=254), ADDRESS]
 PersonName = Annotated[str, Meta(max_length=150, pattern=ONE_LINE)]
 Password = Annotated[str, Meta(min_length=1, max_length=1024)]
 MailedToken = Annotated[str, Meta(max_length=200)]
@@ -52,6 +52,8 @@ class Unlock(Resource, kw_only=True):
 
 class UserUpdate(Resource, kw_only=True):
     """The body of a PATCH of a user."""
+
+    may_be_empty: ClassVar = True
 
     username: Annotated[
         Username | None,

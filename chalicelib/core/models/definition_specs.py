@@ -250,19 +250,15 @@ class SectionBulkUpdate(Resource, kw_only=True):
     path_substitution: PathSubstitution | None = None
 
 
-_FILLS = {"defaultFill": "default_fill", "fillMap": "fill_map"}
-"""Older names of members of a colour map, which are kept as they are sent."""
-
-
 _COLOR = "a colour; accepted are [r, g, b] and [r, g, b, a], each a whole number from 0 to 255, and '#RRGGBB'"
 
 
 def check_color_map(color_map: dict[str, Any]) -> None:
     """Raise ValueError for an unknown member, a malformed colour or a malformed fill, which is named by its member."""
-    known = {field.name for field in msgspec.structs.fields(ColorMap)}
+    known = {*ColorMap.__struct_fields__, *ColorMap.accepts}
     for name in color_map.keys() - known:
         raise ValueError(f"color_map has no member {name!r}.{nearest(name, known)}")
-    for old, name in _FILLS.items():
+    for old, name in ColorMap.accepts.items():
         if old in color_map and name in color_map:
             raise ValueError(f"color_map: {old} is the older name of {name}; give one of them.")
     _check_fills(color_map)
@@ -281,12 +277,11 @@ def check_color_map(color_map: dict[str, Any]) -> None:
 
 def _check_fills(color_map: dict[str, Any]) -> None:
     for name, found in color_map.items():
-        if _FILLS.get(name, name) == "default_fill":
-            fills = {f"color_map.{name}": found}
-        elif _FILLS.get(name, name) == "fill_map" and isinstance(found, dict):
-            fills = {f"color_map.{name}.{value}": fill for value, fill in found.items()}
-        else:
-            fills = {f"color_map.{name}": found} if _FILLS.get(name, name) == "fill_map" else {}
+        place, member = f"color_map.{name}", ColorMap.accepts.get(name, name)
+        if member not in ColorMap.accepts.values():
+            continue
+        is_map = member == "fill_map" and isinstance(found, dict)
+        fills = {f"{place}.{value}": fill for value, fill in found.items()} if is_map else {place: found}
         for where, fill in fills.items():
             members = fill.keys() if isinstance(fill, dict) else set()
             for unknown in members - set(Fill.__struct_fields__):

@@ -86,11 +86,10 @@ class Geometry(Coordinates, kw_only=True):
 
 
 class LocalizationUpdate(Coordinates, kw_only=True):
-    """The body of a PATCH of one localization.
+    """The body of a PATCH of one localization."""
 
-    The members of AttributeChange are repeated here: a Struct cannot have two bases with members.
-    """
-
+    # with the members of AttributeChange: a Struct has one base with members
+    may_be_empty: ClassVar = True
     names: ClassVar = {"version": "version", "parent": "localization"}
     answers_unchanged: ClassVar = True
 
@@ -177,6 +176,7 @@ class Localization(Geometry, kw_only=True):
 class StateUpdate(AttributeChange, kw_only=True):
     """The body of a PATCH of one state."""
 
+    may_be_empty: ClassVar = True
     names: ClassVar = {
         "parent": "state",
         "media_ids": "media",

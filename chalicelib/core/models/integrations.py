@@ -10,13 +10,13 @@ from typing import Annotated, Any, ClassVar, Literal
 from msgspec import Meta
 
 from chalicelib.core.records import RecordKind
-from chalicelib.core.resource import ONE_LINE, Name, Resource
+from chalicelib.core.resource import HOST, ONE_LINE, WEB_URL, Name, Resource
 
 BucketName = Annotated[str, Meta(min_length=1, max_length=63, pattern=ONE_LINE)]
 StoreType = Literal["AWS", "MINIO", "GCP", "OCI", "VAST", "AZURE", "S3BASIC"]
 StorageClass = Literal["STANDARD", "DEEP_ARCHIVE", "COLDLINE"]
-Url = Annotated[str, Meta(min_length=1, max_length=2048)]
-Host = Annotated[str, Meta(min_length=1, max_length=1024)]
+Url = Annotated[str, Meta(min_length=1, max_length=2048), WEB_URL]
+Host = Annotated[str, Meta(min_length=1, max_length=1024), HOST]
 Port = Annotated[int, Meta(ge=1, le=65535)]
 Credential = Annotated[str, Meta(max_length=1024)]
 Secret = Annotated[str, Meta(min_length=1, max_length=8192)]

@@ -15,7 +15,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from chalicelib.core.models.entities import Attributes
 from chalicelib.core.records import RecordKind
-from chalicelib.core.resource import ONE_LINE, Id, Resource, Timestamp, Uuid
+from chalicelib.core.resource import MAILBOX, ONE_LINE, Id, Resource, Timestamp, Uuid
 
 JobStatus = Literal["pending", "running", "succeeded", "failed", "canceled"]
 MOST_UNITS = 1_000_000_000
@@ -35,7 +35,9 @@ class EmailSpec(Resource, kw_only=True):
 
     personal: ClassVar = frozenset({"recipients"})
 
-    recipients: Annotated[list[str], Meta(description="Each `Name <name@example.org>` or `name@example.org`.")]
+    recipients: Annotated[
+        list[Annotated[str, MAILBOX]], Meta(description="Each `Name <name@example.org>` or `name@example.org`.")
+    ]
     subject: str
     text: Annotated[str, Meta(description="Text of the mail.")]
     attachments: Annotated[list[EmailAttachmentSpec] | None, Meta(description="Objects of the project to attach.")] = (

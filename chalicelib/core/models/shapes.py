@@ -6,7 +6,7 @@ The members have validators of their own, with better messages: `query/parsers/o
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
 
@@ -77,6 +77,8 @@ class Fill(Resource, kw_only=True):
 class ColorMap(Resource, kw_only=True):
     """Colours of shapes. A colour is `[r, g, b]` or `[r, g, b, a]`, each 0 to 255, or `#RRGGBB`."""
 
+    accepts: ClassVar = {"defaultFill": "default_fill", "fillMap": "fill_map"}
+
     default: Annotated[Any, Meta(description="Colour of shapes that nothing else gives one.")] = None
     default_fill: Fill | None = None
     key: Annotated[
@@ -88,8 +90,6 @@ class ColorMap(Resource, kw_only=True):
         dict[str, list[Any]] | None, Meta(description="By attribute: `[minimum, maximum, alpha]`.")
     ] = None
     version: Annotated[dict[str, Any] | None, Meta(description="Colours by the id of a version.")] = None
-    defaultFill: Annotated[Fill | None, Meta(extra_json_schema={"deprecated": True})] = None  # noqa: N815
-    fillMap: Annotated[dict[str, Fill] | None, Meta(extra_json_schema={"deprecated": True})] = None  # noqa: N815
 
 
 class BucketS3Config(Resource, kw_only=True):

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from chalicelib.core.resource import Resource
+from chalicelib.core.resource import Resource, shown
 
 Dtype = Literal["bool", "int", "float", "enum", "string", "datetime", "geopos", "float_array", "blob"]
 
@@ -31,7 +31,10 @@ class AutocompleteService(Resource, kw_only=True):
 class AttributeType(Resource, kw_only=True):
     """The definition of one user-defined attribute of a type."""
 
-    name: Annotated[str, Meta(min_length=1, description="Name of the attribute, unique within the type.")]
+    name: Annotated[
+        Annotated[str, shown(r"^[^\x00-\x1f\x7f!\"$'*+./=?\[\\\]^`{|}~]{1,256}$")],
+        Meta(min_length=1, description="Name of the attribute, unique within the type."),
+    ]
     dtype: Dtype
     description: str = ""
     required: bool = False

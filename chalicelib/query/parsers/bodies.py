@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from chalicelib.core.models.definitions import Search
-from chalicelib.core.resource import Id, Resource
+from chalicelib.core.resource import UUID, Id, Resource, shown
 
 Ids = Annotated[list[Id], Meta(max_length=100_000)]
 
@@ -67,7 +67,7 @@ class AnnotationIdQuery(IdQuery, kw_only=True):
     """Selects annotations of either kind."""
 
     media_ids: Annotated[Ids | None, Meta(description="Only annotations on these media.")] = None
-    elemental_ids: list[str] | None = None
+    elemental_ids: list[Annotated[str, shown(UUID)]] | None = None
     media_query: Annotated[
         str | None, Meta(description="Parameters of a media list as in an address: only annotations of such media.")
     ] = None

@@ -9,13 +9,14 @@ from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
-from chalicelib.core.resource import Flag, Id, Resource, Uuid
+from chalicelib.core.resource import Flag, Id, Resource, Uuid, shown
 
 Index = Annotated[int, Meta(ge=0)]
 
 
-Items = list[str] | None
-"""Filters, `name::value` each."""
+Items = list[Annotated[str, shown("^:?[^,:][^,]*::[^,]*$")]] | None
+Places = list[Annotated[str, shown("^:?[^,:][^,]*::[0-9.]+::-?[0-9.]+::-?[0-9.]+$")]] | None
+"""Filters, `name::value` each; and places, `name::km::latitude::longitude`."""
 
 
 class ListQuery(Resource, kw_only=True):
@@ -28,7 +29,7 @@ class ListQuery(Resource, kw_only=True):
     attribute_gte: Annotated[Items, Meta(description="Greater than or equal: `name::value`.")] = None
     attribute_contains: Annotated[Items, Meta(description="Contains text, whatever the case: `name::value`.")] = None
     attribute_distance: Annotated[
-        Items, Meta(description="Within kilometres of a place: `name::km::latitude::longitude`.")
+        Places, Meta(description="Within kilometres of a place: `name::km::latitude::longitude`.")
     ] = None
     attribute_null: Annotated[Items, Meta(description="Absent or null: `name::true`; present: `name::false`.")] = None
     start: Annotated[Index | None, Meta(description="Index of the first item returned.")] = None
@@ -74,7 +75,7 @@ class RelatedQuery(ListQuery, kw_only=True):
     related_attribute_gt: Annotated[Items, Meta(description="Greater than, on a related object.")] = None
     related_attribute_gte: Annotated[Items, Meta(description="Greater than or equal, on a related object.")] = None
     related_attribute_contains: Annotated[Items, Meta(description="Contains text, on a related object.")] = None
-    related_attribute_distance: Annotated[Items, Meta(description="Within a distance, on a related object.")] = None
+    related_attribute_distance: Annotated[Places, Meta(description="Within a distance, on a related object.")] = None
     related_attribute_null: Annotated[Items, Meta(description="Absent or null, on a related object.")] = None
     encoded_related_search: Annotated[
         str | None, Meta(description="Base64 of the JSON of an object search over related objects.")

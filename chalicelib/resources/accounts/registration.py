@@ -95,6 +95,7 @@ def invite(organization: int, email: str, permission: str, caller: Caller) -> tu
         BadInput: the address has a pending invitation, an affiliation, or several accounts; or it is malformed.
         TooMany: the caller or the address had too many invitations.
     """
+    email = creation.check_address(email)
     rate_limits.check(rate_limits.INVITATION, caller, email)
     known = users.holders(email)
     if len(known) > 1:

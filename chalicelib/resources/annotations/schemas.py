@@ -69,6 +69,8 @@ class AnnotationDeleted(Resource, kw_only=True):
 class LeafUpdate(Resource, kw_only=True):
     """The body of a PATCH of one leaf; a parent of -1 makes it a root."""
 
+    may_be_empty: ClassVar = True
+
     name: LeafName | None = None
     attributes: Attributes | None = None
     reset_attributes: list[str] | None = None

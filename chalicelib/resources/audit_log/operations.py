@@ -13,7 +13,7 @@ from msgspec import Meta
 from chalicelib.core.log.audit import AuditEntry, AuditKind
 from chalicelib.core.models.accounts import Organization
 from chalicelib.core.permissions import Permission
-from chalicelib.core.resource import Id, Resource, answer
+from chalicelib.core.resource import DATE, Id, Resource, answer
 from chalicelib.core.text.dates import read_date
 from chalicelib.http.addresses import ORGANIZATION_ADDRESS
 from chalicelib.http.operation import Call, Documents, Operations
@@ -37,11 +37,15 @@ class AuditLogQuery(Resource, kw_only=True):
     network_address: Annotated[
         Annotated[str, Meta(max_length=45)] | None, Meta(description="Entries of requests from there.")
     ] = None
-    since: Annotated[str | None, Meta(description="Entries from this time on, ISO 8601.")] = None
-    before: Annotated[str | None, Meta(description="Entries before this time, ISO 8601.")] = None
-    sort_by: Annotated[Literal["number", "-number"], Meta(description="The oldest entry first, or the newest.")] = (
-        "number"
-    )
+    since: Annotated[Annotated[str, DATE] | None, Meta(description="Entries from this time on, ISO 8601.")] = None
+    before: Annotated[Annotated[str, DATE] | None, Meta(description="Entries before this time, ISO 8601.")] = None
+    sort_by: Annotated[
+        Literal["number", "-number"],
+        Meta(
+            description="The oldest entry first, or the newest.",
+            extra_json_schema={"x-enum-varnames": ["Descending", "Ascending"]},  # as sorted; clients lose the minus
+        ),
+    ] = "number"
     after: Annotated[int, Meta(ge=0, description="Entries that follow the one with this number: the next page.")] = 0
     stop: Annotated[int, Meta(ge=1, le=MOST_ENTRIES, description="Most entries of the page.")] = 1000
 

@@ -12,7 +12,7 @@ from msgspec import Meta
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.accounts import Project
 from chalicelib.core.permissions import Permission
-from chalicelib.core.resource import Id, Resource
+from chalicelib.core.resource import DATE, Id, Resource
 from chalicelib.core.text.dates import read_date
 from chalicelib.errors import BadInput
 from chalicelib.http.addresses import PROJECT
@@ -37,8 +37,8 @@ class ChangeLogQuery(Resource, kw_only=True):
     entity_type: Annotated[
         Literal["media", "localization", "state", "leaf"] | None, Meta(description="Changes of objects of this kind.")
     ] = None
-    since: Annotated[str | None, Meta(description="Changes from this time on, ISO 8601.")] = None
-    before: Annotated[str | None, Meta(description="Changes before this time, ISO 8601.")] = None
+    since: Annotated[Annotated[str, DATE] | None, Meta(description="Changes from this time on, ISO 8601.")] = None
+    before: Annotated[Annotated[str, DATE] | None, Meta(description="Changes before this time, ISO 8601.")] = None
     after: Annotated[int, Meta(ge=0, description="Changes after the one with this id: the next page.")] = 0
     stop: Annotated[int, Meta(ge=1, le=MOST_ENTRIES, description="Most changes of the page.")] = 1000
 

@@ -13,7 +13,7 @@ from chalicelib.access import authentication
 from chalicelib.access.scope import Scope
 from chalicelib.core.models.accounts import Project
 from chalicelib.core.permissions import Permission
-from chalicelib.core.resource import Resource, Timestamp
+from chalicelib.core.resource import Resource, Timestamp, shown
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.http.addresses import WITHIN_PROJECT
 from chalicelib.http.operation import Call, Found, Operations
@@ -74,7 +74,7 @@ class EventQuery(Resource, kw_only=True):
     """Which events, how many, and how long to wait for them."""
 
     after: Annotated[
-        str,
+        Annotated[str, shown("^(now|(0|[1-9][0-9]{0,14})(/[1-9][0-9]{0,5})?)$")],
         Meta(
             max_length=32,
             description="Where to continue: the `next` of a page, the number of a commit, or `now` for events to come.",
@@ -82,7 +82,7 @@ class EventQuery(Resource, kw_only=True):
     ] = "0"
     limit: Annotated[int, Meta(ge=1, le=MOST_EVENTS, description="Most events of the page.")] = 100
     kinds: Annotated[
-        list[str] | None,
+        list[Annotated[str, shown(f"^({'|'.join(sorted(KINDS)).replace('.', '[.]')})$")]] | None,
         Meta(description="Kinds, such as `localization`, and types without `limn.`, such as `media.ready`."),
     ] = None
     wait: Annotated[
@@ -140,6 +140,7 @@ class EventPage(Resource, kw_only=True):
 @OPERATIONS.get(
     "/rest/Events/{project}",
     "GetEventList",
+    is_past_gone=True,
     needs=Permission.VIEW,
     addresses=WITHIN_PROJECT,
     returns=EventPage,

@@ -29,6 +29,7 @@ class FileSpec(Resource, kw_only=True):
 class FileUpdate(Resource, kw_only=True):
     """The body of a PATCH of one File."""
 
+    may_be_empty: ClassVar = True
     accepts: ClassVar = {"meta": "type"}
 
     name: FileName | None = None

@@ -15,7 +15,7 @@ from chalicelib.access.authentication import Caller
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.entities import Media
 from chalicelib.core.permissions import Permission
-from chalicelib.core.resource import Id, Resource
+from chalicelib.core.resource import SIZE, Id, Resource, shown
 from chalicelib.errors import BadInput, Forbidden
 from chalicelib.http.addresses import entity
 from chalicelib.http.operation import Answer, Call, Operations
@@ -35,6 +35,9 @@ PartNumber = Annotated[
     Meta(ge=0, description="Of a media that shows others: what this one alone shows, from 0; a grid if not given."),
 ]
 
+_PART = r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?\s*"
+_ROI = f"{_PART}(:{_PART}){{3}}"
+
 
 class FrameQuery(Resource, kw_only=True):
     """Which frames, and how they are to look."""
@@ -44,13 +47,15 @@ class FrameQuery(Resource, kw_only=True):
     frames: Annotated[
         list[Annotated[int, Meta(ge=0)]] | None, Meta(description="Numbers of the frames, from 0; `0` if not given.")
     ] = None
-    tile: Annotated[str | None, Meta(description="Columns and rows of the grid, `3x2`; square if not given.")] = None
+    tile: Annotated[
+        Annotated[str, SIZE] | None, Meta(description="Columns and rows of the grid, `3x2`; square if not given.")
+    ] = None
     roi: Annotated[
-        str | None,
+        Annotated[str, shown(f"^{_ROI}(,{_ROI})*$")] | None,
         Meta(description="The part to show, `width:height:x:y` relative to the frame; one, or one for each frame."),
     ] = None
     force_scale: Annotated[
-        str | None,
+        Annotated[str, SIZE] | None,
         Meta(description="Size in pixels after `roi`, `640x480`. The lowest file that has as many is decoded."),
     ] = None
     animate: (

@@ -11,7 +11,7 @@ from msgspec import Meta
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.entities import Localization, State
 from chalicelib.core.permissions import Permission
-from chalicelib.core.resource import Resource
+from chalicelib.core.resource import SIZE, Resource
 from chalicelib.errors import BadInput
 from chalicelib.http.addresses import entity
 from chalicelib.http.operation import Answer, Call, Operations
@@ -29,7 +29,7 @@ Margin = Annotated[int, Meta(ge=0, le=65_535)]
 class LocalizationGraphicQuery(Resource, kw_only=True):
     """How the picture of a localization is to look."""
 
-    force_scale: Annotated[str | None, Meta(description="Size in pixels, `640x480`.")] = None
+    force_scale: Annotated[Annotated[str, SIZE] | None, Meta(description="Size in pixels, `640x480`.")] = None
     max_height: (
         Annotated[int, Meta(ge=1, description="Height in pixels that is not to be exceeded; the shape stays.")] | None
     ) = None
@@ -58,7 +58,7 @@ class StateGraphicQuery(Resource, kw_only=True):
         Literal["animate", "tile"], Meta(description="One after the other, or beside each other in a row.")
     ] = "animate"
     fps: Annotated[float, Meta(gt=0, le=100, description="Pictures per second of an animation.")] = 2
-    force_scale: Annotated[str, Meta(description="Size of every picture in pixels.")] = "224x224"
+    force_scale: Annotated[Annotated[str, SIZE], Meta(description="Size of every picture in pixels.")] = "224x224"
     length: Annotated[int, Meta(ge=1, le=MOST_BOXES, description="How many localizations at most.")] = MOST_BOXES
     offset: Annotated[int, Meta(ge=0, description="How many localizations to pass over, by frame.")] = 0
 

@@ -6,8 +6,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta, Struct
 
+from chalicelib.core.keys.key_forms import UPLOAD_KEY
 from chalicelib.core.records import RecordKind
-from chalicelib.core.resource import ONE_LINE, Id, Resource, Timestamp
+from chalicelib.core.resource import ONE_LINE, Id, Resource, Timestamp, shown
 
 Format = Literal[
     "coco", "kwcoco", "yolo", "voc", "mot", "mots", "cvat", "dota", "masks", "viame", "dive", "coralnet", "csv",
@@ -36,7 +37,10 @@ class ImportSpec(Resource, kw_only=True):
     names: ClassVar = {"version": "version"}
 
     format: Format
-    key: Annotated[str, Meta(min_length=1, max_length=1024, description="Key of the upload: a zip, or a single file.")]
+    key: Annotated[
+        Annotated[str, shown(f"^{UPLOAD_KEY}$")],
+        Meta(min_length=1, max_length=1024, description="Key of the upload: a zip, or a single file."),
+    ]
     name: Annotated[str, Meta(max_length=256, pattern=ONE_LINE, description="A name for lists.")] = ""
     dry_run: Annotated[bool, Meta(description="Only read the archive and report what an import would do.")] = False
     version: Annotated[

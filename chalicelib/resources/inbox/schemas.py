@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from msgspec import UNSET, Meta, UnsetType
 
@@ -56,6 +56,8 @@ class NoticeQuery(Resource, kw_only=True):
 
 class NoticesRead(Resource, kw_only=True):
     """The body that marks notifications as read."""
+
+    may_be_empty: ClassVar = True
 
     ids: Annotated[
         Annotated[list[Id], Meta(max_length=200)] | None, Meta(description="Which; all where none are given.")

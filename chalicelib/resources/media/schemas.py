@@ -96,6 +96,7 @@ class LiveUpdateDefinition(Resource, kw_only=True):
 class MediaUpdate(Dimensions, kw_only=True):
     """The body of a PATCH of one media."""
 
+    may_be_empty: ClassVar = True
     names: ClassVar = {"primary_section": "section", "master_section": "section"}
     unused: ClassVar = {
         "thumbnail_url": "thumbnails are files of the media, see CreateImageFile",

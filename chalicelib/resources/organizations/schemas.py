@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 from msgspec import UNSET, Meta, UnsetType
 
 from chalicelib.core.permissions import DefaultLevelName, OrganizationLevelName
-from chalicelib.core.resource import Id, Name, Resource
+from chalicelib.core.resource import WEB_URL, Id, Name, Resource
 from chalicelib.core.usage_limits import UsageLimits
 from chalicelib.core.values.public_projects import ForbidsPublic
 
@@ -21,7 +21,7 @@ class OrganizationUpdate(Resource, kw_only=True):
     default_membership_permission: DefaultLevelName | None = None
     thumb: str | UnsetType | None = UNSET
     allowed_origins: Annotated[
-        Annotated[list[Annotated[str, Meta(max_length=300)]], Meta(max_length=100)] | None,
+        Annotated[list[Annotated[str, Meta(max_length=300), WEB_URL]], Meta(max_length=100)] | None,
         Meta(
             description="Origins, such as `https://media.example.org`, from which the service may read files that "
             "members name by URL, beside those that its operator allows. https at public addresses only.",

@@ -46,6 +46,7 @@ class RestoreResponse(Resource, kw_only=True):
 @OPERATIONS.post(
     "/rest/Restore/{project}",
     "Restore",
+    is_past_gone=True,
     needs=Permission.EDIT,
     addresses=WITHIN_PROJECT,
     status=200,

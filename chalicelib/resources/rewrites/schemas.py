@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from chalicelib.core.resource import Resource
+from chalicelib.core.resource import Resource, shown
 from chalicelib.core.responses import Change
 from chalicelib.query.parsers.entities import EntityIdQuery, EntityQuery
 from chalicelib.query.parsers.parameters import MediaQuery
@@ -14,7 +14,7 @@ from chalicelib.resources.telemetry.schemas import FileName, JoinRule, Start, Ti
 
 Count = Annotated[int, Meta(ge=0)] | None
 DryRun = Annotated[bool, Meta(description="Only answer what would change, and what would be refused.")]
-Url = Annotated[str, Meta(min_length=8, max_length=2000)]
+Url = Annotated[str, Meta(min_length=8, max_length=2000), shown("^https?://")]
 _FARTHEST = 2**31
 Frame = Annotated[int, Meta(ge=0, lt=_FARTHEST)]
 

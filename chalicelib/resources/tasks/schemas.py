@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType, field
 
 from chalicelib.core.permissions import ProjectLevelName
 from chalicelib.core.records import RecordKind, padded
-from chalicelib.core.resource import Id, Name, Resource, Timestamp
+from chalicelib.core.resource import DATE, Id, Name, Resource, Timestamp
 from chalicelib.resources.tasks.honeypot_schemas import HoneypotSpec
 
 Frame = Annotated[int, Meta(ge=0, le=2**53)]
@@ -71,6 +71,8 @@ DEFAULT_TRANSITIONS = [
 class TaskWorkflowUpdate(Resource, kw_only=True):
     """The states of a project's tasks, and the changes between them. Each list that is given replaces the one there."""
 
+    may_be_empty: ClassVar = True
+
     states: Annotated[
         Annotated[list[TaskState], Meta(min_length=1, max_length=20)] | UnsetType,
         Meta(description="The first one is that of new tasks."),
@@ -126,7 +128,7 @@ class TaskSpec(Resource, kw_only=True):
     ] = None
     instructions: Annotated[str, Meta(max_length=20_000, description="Markdown.")] = ""
     checklist: Annotated[list[ChecklistText], Meta(max_length=50)] = []
-    due_datetime: Timestamp | None = None
+    due_datetime: Annotated[Timestamp, DATE] | None = None
     honeypots: Annotated[
         HoneypotSpec | None,
         Meta(description="Mix in tasks on media whose annotations are known. Further requests of the set may omit it."),

@@ -6,9 +6,10 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
+from chalicelib.core.keys.key_forms import NUMBER, UPLOAD_KEY
 from chalicelib.core.models.accounts import Project
 from chalicelib.core.permissions import Permission
-from chalicelib.core.resource import ONE_LINE, Id, Resource
+from chalicelib.core.resource import ONE_LINE, Id, Resource, shown
 from chalicelib.core.responses import MessageResponse
 from chalicelib.errors import BadInput
 from chalicelib.http.addresses import WITHIN_PROJECT
@@ -22,6 +23,7 @@ DAY = 86_400
 WEEK = 604_800
 MOST_PARTS = 10_000
 _MOST_KEYS = 10_000
+_KEY = shown(rf"^({UPLOAD_KEY}|{NUMBER.pattern}/{NUMBER.pattern}/[^/]+(/[^/\x00-\x1f\x7f]+)+)$")
 
 
 class UploadInfoQuery(Resource, kw_only=True):
@@ -57,7 +59,7 @@ class UploadPart(Resource, kw_only=True):
 class UploadCompletionSpec(Resource, kw_only=True):
     """A multipart upload whose parts are complete."""
 
-    key: Annotated[str, Meta(min_length=1, max_length=1024, pattern=ONE_LINE)]
+    key: Annotated[str, Meta(min_length=1, max_length=1024), _KEY]
     upload_id: Annotated[
         str, Meta(min_length=1, max_length=1024, pattern=ONE_LINE, description="Id of the multipart upload.")
     ]
@@ -77,7 +79,7 @@ class DownloadInfoSpec(Resource, kw_only=True):
     """The keys to download."""
 
     keys: Annotated[
-        list[Annotated[str, Meta(max_length=1024, pattern=ONE_LINE)]],
+        list[Annotated[str, Meta(max_length=1024), _KEY]],
         Meta(max_length=_MOST_KEYS, description="Keys of the objects."),
     ]
 

@@ -8,14 +8,17 @@ from msgspec import UNSET, Meta, UnsetType
 
 from chalicelib.core.models.integrations import Url
 from chalicelib.core.records import RecordKind
-from chalicelib.core.resource import Id, Name, Resource, Timestamp
+from chalicelib.core.resource import Id, Name, Resource, Timestamp, shown
+from chalicelib.resources.events.events import KINDS
 
 MOST_TYPES = 50
 LONGEST_KEPT = 168
 """Hours for which a replaced secret may stay valid."""
 MOST_DELIVERIES = 500
 
-Pattern = Annotated[str, Meta(min_length=1, max_length=100)]
+_ONE = "|".join(sorted(name.replace(".", r"\.") for name in KINDS if "." in name))
+_ALL = "|".join(sorted(name for name in KINDS if "." not in name))
+Pattern = Annotated[str, Meta(min_length=1, max_length=100), shown(rf"^(\*|limn\.(\*|{_ONE}|({_ALL})\.\*))$")]
 Patterns = Annotated[
     list[Pattern],
     Meta(

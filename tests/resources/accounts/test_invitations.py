@@ -68,6 +68,8 @@ class TestInvitations:
         assert api.get(f"Invitations/{organization}").json == []
         assert api.post(f"Invitations/{organization}", body).status == 201
         assert api.post(f"Invitations/{organization}", {**body, "email": "no address"}).status == 400
+        named = api.post(f"Invitations/{organization}", {**body, "email": "Ada <ada@example.org>"})
+        assert (named.status, named.message) == (400, "email: give the address alone, without a name.")
         assert len(api.get(f"Invitations/{organization}").json) == 1
 
     def test_a_user_of_the_organization_is_not_invited(self, api, organization):
