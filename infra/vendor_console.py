@@ -44,7 +44,7 @@ PACKAGES = {
 }
 SPECIFIERS = {"preact": "./preact.js", "preact/hooks": "./preact-hooks.js", "@preact/signals-core": "./signals-core.js"}
 _IMPORT = re.compile(r"""(\bfrom\s*|\bimport\s*)(["'])([^"']+)\2""")
-_SOURCE_MAP = re.compile(r"\s*(//# sourceMappingURL=\S+|/\*# sourceMappingURL=\S+ \*/)\s*$")
+_SOURCE_MAP = re.compile(r"\s*(//# sourceMappingURL=\S+|/\*# sourceMappingURL=\S+ \*/)\s*\Z")
 
 
 def main() -> None:

@@ -349,7 +349,7 @@ _RULES = {
     msgspec.json.encode(UUID).decode()[1:-1]: "must be a UUID, such as 5b1e6a2e-8c0f-11ee-b9d1-0242ac120002",
 }
 """Patterns as msgspec shows them → the rule in words."""
-_UNIT = re.compile(r"(?:^|\.)(x|y|u|v|width|height|points(?:\[(?:\d+|\.\.\.)\])*)$")
+_UNIT = re.compile(r"(?:^|\.)(x|y|u|v|width|height|points(?:\[(?:\d+|\.\.\.)\])*)\Z")
 _NAMED = re.compile(r"[a-z_][\w.\[\]]*(:| has no member )")
 """The start of a rule that names its member."""
 _BEYOND = re.compile(r"Expected `?(int|float)`? [<>]")

@@ -19,8 +19,8 @@ from chalicelib.http.operation import OneOf, Operation
 
 Links = dict[str, dict[str, Any]]
 
-_MADE = re.compile(r"(?:Create|Register)?(?P<word>\w+?)(?:List)?$")
-_BY_ID = re.compile(r"[^{}]+{(?P<variable>\w+)}$")
+_MADE = re.compile(r"(?:Create|Register)?(?P<word>\w+?)(?:List)?\Z")
+_BY_ID = re.compile(r"[^{}]+{(?P<variable>\w+)}\Z")
 
 
 def links(operations: Iterable[Operation]) -> dict[str, Links]:

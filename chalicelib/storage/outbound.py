@@ -8,6 +8,8 @@ for the next request to the same address.
 from __future__ import annotations
 
 import contextlib
+import http.client
+import io
 import socket
 import ssl
 import threading
@@ -280,7 +282,24 @@ def _use(connection: HTTPConnection) -> None:
         current.use(connection)
 
 
+class _Bounded(io.BufferedReader):
+    """What is read of a connection: never all that comes, as the standard library reads a chunk of -1 bytes."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is None or size < 0:
+            raise TooMuchError("the answer has no bound")
+        return super().read(size)
+
+
+class _HeldAnswer(http.client.HTTPResponse):
+    def __init__(self, sock: socket.socket, *args: Any, **more: Any) -> None:
+        super().__init__(sock, *args, **more)
+        self.fp = _Bounded(self.fp.detach())
+
+
 class _Plain(HTTPConnection):
+    response_class = _HeldAnswer
+
     def connect(self) -> None:
         _use(self)
         super().connect()

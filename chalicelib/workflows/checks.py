@@ -49,7 +49,7 @@ LONGEST_GRACE = 30
 MOST_ATTEMPTS = 10
 """Limit of AWS Batch for one job."""
 TAG = re.compile(r"\{\{(?P<name>[^{}]*)\}\}")
-_FOLDERS = re.compile(r"(?!.*(^|/)\.{1,2}(/|$))[\w.-]+(/[\w.-]+)*")
+_FOLDERS = re.compile(r"(?!.*(^|/)\.{1,2}(/|$(?!\n)))[\w.-]+(/[\w.-]+)*")
 _FORMAT = re.compile(r"[^%]*%[0-9]*[dxXo][^%]*")
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _VARIABLE = re.compile(

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Generator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
 from . import display, tables
+from .failures import SERVICE_ERROR, Failure
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -47,6 +48,8 @@ def windows(
         count += len(rows)
         if len(rows) < most:
             return
+        if not by_position and rows[-1]["id"] <= (after or 0):
+            raise Failure("The service repeats a page of a list, which would have no end.", SERVICE_ERROR)
         after = rows[-1]["id"]
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import itertools
 import re
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec.inspect as shapes
@@ -34,6 +36,7 @@ from tests.contract.examples import body_of
 from tests.contract.world import World, build
 from tests.sweeps import sweep
 
+ROOT = Path(__file__).parents[2]
 MODULES = (
     accounts_operations,
     organizations_operations,
@@ -249,3 +252,37 @@ def test_the_table_covers_every_operation_with_a_body_here():
     ids = {operation.id for operation in WITH_BODY}
     assert len(ids) == len(WITH_BODY) > 25
     assert ids <= {operation.id for operation in OPERATIONS}
+
+
+_TEXT_END = re.compile(r"(?<!\\)\$(?=$|[|)])(?!\(\?!\\n\))")
+_OF_PATTERNS = {"compile", "match", "search", "fullmatch", "sub", "split", "findall", "finditer"}
+
+
+def patterns_with_a_loose_end(tree):
+    """The texts of regular expressions with a `$`, which Python also finds before a last line end."""
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Assign | ast.Call)):
+        if isinstance(call, ast.Assign):
+            given = [call.value]
+        elif isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) == "re":
+            given = call.args[:1] if call.func.attr in _OF_PATTERNS else []
+        else:
+            given = [each.value for each in call.keywords if each.arg == "pattern"]
+        for value in given:
+            parts = value.values if isinstance(value, ast.JoinedStr) else [value]
+            text = "".join(
+                part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)
+            )
+            is_one = isinstance(call, ast.Call) or text.startswith("^")
+            if is_one and _TEXT_END.search(text):
+                yield text
+
+
+def test_no_pattern_takes_a_line_end_behind_its_end():
+    files = [path for folder in ("chalicelib", "functions", "infra") for path in (ROOT / folder).rglob("*.py")]
+    found = {
+        f"{path.relative_to(ROOT)}: {text}"
+        for path in files
+        for text in patterns_with_a_loose_end(ast.parse(path.read_text()))
+    }
+    assert not found
+    assert list(patterns_with_a_loose_end(ast.parse('X = r"^a$"\nY = Meta(pattern=f"^{x}$")\nre.match("a(b|$)", "")')))

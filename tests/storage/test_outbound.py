@@ -58,8 +58,9 @@ class Server:
             elif self.way == "later":
                 connection.sendall(HEAD % b"503 Slow" + b"Retry-After: 3600\r\nContent-Length: 0\r\n\r\n")
             else:
-                status = b"500 No" if self.way == "endless errors" else b"200 OK"
-                connection.sendall(HEAD % status + b"Content-Length: 400000000\r\n\r\n")
+                status = b"500 No" if self.way.startswith("endless errors") else b"200 OK"
+                length = b"Transfer-Encoding: chunked\r\n\r\n-1" if "chunk" in self.way else b"Content-Length: 400000000\r\n"
+                connection.sendall(HEAD % status + length + b"\r\n")
                 block = b"<" if self.way == "drips" else b"x" * 65536
                 while self._is_open:
                     connection.sendall(block)
@@ -131,6 +132,14 @@ def test_an_answer_beyond_its_bound_is_an_error(server):
     there = server("endless answers")
     with pytest.raises(outbound.TooMuchError):
         outbound.ask(origins.take_apart(there.url), "GET", seconds=5, most=1000, headers={}, is_inside=True)
+    assert there.sent < 20_000_000
+
+
+@pytest.mark.parametrize("way", ["endless answers in a chunk", "endless errors in a chunk"])
+def test_a_chunk_of_less_than_no_bytes_is_not_read_to_its_end(server, way):
+    there = server(way)
+    with suppress(OSError, urllib3.exceptions.HTTPError):
+        outbound.ask(origins.take_apart(there.url), "GET", seconds=1, most=1000, headers={}, is_inside=True)
     assert there.sent < 20_000_000
 
 

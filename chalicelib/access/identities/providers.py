@@ -22,7 +22,7 @@ Secret = Annotated[
     Annotated[str, Meta(min_length=1, max_length=1000, pattern=ONE_LINE)],
     Meta(description="The client's secret; null for a public client, which proves itself by PKCE alone."),
 ]
-Domain = Annotated[str, Meta(min_length=3, max_length=253, pattern=r"^[a-z0-9.-]+\.[a-z0-9-]+$")]
+Domain = Annotated[str, Meta(min_length=3, max_length=253, pattern=r"^[a-z0-9.-]+\.[a-z0-9-]+$(?!\n)")]
 
 
 class GivenMembership(Resource, kw_only=True):

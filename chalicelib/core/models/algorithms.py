@@ -70,7 +70,7 @@ class AlgorithmParameter(Resource, kw_only=True):
     """A parameter of a workflow."""
 
     name: Annotated[
-        str, Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9_-]+$", description="Name of the parameter.")
+        str, Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9_-]+$(?!\n)", description="Name of the parameter.")
     ]
     value: Annotated[
         Annotated[str, Meta(max_length=16_384)] | int | float, Meta(description="Value, a string or a number.")

@@ -20,7 +20,7 @@ from chalicelib.core.resource import MAILBOX, ONE_LINE, Id, Resource, Timestamp,
 JobStatus = Literal["pending", "running", "succeeded", "failed", "canceled"]
 MOST_UNITS = 1_000_000_000
 FINISHED = ("succeeded", "failed", "canceled")
-Uid = Annotated[str, Meta(min_length=1, max_length=36, pattern=r"^[A-Za-z0-9._:-]+$")]
+Uid = Annotated[str, Meta(min_length=1, max_length=36, pattern=r"^[A-Za-z0-9._:-]+$(?!\n)")]
 
 
 class EmailAttachmentSpec(Resource, kw_only=True):

@@ -15,7 +15,7 @@ Uri = Annotated[
     Meta(
         min_length=1,
         max_length=1024,
-        pattern=r"^(?:[hH][tT][tT][pP][sS]?://[^\x00-\x20]|[^:/?#\x00-\x20\\]*(?:[/?#]|$))",
+        pattern=r"^(?:[hH][tT][tT][pP][sS]?://[^\x00-\x20]|[^:/?#\x00-\x20\\]*(?:[/?#]|$(?!\n)))",
         description="An http or https URL, or a path of this service.",
     ),
 ]

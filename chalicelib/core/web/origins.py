@@ -15,7 +15,7 @@ from chalicelib.errors import BadInput, Forbidden
 
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\]")
 _PORTS = {"http": 80, "https": 443}
-_USUAL_PORT = re.compile(r"^(http(?=://[^/]*:80(?:/|$))|https(?=://[^/]*:443(?:/|$)))(://[^/:]+):\d+")
+_USUAL_PORT = re.compile(r"^(http(?=://[^/]*:80(?:/|$(?!\n)))|https(?=://[^/]*:443(?:/|$(?!\n))))(://[^/:]+):\d+")
 _LARGEST_PORT = 65_535
 _MAX_CHARACTERS = 4096
 # The only IPv6 addresses of the Internet. Below lie those that embed an IPv4 address, such as ::ffff:0:0:0/96; above

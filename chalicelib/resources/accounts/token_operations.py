@@ -66,7 +66,7 @@ class TokenSummary(Resource, kw_only=True):
 class TokenQuery(Resource, kw_only=True):
     """Which token."""
 
-    id: Annotated[str, Meta(pattern=f"^[0-9a-f]{{{ID_DIGITS}}}$", description="Its id in the list of tokens.")]
+    id: Annotated[str, Meta(pattern=rf"^[0-9a-f]{{{ID_DIGITS}}}$(?!\n)", description="Its id in the list of tokens.")]
 
 
 @OPERATIONS.post("/rest/Token", "CreateObtainAuthToken", needs=Permission.ANYONE, audits="sign-in")

@@ -34,7 +34,7 @@ from chalicelib.settings import settings
 from chalicelib.storage import sealing
 from chalicelib.storage.dynamodb import ids, records
 
-PLACE = r"^/#/[A-Za-z0-9/_.~%?=&:+,@-]*$"
+PLACE = r"^/#/[A-Za-z0-9/_.~%?=&:+,@-]*$(?!\n)"
 """A place in the console, `/#/projects/1`: never another origin."""
 _ONE = plain(lambda path: records.get(IDENTITY_PROVIDER, path["id"]), id=int)
 _LARGEST_FORM = 50_000

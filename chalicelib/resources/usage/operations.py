@@ -20,7 +20,7 @@ OPERATIONS = Operations(tag="Organizations")
 GIGABYTE = 10**9
 PRICES = {"gigabyte": 0.023, "minute": 0.0040, "thousand requests": 0.0085, "thousand mails": 0.10}
 """Dollars: of a GB stored for a month in S3, a minute transcoded, and so on, as docs/costs.md computes them."""
-Month = Annotated[str, Meta(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])$")]
+Month = Annotated[str, Meta(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])$(?!\n)")]
 
 
 class UsageQuery(Resource, kw_only=True):

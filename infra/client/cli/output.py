@@ -13,6 +13,8 @@ from rich.table import Table
 
 from ..failures import Failure
 
+_LINES = "\n\t"
+
 
 class Output:
     """Where a command writes: text for people, or one JSON document for programs."""
@@ -27,7 +29,7 @@ class Output:
         if self.as_json:
             sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
         elif text:
-            self._out.print(text, markup=False)
+            self._out.print(_plain(text, _LINES), markup=False)
 
     def table(self, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
         """Rows as a table of some of their members; with `--json` whole."""
@@ -49,11 +51,11 @@ class Output:
     def note(self, text: str) -> None:
         """What a person may want to know, on standard error; nothing with `--json`."""
         if not self.as_json:
-            self._errors.print(text, markup=False)
+            self._errors.print(_plain(text, _LINES), markup=False)
 
     def tell(self, text: str) -> None:
         """What a person must do now, on standard error; with `--json` too."""
-        self._errors.print(text, markup=False, soft_wrap=True)
+        self._errors.print(_plain(text, _LINES), markup=False, soft_wrap=True)
 
     def failure(self, failure: Failure) -> None:
         """Why the command ends, on standard error."""
@@ -61,7 +63,7 @@ class Output:
             document = {"error": failure.message, "exit_status": failure.status, **failure.members}
             sys.stderr.write(json.dumps(document, ensure_ascii=False) + "\n")
         else:
-            self._errors.print(f"limn: {failure.message}", markup=False)
+            self._errors.print(_plain(f"limn: {failure.message}", _LINES), markup=False)
 
     def transfer(self) -> Progress:
         """A progress display of bytes; hidden with `--json` and where standard error is no terminal."""
@@ -77,7 +79,7 @@ class Output:
         return not self.as_json and self._errors.is_terminal
 
 
-def _plain(value: Any) -> str:
-    """Text without the control characters that a terminal would obey."""
+def _plain(value: Any, kept: str = "") -> str:
+    """Text without the control characters that a terminal would obey, but for those that are kept."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)
+    return "".join(sign if sign.isprintable() or sign in kept else "\N{REPLACEMENT CHARACTER}" for sign in text)

@@ -16,8 +16,8 @@ from .source import Row
 
 ALGORITHM = ("name", "description", "files_per_job", "categories", "parameters", "extended_info", "level")
 FAVORITE = ("name", "values", "page", "entity_type_name")
-_MEDIA_PAGE = re.compile(r"^(.*?/)(\d+)/annotation/(\d+)(.*)$")
-_PROJECT_PAGE = re.compile(r"^(.*?/)(\d+)(/project-detail.*)$")
+_MEDIA_PAGE = re.compile(r"^(.*?/)(\d+)/annotation/(\d+)(.*)\Z")
+_PROJECT_PAGE = re.compile(r"^(.*?/)(\d+)(/project-detail.*)\Z")
 
 
 def move_files(move: Move) -> None:

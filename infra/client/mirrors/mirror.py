@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ..client import Client
-from ..failures import NOT_FOUND, Failure
+from ..failures import NOT_FOUND, SERVICE_ERROR, Failure
 
 MEDIA = "media"
 URL_SECONDS = 86_400
@@ -101,8 +101,8 @@ class Mirror:
         done = Mirrored()
         project = self._client.project(self._project)
         with self._place.open(f"{self._client.profile.url} project {self._project}"):
-            media = list(project.media(archive_lifecycle="all"))
-            self._files([dict(row) for row in media], done, advance, keep=keep)
+            media = [_checked(row) for row in project.media(archive_lifecycle="all")]
+            self._files(media, done, advance, keep=keep)
             done.rows["media"] = self._write("media", media)
             for kind in ("localizations", "states"):
                 query: Any = {} if self._version is None else {"version": [self._version]}
@@ -148,6 +148,13 @@ class Mirror:
 
         self._place.write(f"{kind}.jsonl", lines())
         return count
+
+
+def _checked(row: Any) -> Row:
+    """A media whose id is a number: it is part of the name of a file."""
+    if not isinstance(row["id"], int):
+        raise Failure(f"The service answers a media whose id is {row['id']!r}, not a number.", SERVICE_ERROR)
+    return dict(row)
 
 
 def name_of(row: Row) -> str:

@@ -88,11 +88,11 @@ class Samples(Sequence[Sample]):
 def samples_of(archive: zipfile.ZipFile) -> Iterator[Sample]:
     """The frames with labels in an export as JSON lines."""
     with archive.open("media.jsonl") as file:
-        ids = {row["key"]: row["id"] for row in map(json.loads, file)}
+        ids = {row["key"]: int(row["id"]) for row in map(json.loads, file)}
     found: dict[tuple[int, int], list[Label]] = {}
     with archive.open("localizations.jsonl") as file:
         for row in map(json.loads, file):
-            found.setdefault((ids[row["media"]], row["frame"]), []).append(row)
+            found.setdefault((ids[row["media"]], int(row["frame"])), []).append(row)
     for (media, frame), labels in found.items():
         yield Sample(media, frame, tuple(labels))
 
