@@ -162,8 +162,11 @@ def mask_shape(found: Sequence[int], height: int) -> tuple[tuple[float, ...], Re
     """The box in pixels and the mask of run lengths of a whole picture.
 
     Raises:
-        ValueError: the mask has no pixel.
+        ValueError: the mask has no pixel, or more than a picture has.
     """
+    if max(height, -(-sum(found) // max(height, 1))) > rle.LONGEST_SIDE or sum(found) > rle.MOST_PIXELS:
+        message = f"a mask has sides of {rle.LONGEST_SIDE:,} pixels at most, and {rle.MOST_PIXELS:,} in all"
+        raise ValueError(message)
     if not rle.area(found):
         message = "the mask has no pixel"
         raise ValueError(message)

@@ -15,14 +15,13 @@ import msgspec
 import yaml
 from msgspec import Meta, Struct, field
 
+from chalicelib.core.text import bounded_yaml
 from chalicelib.core.text.numbers import natural
 from chalicelib.errors import BadInput, TooLarge
 
 MAX_MANIFEST_BYTES = 256 * 1024
 """Maximum bytes of a manifest."""
 MOST_VALUES = 20_000
-_DEEPEST = 60
-_BASE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class Located(dict[str, Any]):
@@ -31,7 +30,7 @@ class Located(dict[str, Any]):
     lines: dict[str, int]
 
 
-class _Loader(_BASE):  # type: ignore[misc]
+class _Loader(bounded_yaml.Loader):
     """The safe loader with `Located` mappings."""
 
     def construct_located(self, node: yaml.MappingNode) -> Iterator[Located]:
@@ -247,7 +246,7 @@ def parse(text: str | bytes) -> dict[str, Any]:
     if len(data) > MAX_MANIFEST_BYTES:
         raise TooLarge(f"manifest: {MAX_MANIFEST_BYTES} bytes at most, not {len(data)}.")
     try:
-        document = yaml.load(data.decode(), Loader=_Loader)  # noqa: S506 the loader is a safe one
+        document = bounded_yaml.load(data.decode(), _Loader)
     except UnicodeDecodeError:
         raise BadInput("manifest: it is not text in UTF-8.") from None
     except yaml.MarkedYAMLError as error:
@@ -311,8 +310,8 @@ def strings(value: Any) -> Iterator[str]:
 
 def _values(value: Any, depth: int) -> Iterator[Any]:
     """Every value within another; aliases repeat their values."""
-    if depth > _DEEPEST:
-        raise BadInput(f"manifest: nested more than {_DEEPEST} levels deep.")
+    if depth > bounded_yaml.DEEPEST:
+        raise BadInput(f"manifest: nested more than {bounded_yaml.DEEPEST} levels deep.")
     yield value
     if isinstance(value, dict):
         for name, item in value.items():

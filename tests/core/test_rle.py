@@ -10,6 +10,7 @@ from pycocotools import mask as coco
 from shapely import geometry
 
 from chalicelib.core.values import rle
+from chalicelib.errors import BadInput
 from tests.sweeps import examples
 
 MASKS = st.tuples(st.integers(1, 40), st.integers(1, 40), st.integers(0, 2**32 - 1), st.floats(0, 1))
@@ -85,3 +86,19 @@ def test_differences_and_unions_are_those_of_their_pixels(height, width, seed):
     runs, other = (rle.runs_of(each.tobytes(order="F")) for each in (one, two))
     for made, expected in ((rle.without(runs, other), one & ~two & 1), (rle.union(runs, other), one | two)):
         assert rle.encode(made) == coco.encode(np.asfortranarray(expected))["counts"].decode()
+
+
+@pytest.mark.parametrize(("height", "width"), [(1, 60_000), (60_000, 1), (10**6, 10**6)])
+def test_the_part_of_a_mask_takes_no_longer_for_more_pixels(height, width):
+    assert rle.part([0, height * width], (height, 0)) == (0, 0, height, width, [0, height * width])
+
+
+def test_a_mask_of_more_pixels_than_a_picture_is_not_drawn():
+    with pytest.raises(BadInput, match="134,217,728 are drawn"):
+        rle.pixels(rle.decode(rle.encode([0, 10**10])))
+
+
+def test_outlines_that_cross_too_many_columns_are_not_filled():
+    for outline, wide in (([(0, 0), (1e12, 0), (0, 9)], 10**12), ([(0, 0), (4000, 9)] * 1000, 4000)):
+        with pytest.raises(BadInput, match="Make it simpler"):
+            rle.filled([outline], (10, wide))

@@ -6,6 +6,7 @@ import io
 import json
 import struct
 import zipfile
+import zlib
 
 import duckdb
 import pytest
@@ -17,6 +18,7 @@ from chalicelib.formats import json_stream
 from chalicelib.formats.readers import (
     read_coco,
     read_cvat,
+    read_masks,
     read_mot,
     read_table,
     read_voc,
@@ -355,3 +357,36 @@ def test_any_text_is_read_or_refused(pieces):
             list(read(archive))
         except BadInput:
             continue
+
+
+def png(width, height, rows=b""):
+    """A PNG of one byte a pixel whose content may be another one than its head says."""
+    parts = (
+        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)),
+        (b"IDAT", zlib.compress(rows)),
+        (b"IEND", b""),
+    )
+    chunks = (
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in parts
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+
+
+@pytest.mark.parametrize(
+    "data", [png(60_000, 60_000), png(9, 9), png(10_001, 10_000), b"\x89PNG\r\n\x1a\n", b""], ids=range(5)
+)
+def test_pictures_of_masks_that_cannot_be_read_are_refused_one_by_one(data):
+    [row] = read_masks.read(ZipArchive(zipped(("SegmentationClass/a.png", data), ("labelmap.txt", b"a:0,0,0::"))))
+    assert "cannot be read" in row.row.reason
+
+
+@pytest.mark.parametrize(("height", "width"), [(10**6, 10**6), (1, 10**8), (65_536, 65_536)])
+def test_a_mask_of_more_pixels_than_a_picture_is_refused_before_it_is_drawn(height, width):
+    mask = {"size": [height, width], "counts": [0, height * width]}
+    document = {
+        "images": [{"id": 1, "file_name": "a.png", "width": 9, "height": 9}],
+        "categories": [{"id": 1, "name": "a"}],
+        "annotations": [{"id": 1, "image_id": 1, "category_id": 1, "segmentation": mask}],
+    }
+    rows = [each.row for each in read_coco.read(ZipArchive(zipped(("instances.json", json.dumps(document).encode()))))]
+    assert any("65,536 pixels at most" in getattr(row, "reason", "") for row in rows)

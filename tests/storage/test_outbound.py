@@ -59,7 +59,9 @@ class Server:
                 connection.sendall(HEAD % b"503 Slow" + b"Retry-After: 3600\r\nContent-Length: 0\r\n\r\n")
             else:
                 status = b"500 No" if self.way.startswith("endless errors") else b"200 OK"
-                length = b"Transfer-Encoding: chunked\r\n\r\n-1" if "chunk" in self.way else b"Content-Length: 400000000\r\n"
+                length = (
+                    b"Transfer-Encoding: chunked\r\n\r\n-1" if "chunk" in self.way else b"Content-Length: 400000000\r\n"
+                )
                 connection.sendall(HEAD % status + length + b"\r\n")
                 block = b"<" if self.way == "drips" else b"x" * 65536
                 while self._is_open:

@@ -29,6 +29,7 @@ from chalicelib.core.measuring.cameras import (
     times,
     transposed,
 )
+from chalicelib.core.text import bounded_yaml
 from chalicelib.errors import BadInput
 
 LARGEST_FILE = 1024 * 1024
@@ -129,20 +130,14 @@ def _members(data: bytes) -> Any:
     if krtd := _read_krtd(text):
         return krtd
     first, _, rest = text.partition("\n")
-    return yaml.load(rest if first.startswith("%YAML") else text, Loader=_Loader)  # noqa: S506 a safe loader
+    return bounded_yaml.load(rest if first.startswith("%YAML") else text, _Loader, has_aliases=False)
 
 
-class _Loader(yaml.SafeLoader):
-    """Reads the matrices of OpenCV's files; knows no other tags, and no aliases, which could repeat without end."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        """As of its base; raises YAMLError for an alias."""
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("aliases are not read")
-        return super().compose_node(parent, index)
+class _Loader(bounded_yaml.Loader):
+    """Reads the matrices of OpenCV's files, and no other tags."""
 
 
-def _construct_matrix(loader: yaml.SafeLoader, node: Any) -> dict[Any, Any]:
+def _construct_matrix(loader: Any, node: Any) -> dict[Any, Any]:
     return loader.construct_mapping(node, deep=True)
 
 

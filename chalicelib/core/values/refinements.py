@@ -63,6 +63,8 @@ def check_mask(shape: Any, size: tuple[float, float] | None) -> None:
             "Make its outline simpler, or cut it into several localizations."
         )
     height, width = mask.size
+    if height * width > rle.MOST_PIXELS:
+        raise BadInput(f"mask.size: {height} x {width} are more than the {rle.MOST_PIXELS:,} pixels of one mask.")
     if size is None:
         raise BadInput("mask: the size of its media is not known yet, so its pixels have no place.")
     if abs(shape.width * size[0] - width) > _PIXEL or abs(shape.height * size[1] - height) > _PIXEL:

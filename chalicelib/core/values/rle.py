@@ -13,8 +13,16 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, pairwise
 
+from chalicelib.errors import BadInput
+
 MOST_CHARACTERS = 65_536
 """The longest text of one mask."""
+MOST_PIXELS = 134_217_728
+"""Pixels of the largest mask: of the largest image that is taken. A text of ten characters may say any number."""
+LONGEST_SIDE = 65_536
+"""Pixels of a side of a picture."""
+MOST_CROSSINGS = 5_000_000
+"""How often outlines may cross the columns of a picture: one around an object does some ten thousand times."""
 _MAX_RUN_CHARACTERS = 7
 """Characters of a run: 35 bits."""
 
@@ -109,7 +117,9 @@ def _merged(one: Sequence[int], two: Sequence[int], is_inside: Callable[[bool, b
 
 
 def pixels(runs: Sequence[int]) -> bytes:
-    """A byte for each pixel, column by column: 255 inside, 0 outside."""
+    """A byte for each pixel, column by column: 255 inside, 0 outside. Raises BadInput above `MOST_PIXELS`."""
+    if (count := sum(runs)) > MOST_PIXELS:
+        raise BadInput(f"mask: it has {count:,} pixels; at most {MOST_PIXELS:,} are drawn.")
     return b"".join((b"\xff" if place % 2 else b"\x00") * run for place, run in enumerate(runs))
 
 
@@ -156,12 +166,15 @@ def part(runs: Sequence[int], picture: tuple[int, int]) -> tuple[int, int, int, 
     An empty mask has the part of the first pixel.
     """
     tall = picture[0]
-    spans = _spans(runs, tall)
+    ends = list(accumulate(runs))
+    spans = [(start, end - start) for start, end in zip(ends[0::2], ends[1::2], strict=False) if end > start]
     if not spans:
         return 0, 0, 1, 1, [1]
-    top = min(start % tall for start, _ in spans)
-    bottom = max(start % tall + length for start, length in spans)
-    left, right = spans[0][0] // tall, spans[-1][0] // tall + 1
+    left, right = spans[0][0] // tall, (sum(spans[-1]) - 1) // tall + 1
+    # a run that goes on in the next column has the whole height, and then runs stay as they are
+    is_whole = any(start % tall + length > tall for start, length in spans)
+    top = 0 if is_whole else min(start % tall for start, _ in spans)
+    bottom = tall if is_whole else max(start % tall + length for start, length in spans)
     height, width = bottom - top, right - left
     found, end = [], 0
     for start, length in spans:
@@ -178,13 +191,16 @@ def filled(rings: Iterable[Sequence[tuple[float, float]]], picture: tuple[int, i
     Args:
         rings: points in pixels; holes are outlines, too.
         picture: height and width.
+
+    Raises:
+        BadInput: the outlines cross the columns of the picture more than `MOST_CROSSINGS` times.
     """
     tall, wide = picture
+    _check_crossings(rings := [*rings], wide)
     crossings: defaultdict[int, list[float]] = defaultdict(list)
     for ring in rings:
         for (ax, ay), (bx, by) in zip(ring, [*ring[1:], ring[0]], strict=True):
-            first, last = sorted((math.ceil(ax - 0.5), math.ceil(bx - 0.5)))
-            for column in range(max(first, 0), min(last, wide)):
+            for column in _columns(ax, bx, wide):
                 crossings[column].append(ay + (column + 0.5 - ax) / (bx - ax) * (by - ay))
     found, end = list[int](), 0
     for column in sorted(crossings):
@@ -195,6 +211,21 @@ def filled(rings: Iterable[Sequence[tuple[float, float]]], picture: tuple[int, i
                 found += [start - end, bottom - top]
                 end = start + bottom - top
     return joined([*found, wide * tall - end])
+
+
+def _columns(one: float, other: float, wide: int) -> range:
+    """The columns of a picture whose centres an edge between two places crosses."""
+    first, last = sorted((math.ceil(one - 0.5), math.ceil(other - 0.5)))
+    return range(max(first, 0), min(last, wide))
+
+
+def _check_crossings(rings: Sequence[Sequence[tuple[float, float]]], wide: int) -> None:
+    edges = (edge for ring in rings for edge in zip(ring, [*ring[1:], ring[0]], strict=True))
+    if (count := sum(len(_columns(ax, bx, wide)) for (ax, _), (bx, _) in edges)) > MOST_CROSSINGS:
+        raise BadInput(
+            f"points: the outline crosses the columns of its picture {count:,} times; at most {MOST_CROSSINGS:,} are "
+            "drawn as pixels. Make it simpler."
+        )
 
 
 def _spans(runs: Sequence[int], tall: int) -> list[tuple[int, int]]:

@@ -23,8 +23,6 @@ _READ = ("box", "polygon", "polyline", "points", "ellipse", "skeleton", "mask")
 _SHAPES = frozenset({*_READ, "cuboid", "tag"})
 _STREAMED = frozenset({*_SHAPES, "track", "image", "task", "job"})
 _EDGES = ("xtl", "ytl", "xbr", "ybr")
-MOST_PIXELS = 100_000_000
-"""Pixels of one mask."""
 _MEMBERS = frozenset({
     "label", "frame", "keyframe", "outside", "occluded", "points", "rotation", "cx", "cy", "rx", "ry", "rle", "left",
     "top", "width", "height", *_EDGES,
@@ -229,7 +227,7 @@ def _mask(shape: Element) -> tuple[tuple[float, ...], Refined]:
 
     left, top, width, height = (whole(shape.attributes[name]) for name in ("left", "top", "width", "height"))
     runs = [whole(each) for each in shape.attributes["rle"].split(",")]
-    if sum(runs) != width * height or min(width, height, *runs) < 0 or width * height > MOST_PIXELS:
+    if sum(runs) != width * height or min(width, height, *runs) < 0 or width * height > rle.MOST_PIXELS:
         raise ValueError(f"rle: its runs have {sum(runs)} pixels; {width} x {height} are {width * height}")
     rows = Image.frombytes("L", (width, height), rle.pixels(runs))
     columns = rows.transpose(Image.Transpose.TRANSPOSE).tobytes()

@@ -67,13 +67,17 @@ def _columns(archive: Archive, path: str) -> tuple[tuple[int, int], bytes]:
 
     if archive.size(path) > _MAX_FILE_BYTES:
         raise ValueError(f"{path} has more than {_MAX_FILE_BYTES} bytes")
-    with archive.open(path) as file, Image.open(file, formats=("PNG",)) as image:
-        if image.mode not in ("P", "L"):
-            raise ValueError(f"{path} has no indexes: its mode is {image.mode}")
-        if image.width * image.height > MOST_PIXELS:
-            raise ValueError(f"{path} has more than {MOST_PIXELS} pixels")
-        found: Any = image.transpose(Image.Transpose.TRANSPOSE)
-        return (image.width, image.height), found.tobytes()
+    try:
+        with archive.open(path) as file, Image.open(file, formats=("PNG",)) as image:
+            if image.mode in ("P", "L") and image.width * image.height <= MOST_PIXELS:
+                found: Any = image.transpose(Image.Transpose.TRANSPOSE)
+                return (image.width, image.height), found.tobytes()
+            reason = f"it has no indexes, but the mode {image.mode}; or more than {MOST_PIXELS} pixels"
+    except BadInput:
+        raise
+    except Exception as error:  # noqa: BLE001 Pillow raises a dozen kinds for damaged and too large pictures
+        reason = str(error)[:200]
+    raise ValueError(f"{path} cannot be read: {reason}")
 
 
 def _classes(archive: Archive) -> dict[int, str]:

@@ -273,15 +273,14 @@ def yaml_document(archive: Archive, path: str, largest: int) -> dict[Any, Any]:
     """A document of YAML of so many bytes at most; nothing where it is no object. Raises BadInput."""
     import yaml  # noqa: PLC0415 kept off the API's cold start
 
+    from chalicelib.core.text import bounded_yaml  # noqa: PLC0415 imports it
+
     if archive.size(path) > largest:
         raise BadInput(f"{path} has more than {largest} bytes.")
     with archive.open(path) as file:
         text = file.read()
     try:
-        # Aliases make a small document large.
-        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
-            raise BadInput(f"{path}: YAML aliases are not read.")
-        document = yaml.safe_load(text)
+        document = bounded_yaml.load(text, has_aliases=False)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise BadInput(f"{path} is not YAML: {str(error)[:200]}") from None
     return document if isinstance(document, dict) else {}

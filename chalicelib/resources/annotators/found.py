@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from chalicelib.core.values import outlines, rle
+from chalicelib.errors import BadInput
 from chalicelib.formats import refined as refining
 from chalicelib.formats.model import Label, Media, Refined, scaled
 from chalicelib.formats.refined import mask_shape
@@ -193,6 +194,8 @@ def _with_size(runs: Sequence[int], picture: Size, media: Size) -> list[int]:
     from PIL import Image  # noqa: PLC0415 kept off the API's cold start
 
     (width, height), (wide, high) = picture, media
+    if wide * high > rle.MOST_PIXELS:
+        raise BadInput(f"mask: a media of {wide} x {high} pixels is too large for one; {rle.MOST_PIXELS:,} are drawn.")
     lying = Image.frombytes("L", (height, width), rle.pixels(runs))  # a row of it is a column of the picture
     return rle.runs_of(lying.resize((high, wide), Image.Resampling.NEAREST).tobytes())
 

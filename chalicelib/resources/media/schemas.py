@@ -13,6 +13,7 @@ from chalicelib.core.models.definitions import MediaType
 from chalicelib.core.models.entities import ArchiveState, Attributes, Dimensions, Media
 from chalicelib.core.models.media_files import TAG_ATTRIBUTE, ConcatDefinition, LiveDefinition, MediaFiles
 from chalicelib.core.resource import ONE_LINE, Flag, Id, Resource, Uuid
+from chalicelib.core.values.rle import LONGEST_SIDE
 from chalicelib.errors import BadInput
 
 TAG_NAMES = Media.also_attributes
@@ -41,6 +42,9 @@ _MIME = {
 }
 
 
+Side = Annotated[int, Meta(ge=0, le=LONGEST_SIDE, description="Pixels of a side of the picture.")]
+
+
 class MediaSpec(Dimensions, kw_only=True):
     """The body that creates a media.
 
@@ -58,6 +62,8 @@ class MediaSpec(Dimensions, kw_only=True):
 
     type: Annotated[int, Meta(ge=-1)]
     name: MediaName | None = None
+    width: Side | None = None
+    height: Side | None = None
     md5: Annotated[str, Meta(max_length=32)] | None = None
     section: str | UnsetType = UNSET
     section_id: Id | None = None
@@ -104,6 +110,8 @@ class MediaUpdate(Dimensions, kw_only=True):
     }
 
     name: MediaName | None = None
+    width: Side | None = None
+    height: Side | None = None
     media_files: MediaFiles | None = None
     last_edit_start: str | None = None
     last_edit_end: str | None = None

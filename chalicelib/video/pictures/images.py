@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from PIL import Image, ImageChops, ImageCms, ImageOps
 
+from chalicelib.core.values import rle
 from chalicelib.errors import BadInput, TooLarge
 from chalicelib.video.files import naming
 from chalicelib.video.files.source import BytesSource, SourceFile
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 512 * 1024 * 1024
 # Decoded, 400 MB of red, green and blue.
-MAX_IMAGE_PIXELS = 134_217_728
+MAX_IMAGE_PIXELS = rle.MOST_PIXELS
 LARGEST_SIDE = 65_500
 THUMBNAIL = (256, 256)
 

@@ -71,6 +71,7 @@ def test_a_mask_is_kept_as_it_was_sent_and_its_area_is_that_of_coco(here):
         ({"counts": "\x00"}, "mask.counts"),
         ({"counts": "0"}, "its runs have 0 pixels"),
         ({"counts": "1" * 65_537}, "65,536"),
+        ({"size": [65_536, 65_536]}, "more than the 134,217,728 pixels"),
     ],
 )
 def test_a_mask_that_does_not_fit_is_refused_by_member(here, change, message):
