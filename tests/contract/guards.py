@@ -311,7 +311,7 @@ GUARDS: dict[str, Guard] = {
     "schemes of bookmarks": Guard(
         "bookmarks that run as a script",
         "chalicelib/core/models/personal.py",
-        '        pattern=r"^(?:[hH][tT][tT][pP][sS]?://[^\\x00-\\x20]|[^:/?#\\x00-\\x20\\\\]*(?:[/?#]|$(?!\n)))",\n',
+        '        pattern=r"^(?:[hH][tT][tT][pP][sS]?://[^\\x00-\\x20]|[^:/?#\\x00-\\x20\\\\]*(?:[/?#]|$(?!\\n)))",\n',
         "",
         "tests/resources/bookmarks/test_bookmarks.py",
         "test_a_bookmark_leads_to_http_or_to_a_path_of_the_service",

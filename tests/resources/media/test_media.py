@@ -396,12 +396,3 @@ class TestDeleteMedia:
 
     def test_viewers_may_not(self, member, media):
         assert member("View Only").delete(f"Media/{media}").status == 403
-
-
-@pytest.mark.parametrize("side", [-1, 65_537, 10**12])
-def test_sides_of_a_media_are_those_of_a_picture(api, project, video_type, media, side):
-    spec = {"type": video_type, "name": "b.mp4", "md5": "", "width": side}
-    for said in (api.post(f"Medias/{project}", spec), api.patch(f"Media/{media}", {"height": side})):
-        assert said.status == 400
-        assert any(name in str(said.json) for name in ("width", "height"))
-    assert api.patch(f"Media/{media}", {"width": 65_536, "height": 0}).status == 200

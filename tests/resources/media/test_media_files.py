@@ -144,3 +144,14 @@ def test_the_path_of_a_sound_has_the_older_name_url_too(api, media, key):
     nested = {"media_files": {"audio": [{"url": first, "codec": "aac"}]}}
     assert api.patch(f"Media/{media}", nested).status == 200
     assert api.get(f"AudioFile/{media}", index=0).json["path"] == first
+
+
+@pytest.mark.parametrize("side", [-1, 65_537, 10**12])
+def test_sides_of_a_media_are_those_of_a_picture(api, project, side):
+    video_type = media_type(project)
+    media = api.made(f"Medias/{project}", {"type": video_type, "name": "a.mp4", "md5": ""})
+    spec = {"type": video_type, "name": "b.mp4", "md5": "", "width": side}
+    for said in (api.post(f"Medias/{project}", spec), api.patch(f"Media/{media}", {"height": side})):
+        assert said.status == 400
+        assert any(name in str(said.json) for name in ("width", "height"))
+    assert api.patch(f"Media/{media}", {"width": 65_536, "height": 0}).status == 200
