@@ -19,6 +19,7 @@ from msgspec import Meta
 PREFIX = "LIMN_"
 _ORIGIN = re.compile(r"https?://[^/,\s]+")
 _LISTS = ("allowed_origins", "store_origins", "service_origins", "console_origins")
+_TILES = re.compile(r"https?://[A-Za-z0-9.:-]+/[!-~]*")
 _ROLE = r"arn:aws[a-z-]*:iam::[0-9]{12}:role/[!-~]{1,576}"
 _ARNS = {
     "job_queue": r"arn:aws[a-z-]*:batch:[a-z0-9-]+:[0-9]{12}:job-queue/[A-Za-z0-9_-]{1,128}",
@@ -86,6 +87,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Origins of object stores inside the operator's network at which organizations may register buckets."""
     console_origins: list[str] = []
     """Origins of registered buckets outside, such as https://storage.googleapis.com, whose media the console shows."""
+    map_tiles: str = ""
+    """The address of tiles of the console's map, with {z}, {x} and {y} in Web Mercator. Empty: its coastline alone."""
+    map_source: str = ""
+    """Who made the tiles, as the map says it."""
     service_origins: list[str] = []
     """Origins of job clusters and annotators inside the operator's network that may be registered."""
     event_bus: str = ""
@@ -229,12 +234,19 @@ def _check(made: Settings) -> None:
         for origin in getattr(made, name):
             if not _ORIGIN.fullmatch(origin):
                 raise Misconfigured(f"{PREFIX}{name.upper()}: {origin!r} is not of the form https://host.")
+    _check_tiles(made.map_tiles)
     if made.email_enabled and "@" not in made.email_sender:
         raise Misconfigured(f"{PREFIX}EMAIL_SENDER: {made.email_sender!r} is no address.")
     for name in _POSITIVE:
         if getattr(made, name) <= 0:
             raise Misconfigured(f"{PREFIX}{name.upper()}: it must be more than 0.")
     _check_batch(made)
+
+
+def _check_tiles(address: str) -> None:
+    is_whole = _TILES.fullmatch(address) and all(address.count(part) == 1 for part in ("{z}", "{x}", "{y}"))
+    if address and not is_whole:
+        raise Misconfigured(f"{PREFIX}MAP_TILES: {address!r} is not of the form https://host/{{z}}/{{x}}/{{y}}.png.")
 
 
 def _check_batch(made: Settings) -> None:

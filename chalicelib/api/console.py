@@ -120,7 +120,8 @@ def _plain_path(path: str) -> str:
 
 def policy() -> str:
     """The Content-Security-Policy of the page: scripts and styles from here; media from here and the object stores."""
-    stores = " ".join(origins())
+    stores, place = " ".join(origins()), settings()
+    tiles = f" {_origin(place.map_tiles)}" if place.map_tiles else ""
     return "; ".join(
         (
             "default-src 'none'",
@@ -129,7 +130,7 @@ def policy() -> str:
             "font-src 'self'",
             "worker-src 'self'",
             "manifest-src 'self'",
-            f"img-src 'self' blob: data: {stores}",
+            f"img-src 'self' blob: data: {stores}{tiles}",
             f"media-src 'self' blob: {stores}",
             f"connect-src 'self' {stores}",
             "frame-src 'self'",
@@ -154,9 +155,13 @@ def origins() -> list[str]:
             for ending in ("amazonaws.com", f"{_region()}.amazonaws.com")
         ]
     if place.answers_url:
-        parts = urlsplit(place.answers_url)
-        found.append(f"{parts.scheme}://{parts.netloc}")
+        found.append(_origin(place.answers_url))
     return list(dict.fromkeys([*found, *place.store_origins, *place.console_origins]))
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
 
 
 def _region() -> str:
@@ -172,7 +177,8 @@ def page(call: Call[Any, Any, Any]) -> Answer:
     Browsers ask for it each time and get 304 while it is unchanged.
     """
     found, allowed = build(), policy()
-    tag = f'"{found.name}-{hashlib.sha256(allowed.encode()).hexdigest()[:8]}"'
+    named = (settings().map_tiles, settings().map_source)
+    tag = f'"{found.name}-{hashlib.sha256(repr((allowed, named)).encode()).hexdigest()[:8]}"'
     headers = {
         "Content-Security-Policy": allowed,
         "Cross-Origin-Opener-Policy": "same-origin",
@@ -182,7 +188,9 @@ def page(call: Call[Any, Any, Any]) -> Answer:
     }
     if call.headers.get("if-none-match") == tag:
         return Answer(status=304, content_type="text/html; charset=utf-8", headers=headers)
-    return Answer(content_type="text/html; charset=utf-8", body=found.index, headers=headers)
+    tiles, source = (html.escape(each).encode() for each in named)
+    body = found.index.replace(b"{tiles}", tiles).replace(b"{tiles_source}", source)
+    return Answer(content_type="text/html; charset=utf-8", body=body, headers=headers)
 
 
 @PAGES.get(

@@ -51,6 +51,22 @@ def test_media_may_come_from_the_stores_of_the_deployment_only(visitor):
         assert re.search(r"https://[a-z0-9-]+\.s3\.[a-z0-9-]+\.amazonaws\.com", rules[rule])
 
 
+def test_tiles_that_the_operator_names_are_pictures_of_one_host_more(visitor):
+    before = visitor.get("/")
+    assert b'name="tiles" content="" data-source=""' in before.body
+    with override(map_tiles="https://tiles.example.org/{z}/{x}/{y}.png?a=1&b=2", map_source='The "office"'):
+        after = visitor.get("/")
+    assert after.headers["ETag"] != before.headers["ETag"]
+    assert b"/{z}/{x}/{y}.png?a=1&amp;b=2" in after.body
+    assert b"The &quot;office&quot;" in after.body
+    rules, old = (
+        dict(rule.split(" ", 1) for rule in said.headers["Content-Security-Policy"].split("; "))
+        for said in (after, before)
+    )
+    assert rules.pop("img-src") == f"{old.pop('img-src')} https://tiles.example.org"
+    assert rules == old
+
+
 def test_the_page_is_revalidated_and_its_files_are_kept_for_a_year(visitor):
     page = visitor.get("/")
     assert page.headers["Cache-Control"] == "no-cache"

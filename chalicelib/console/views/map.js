@@ -7,6 +7,7 @@ import { text } from "../strings.js";
 import { settings } from "../strings_settings.js";
 import { Button, Select } from "../ui/controls.js";
 import { number } from "../ui/format.js";
+import { TILES, tilesOf } from "../ui/map_tiles.js";
 import { placeText } from "../ui/position.js";
 import { SEEN } from "../ui/search.js";
 import { encoded } from "./review.js";
@@ -93,7 +94,7 @@ function Places({ open, by, choices, area }) {
       <span class="grow" />${found.value && html`<span class="muted" role="status">${words.shown(number(rows.length), number(found.value.total))}</span>`}</div>
     ${found.failure && html`<${Failure} failure=${found.failure} />`}
     <${Picture} places=${places} area=${corners ?? area} onCorner=${corners && ((/** @type {Place} */ corner) => corners.length < MOST_CORNERS && setCorners([...corners, corner]))} />
-    <p class="muted small">${words.source}</p>
+    <p class="muted small">${words.source}${TILES.source && ` · ${TILES.source}`}</p>
     <ul class="map-list">${places.slice(0, LISTED).map((/** @type {any} */ each) => html`<li key=${each.id}><a href=${each.href}>${each.title}</a> <span class="muted small">${placeText(each.place)}</span></li>`)}</ul></div>`;
 }
 
@@ -182,7 +183,8 @@ function Picture({ places, area, onCorner }) {
       onPointerDown=${(/** @type {PointerEvent} */ event) => {
         drag.current = onCorner ? null : { x: event.clientX, y: event.clientY, moved: false };
       }} onPointerMove=${onPointerMove} onPointerUp=${end} onPointerLeave=${end} onClick=${(/** @type {MouseEvent} */ event) => onCorner?.(at(event))}>
-      <path class="land" d=${land} transform=${`translate(${x(0)} ${y(0)}) scale(${size / 10})`} />
+      ${TILES.address && html`<${Tiles} centre=${centre} zoom=${zoom} x=${x} y=${y} />`}
+      <path class=${TILES.address ? "land outline" : "land"} d=${land} transform=${`translate(${x(0)} ${y(0)}) scale(${size / 10})`} />
       <${Lines} x=${x} y=${y} zoom=${zoom} centre=${centre} />
       ${area.length > 0 && html`<polygon class="area" points=${area.map((each) => `${x(each[0])},${y(each[1])}`).join(" ")} />`}
       ${onCorner ? area.map((each, index) => html`<circle key=${index} class="corner" cx=${x(each[0])} cy=${y(each[1])} r="5" />`) : places.map((each) => html`<a key=${each.id} href=${each.href} aria-label=${`${each.title}: ${placeText(each.place)}`}><circle class="place" cx=${x(each.place[0])} cy=${y(each.place[1])} r="7" style=${{ fill: each.color }}><title>${each.title}</title></circle></a>`)}</svg>
@@ -194,6 +196,18 @@ const within = (value, most) => Math.min(most, Math.max(-most, value));
 
 /** @param {number} value */
 const rounded = (value) => Number(value.toFixed(5));
+
+/** What lies below the coastline. @param {{x: (value: number) => number, y: (value: number) => number, zoom: number, centre: Place}} props */
+function Tiles({ x, y, zoom, centre }) {
+  const [wide, high] = [180 / zoom, 90 / zoom];
+  const window_ = { west: centre[0] - wide, east: centre[0] + wide, south: centre[1] - high, north: centre[1] + high };
+  return html`<g class="tiles" aria-hidden="true">${tilesOf(window_, zoom).map(({ address, west, east, strips }) =>
+    strips.map(
+      ({ north, south, from, share }, at) =>
+        html`<svg key=${`${address}/${at}`} x=${x(west)} width=${x(east) - x(west)} y=${y(north)} height=${y(south) - y(north)} viewBox=${`0 ${from} 1 ${share}`} preserveAspectRatio="none"><image href=${address} width="1" height="1" preserveAspectRatio="none" /></svg>`,
+    ),
+  )}</g>`;
+}
 
 /** Meridians and parallels. @param {{x: (value: number) => number, y: (value: number) => number, zoom: number, centre: Place}} props */
 function Lines({ x, y, zoom, centre }) {

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import re
 
 import pytest
+from PIL import Image
 from playwright.sync_api import expect
 
 from tests.console.browser.projects import new_project
@@ -40,6 +42,40 @@ def test_places_are_on_the_map_and_lead_to_their_frame(page, atlas):
     expect(page.get_by_text("3 of 3 places")).to_be_visible()
     drawing.get_by_role("link", name="coral, frame 8").click()
     page.wait_for_url(re.compile(rf"/media/{atlas['media']}\?frame=8&select=\d+"))
+
+
+def test_tiles_of_the_operator_lie_below_the_coastline_where_their_places_are(page, atlas):
+    """Each tile is white with a black line down its middle; without a name, no other server is asked."""
+    tile, asked = Image.new("RGB", (256, 256), "white"), []
+    tile.paste("black", (0, 124, 256, 132))
+    out = io.BytesIO()
+    tile.save(out, "PNG")
+    page.on("request", lambda request: asked.append(request.url) if "tiles.example" in request.url else None)
+    page.goto(f"/#/projects/{atlas['project']}/map")
+    drawing = page.get_by_role("group", name="Map with 3 places")
+    expect(drawing.locator("path.land")).to_have_attribute("d", re.compile("^M"))
+    expect(drawing.locator("image")).to_have_count(0)
+    assert asked == []
+
+    def with_tiles(route):
+        answer = route.fetch()
+        text = answer.text().replace(
+            'name="tiles" content="" data-source=""',
+            'name="tiles" content="https://tiles.example/{z}/{x}/{y}.png" data-source="Chart office"',
+        )
+        policy = answer.headers["content-security-policy"].replace("data:", "data: https://tiles.example", 1)
+        route.fulfill(body=text, headers={**answer.headers, "content-security-policy": policy})
+
+    page.route(re.compile(r"//[^/]+/$"), with_tiles)
+    page.route("https://tiles.example/**", lambda route: route.fulfill(body=out.getvalue(), content_type="image/png"))
+    with page.expect_response("https://tiles.example/**"):
+        page.reload()
+    expect(page.get_by_text("Chart office")).to_be_visible()
+    expect(drawing.locator("image").first).to_have_attribute("href", re.compile("^https://tiles.example/[0-9]+/"))
+    tops = drawing.locator(".tiles > svg").evaluate_all("all => all.map(each => Number(each.getAttribute('y')))")
+    highs = drawing.locator(".tiles > svg").evaluate_all("all => all.map(each => Number(each.getAttribute('height')))")
+    ends = {round(top + high, 3) for top, high in zip(tops, highs, strict=True)}
+    assert {round(top, 3) for top in tops} - {round(min(tops), 3)} <= ends
 
 
 def test_an_area_that_is_drawn_is_searched(page, atlas):
