@@ -26,7 +26,7 @@ export function Keys({ commands }) {
     "?": () => setOpen(true),
   });
   return html`<span class="row wrap muted small">${commands.map((each) => html`<span key=${each.id}>${keysFor(each).map((key) => html`<span class="key" key=${key}>${keyText(key)}</span>`)} ${each.label}</span>`)}
-    <${Button} small kind="quiet" title=${words.shortcuts} onClick=${() => setOpen(true)}>?<//>${isOpen && html`<${Help} commands=${commands} onClose=${() => setOpen(false)} />`}</span>`;
+    <${Button} small kind="quiet" title=${words.shortcuts} onClick=${() => setOpen(true)}><span class="key">?</span><//>${isOpen && html`<${Help} commands=${commands} onClose=${() => setOpen(false)} />`}</span>`;
 }
 
 /** @param {{commands: Keyed[], onClose: () => void, onTour?: () => void}} props `onTour` begins the tour, or goes on with it */

@@ -27,18 +27,42 @@ def save(path: Path, nodes, inputs, outputs, constants=()) -> Path:
     return path
 
 
+def answers(path: Path, inputs, outputs) -> Path:
+    """A model that takes inputs (a name, a shape, and a type other than FLOAT) and answers always the same arrays."""
+    nodes, constants, sums = [], [("zero", np.float32(0))], []
+    for name, *_ in inputs:
+        nodes.append(helper.make_node("Cast", [name], [f"{name} as float"], to=FLOAT))
+        nodes.append(helper.make_node("ReduceSum", [f"{name} as float"], [f"sum of {name}"], keepdims=0))
+        sums.append(f"sum of {name}")
+    nodes += [helper.make_node("Sum", sums, ["sum"]), helper.make_node("Mul", ["sum", "zero"], ["nothing"])]
+    for name, value in outputs.items():
+        constants.append((f"{name} of all", np.float32(value)))
+        nodes.append(helper.make_node("Add", [f"{name} of all", "nothing"], [f"{name} as float"]))
+        nodes.append(
+            helper.make_node("Cast", [f"{name} as float"], [name], to=helper.np_dtype_to_tensor_dtype(value.dtype))
+        )
+    graph = helper.make_graph(
+        nodes,
+        "tiny",
+        [
+            helper.make_tensor_value_info(name, getattr(TensorProto, kind[0] if kind else "FLOAT"), shape)
+            for name, shape, *kind in inputs
+        ],
+        [
+            helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
+            for name, value in outputs.items()
+        ],
+        [numpy_helper.from_array(np.asarray(value), name) for name, value in constants],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    onnx.checker.check_model(model)
+    onnx.save(model, path)
+    return path
+
+
 def constant(path: Path, rows) -> Path:
-    """A model that answers the same to each picture: the sum of its pixels, times nothing, and rows."""
-    rows = np.float32(rows)
-    nodes = [
-        helper.make_node("ReduceSum", ["images"], ["sum"], keepdims=0),
-        helper.make_node("Mul", ["sum", "zero"], ["nothing"]),
-        helper.make_node("Add", ["rows", "nothing"], ["output"]),
-    ]
-    return save(
-        path, nodes, [("images", [1, 3, SIDE, SIDE])], [("output", rows.shape)],
-        [("zero", np.float32(0)), ("rows", rows)],
-    )  # fmt: skip
+    """A model that answers the same rows to each picture."""
+    return answers(path, [("images", [1, 3, SIDE, SIDE])], {"output": np.float32(rows)})
 
 
 def yolo8(path: Path, rows) -> Path:

@@ -17,6 +17,7 @@ pytest.importorskip("onnx", reason="needs pip install onnx")
 
 import cv2
 import numpy as np
+import onnx
 
 from infra.client.annotator import classic, onnx_models, server
 from infra.client.failures import Failure
@@ -78,7 +79,7 @@ COD = {"x": 0.1875, "y": 0.125, "width": 0.125, "height": 0.25}
 class TestDetectors:
     @pytest.fixture
     def fish(self, tmp_path):
-        return served(files.yolo8(tmp_path / "fish.onnx", ROWS), labels=["cod", "hake"], version="2")
+        return served(files.yolo8(tmp_path / "fish.onnx", ROWS), output="yolo8", labels=["cod", "hake"], version="2")
 
     def test_overlapping_boxes_of_a_class_are_one_and_unlikely_ones_none(self, fish):
         said = fish.answer({"image": picture()})
@@ -107,6 +108,118 @@ class TestDetectors:
         boxes = files.constant(tmp_path / "boxes.onnx", [[[12, 4, 20, 12, 0.9, 1], [0, 0, 1, 1, 0.1, 0]]])
         [found] = served(boxes, output="boxes", labels=["a", "b"]).answer({"image": picture()})["boxes"]
         assert (found["label"], found["x"]) == ("b", pytest.approx(0.1875))
+
+
+HALF = [0.25, 0.25, 0.125, 0.125]
+"""The middle and sides of COD in shares of the input of 64 x 64."""
+LOGITS = [[9.0, -9.0, -9.0], [-9.0, -9.0, 9.0]]
+PICTURE = ("images", [1, 3, files.SIDE, files.SIDE])
+
+
+def many(row, count):
+    """Rows as long as one, of which the others are nothing."""
+    return np.vstack([np.float32([row]), np.zeros((count - 1, len(row)), np.float32)])[None]
+
+
+class TestPublishedSignatures:
+    """Files whose inputs and outputs are those of the exports of other programs, found without a word on their form."""
+
+    @pytest.mark.parametrize(
+        ("inputs", "outputs"),
+        [
+            pytest.param([], {"output0": many([16, 16, 8, 8, 0.9, *[0.1] * 79], 8400).transpose(0, 2, 1)}, id="yolo8"),
+            pytest.param([], {"output0": many([16, 16, 8, 8, 0.9, 1.0, *[0.1] * 79], 25200)}, id="yolo5"),
+            pytest.param([], {"output0": many([12, 12, 20, 20, 0.9, 0], 300)}, id="yolo10"),
+            pytest.param([], {"output0": many([*HALF, 0.9, *[0.1] * 79], 300)}, id="rtdetr of Ultralytics"),
+            pytest.param(
+                [("orig_target_sizes", [1, 2], "INT64")],
+                {"labels": np.int64([[0, 1]]), "boxes": many([12, 12, 20, 20], 2), "scores": np.float32([[0.9, 0.1]])},
+                id="rtdetr of its authors",
+            ),
+        ],
+    )
+    def test_of_detectors(self, tmp_path, inputs, outputs):
+        path = files.answers(tmp_path / "model.onnx", [PICTURE, *inputs], outputs)
+        [found] = served(path, resize="stretch").answer({"image": picture()})["boxes"]
+        assert (found["label"], found["confidence"]) == ("0", pytest.approx(0.9))
+        assert [found[name] for name in COD] == pytest.approx([0.1875, 0.1875, 0.125, 0.125])
+
+    @pytest.mark.parametrize("form", ["detr", "rtdetr"])
+    def test_of_transformers(self, tmp_path, form):
+        outputs = {"logits": np.float32([LOGITS]), "pred_boxes": many(HALF, 2)}
+        mask = ("pixel_mask", [1, 64, 64], "INT64")
+        path = files.answers(tmp_path / "model.onnx", [PICTURE, mask], outputs)
+        with pytest.raises(Failure, match="give detr"):
+            served(path)
+        found = served(path, output=form, resize="stretch").answer({"image": picture()})["boxes"]
+        assert found[0]["label"] == "0"
+        assert [found[0][name] for name in COD] == pytest.approx([0.1875, 0.1875, 0.125, 0.125])
+        assert len(found) == {"detr": 1, "rtdetr": 2}[form]
+
+    def test_an_unknown_input_of_a_detector_is_refused(self, tmp_path):
+        path = files.answers(tmp_path / "model.onnx", [PICTURE, ("text", [1, 4])], {"output0": many([1] * 6, 3)})
+        with pytest.raises(Failure, match="the input text is not known"):
+            served(path)
+
+    def test_the_names_of_classes_are_read_from_the_file(self, tmp_path):
+        path = files.answers(tmp_path / "model.onnx", [PICTURE], {"output0": many([12, 12, 20, 20, 0.9, 1], 300)})
+        model = onnx.load(path)
+        onnx.helper.set_model_props(model, {"names": "{0: 'cod', 1: 'hake'}"})
+        onnx.save(model, path)
+        assert served(path).answer({"image": picture()})["boxes"][0]["label"] == "hake"
+
+    @pytest.mark.parametrize(
+        ("encoded", "prompts", "answered"),
+        [
+            pytest.param(
+                {"image_embeddings": (1, 256, 64, 64)},
+                [("point_coords", [1, "n", 2]), ("point_labels", [1, "n"]), ("mask_input", [1, 1, 256, 256]),
+                 ("has_mask_input", [1]), ("orig_im_size", [2])],
+                {"masks": (1, 4, HIGH, WIDE), "iou_predictions": (1, 4), "low_res_masks": (1, 4, 256, 256)},
+                id="Segment Anything",
+            ),
+            pytest.param(
+                {"high_res_feats_0": (1, 32, 16, 16), "high_res_feats_1": (1, 64, 8, 8), "image_embed": (1, 256, 4, 4)},
+                [("point_coords", [1, "n", 2]), ("point_labels", [1, "n"]), ("mask_input", [1, 1, 256, 256]),
+                 ("has_mask_input", [1]), ("orig_im_size", [2], "INT32")],
+                {"masks": (1, 3, HIGH, WIDE), "iou_predictions": (1, 3)},
+                id="SAM 2",
+            ),
+            pytest.param(
+                {"image_embeddings.0": (1, 32, 16, 16), "image_embeddings.1": (1, 64, 8, 8)},
+                [("input_points", [1, 1, "n", 2]), ("input_labels", [1, 1, "n"], "INT64"),
+                 ("input_boxes", [1, "b", 4])],
+                {"iou_scores": (1, 1, 3), "pred_masks": (1, 1, 3, 16, 16), "object_score_logits": (1, 1, 1)},
+                id="SAM 2 of Transformers",
+            ),
+            pytest.param(
+                {"image_embeddings": (1, 8, 8, 8), "image_positional_embeddings": (1, 8, 8, 8)},
+                [("input_points", [1, 1, "n", 2]), ("input_labels", [1, 1, "n"], "INT64")],
+                {"iou_scores": (1, 1, 3), "pred_masks": (1, 1, 3, 16, 16)},
+                id="Segment Anything of Transformers",
+            ),
+        ],
+    )  # fmt: skip
+    def test_of_interactors(self, tmp_path, encoded, prompts, answered):
+        files.answers(
+            tmp_path / "encoder.onnx", [PICTURE], {name: np.zeros(of, np.float32) for name, of in encoded.items()}
+        )
+        made = {name: np.ones(shape, np.float32) for name, shape in answered.items()}
+        path = files.answers(tmp_path / "decoder.onnx", [*encoded.items(), *prompts], made)
+        model = onnx_models.load(path, onnx_models.Config(kind="interactor", encoder="encoder.onnx"))
+        sam = Served({"": model})
+        takes_boxes = not any(name == "input_points" for name, *_ in prompts) or len(prompts) == 3
+        assert ("box" in model.prompts) is takes_boxes
+        click = {
+            "key": "k",
+            "image": picture(),
+            "points": [{"x": 0.3, "y": 0.5}, {"x": 0.9, "y": 0.9, "positive": False}],
+        }
+        [found] = sam.answer(click)["masks"]
+        assert (found["size"], sum(found["counts"][1::2])) == ([HIGH, WIDE], HIGH * WIDE)
+        if takes_boxes:
+            box = {"x": 0.1, "y": 0.1, "width": 0.5, "height": 0.5}
+            assert sam.answer({"key": "k", "points": [], "box": box})["masks"]
 
 
 class TestClassifiersAndEmbedders:
@@ -167,11 +280,12 @@ class TestInteractors:
             served(path, kind="interactor", encoder="none.onnx")
 
 
-class TestClassic:
-    @pytest.fixture(scope="class")
-    def methods(self):
-        return Served(classic.models())
+@pytest.fixture(scope="module")
+def methods():
+    return Served(classic.models())
 
+
+class TestClassic:
     def test_grabcut_finds_the_object_in_a_box(self, methods):
         image = white_box(32, 16, 64, 48)
         box = {"x": 0.15, "y": 0.1, "width": 0.5, "height": 0.8}
@@ -216,10 +330,6 @@ class TestClassic:
 
 
 class TestRefusals:
-    @pytest.fixture(scope="class")
-    def methods(self):
-        return Served(classic.models())
-
     @pytest.mark.parametrize(
         ("path", "body", "says"),
         [
