@@ -27,7 +27,7 @@ _PINNED = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^]]*\])?==([^\s;]+)", re.MULTILIN
 
 
 @dataclass(frozen=True, order=True)
-class Found:
+class Finding:
     """An advisory about a version of a package."""
 
     package: str
@@ -44,7 +44,7 @@ def pinned(folder: Path) -> list[tuple[str, str]]:
     return sorted({pair for lock in LOCKS for pair in _PINNED.findall((folder / lock).read_text())})
 
 
-def ask(packages: list[tuple[str, str]], database: str = DATABASE) -> list[Found]:
+def ask(packages: list[tuple[str, str]], database: str = DATABASE) -> list[Finding]:
     """What is known of packages.
 
     Raises:
@@ -57,7 +57,7 @@ def ask(packages: list[tuple[str, str]], database: str = DATABASE) -> list[Found
     try:
         results = said.json()["results"]
         return sorted(
-            Found(name, version, advisory["id"])
+            Finding(name, version, advisory["id"])
             for (name, version), result in zip(packages, results, strict=True)
             for advisory in result.get("vulns", [])
         )

@@ -18,7 +18,7 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.errors import NotFound
 from chalicelib.http import openapi
-from chalicelib.http.operation import Answer, Call, Found, NoQuery, Operations
+from chalicelib.http.operation import Answer, Call, Located, NoQuery, Operations
 from chalicelib.resources.accounts import mailed_pages
 from chalicelib.resources.applets import operations as applets_operations
 from chalicelib.resources.health import operations as health_operations
@@ -90,12 +90,12 @@ def schema(call: Call[Any, SchemaQuery, Any]) -> Answer:
     return Answer(content_type=YAML, body=body, headers={"ETag": tag, "Cache-Control": "no-cache"})
 
 
-def _find_file(path: dict[str, Any]) -> Found[TemporaryFile | Project]:
+def _find_file(path: dict[str, Any]) -> Located[TemporaryFile | Project]:
     try:
-        return Found(target=get_by_name(path["project"], path["name"]), project=path["project"])
+        return Located(target=get_by_name(path["project"], path["name"]), project=path["project"])
     except NotFound:
         project = authentication.project_of(path["project"])
-        return Found(target=project, project=project.id, organization=project.organization)
+        return Located(target=project, project=project.id, organization=project.organization)
 
 
 @PROJECT_FILES.get(

@@ -18,14 +18,14 @@ from chalicelib.core.models.accounts import ORGANIZATION, Organization, Project
 from chalicelib.core.models.accounts import PROJECT as PROJECT_RECORD
 from chalicelib.core.permissions import Level
 from chalicelib.core.records import RecordKind
-from chalicelib.http.operation import Address, Found
+from chalicelib.http.operation import Address, Located
 from chalicelib.storage.dynamodb import entities, entity_rows, record_rows, records
 from chalicelib.storage.dynamodb.ahead import RowKey
 from chalicelib.storage.dynamodb.tables import EntityRow, RecordRow
 
 Expected = Callable[[dict[str, Any], int | None], list[RowKey]]
 """From the variables of a path and a probable user to the rows that the request will read first."""
-Locate = Callable[[dict[str, Any]], Found[Any]]
+Locate = Callable[[dict[str, Any]], Located[Any]]
 
 
 def _by(variable: str, wanted: Callable[[Any, int | None], list[RowKey]]) -> Expected:
@@ -52,7 +52,7 @@ def _project_ahead(variable: str) -> Expected:
 
 
 def in_project(
-    kind: str, locate: Locate, *, judged: Callable[[Found[Any]], Any] = lambda found: found.target, **more: Any
+    kind: str, locate: Locate, *, judged: Callable[[Located[Any]], Any] = lambda found: found.target, **more: Any
 ) -> Address[Any]:
     """A record or entity of a project: the caller's membership decides.
 
@@ -82,24 +82,24 @@ def plain(locate: Callable[[dict[str, Any]], Any], **variables: type) -> Address
     """A record without membership check; the handler decides, or the operation is open to everyone."""
     return Address(
         kind="",
-        locate=lambda path: Found(target=locate(path)),
+        locate=lambda path: Located(target=locate(path)),
         level=lambda _scope, _found: Level.NONE,
         variables=variables,
     )
 
 
 def _project(variable: str) -> Address[Project]:
-    def locate(path: dict[str, Any]) -> Found[Project]:
+    def locate(path: dict[str, Any]) -> Located[Project]:
         project = authentication.project_of(path[variable])
-        return Found(target=project, project=project.id, organization=project.organization)
+        return Located(target=project, project=project.id, organization=project.organization)
 
     return in_project("project", locate, variables={variable: int}, ahead=_project_ahead(variable))
 
 
 def _organization(variable: str) -> Address[Organization]:
-    def locate(path: dict[str, Any]) -> Found[Organization]:
+    def locate(path: dict[str, Any]) -> Located[Organization]:
         organization = records.get(ORGANIZATION, path[variable])
-        return Found(target=organization, organization=organization.id)
+        return Located(target=organization, organization=organization.id)
 
     ahead = _record_ahead(ORGANIZATION, variable)
     return _in_organization("organization", locate, variables={variable: int}, ahead=ahead)
@@ -133,9 +133,9 @@ WITHIN_PROJECT = within(PROJECT)
 def record_of_project(kind: RecordKind[Any], variable: str = "id") -> Address[Any]:
     """`/rest/Version/{id}`: a record that belongs to a project. A deleted project has no members to reach it."""
 
-    def locate(path: dict[str, Any]) -> Found[Any]:
+    def locate(path: dict[str, Any]) -> Located[Any]:
         record = records.get(kind, path[variable])
-        return Found(target=record, project=record.project)
+        return Located(target=record, project=record.project)
 
     variables = {variable: int if kind.identity == "id" else str}
     return in_project(kind.name, locate, variables=variables, ahead=_record_ahead(kind, variable))
@@ -144,7 +144,7 @@ def record_of_project(kind: RecordKind[Any], variable: str = "id") -> Address[An
 def visible_only(address: Address[Any], is_visible: Callable[[Any, Scope], bool]) -> Address[Any]:
     """The same address; answers 404 for records outside the caller's scope."""
 
-    def level(scope: Scope, found: Found[Any]) -> Level:
+    def level(scope: Scope, found: Located[Any]) -> Level:
         return address.level(scope, found) if is_visible(found.target, scope) else Level.NONE
 
     return replace(address, level=level)
@@ -158,9 +158,9 @@ def own_record_of_project(kind: RecordKind[Any], variable: str = "id") -> Addres
 def record_of_organization(kind: RecordKind[Any]) -> Address[Any]:
     """`/rest/Affiliation/{id}`: a record that belongs to an organization."""
 
-    def locate(path: dict[str, Any]) -> Found[Any]:
+    def locate(path: dict[str, Any]) -> Located[Any]:
         record = records.get(kind, path["id"])
-        return Found(target=record, organization=record.organization)
+        return Located(target=record, organization=record.organization)
 
     return _in_organization(kind.name, locate, ahead=_record_ahead(kind, "id"))
 
@@ -168,11 +168,11 @@ def record_of_organization(kind: RecordKind[Any]) -> Address[Any]:
 def record_of_either(kind: RecordKind[Any]) -> Address[Any]:
     """`/rest/Webhook/{id}`: a record that belongs to a project or to an organization: the level there decides."""
 
-    def locate(path: dict[str, Any]) -> Found[Any]:
+    def locate(path: dict[str, Any]) -> Located[Any]:
         record = records.get(kind, path["id"])
-        return Found(target=record, project=record.project, organization=record.organization)
+        return Located(target=record, project=record.project, organization=record.organization)
 
-    def level(scope: Scope, found: Found[Any]) -> Level:
+    def level(scope: Scope, found: Located[Any]) -> Level:
         if found.project:
             return scope.project_level(found.project, kind.name, lambda: found.target)
         return scope.organization_level(found.organization or 0, kind.name, found.target)
@@ -183,13 +183,13 @@ def record_of_either(kind: RecordKind[Any]) -> Address[Any]:
 def entity(kind: Kind) -> Address[Any]:
     """`/rest/Localization/{id}`: an entity that readers may see. A deleted project has no members to reach it."""
 
-    def locate(path: dict[str, Any]) -> Found[Any]:
+    def locate(path: dict[str, Any]) -> Located[Any]:
         found = entities.get(kind, path["id"])
-        return Found(target=found, project=found.project)
+        return Located(target=found, project=found.project)
 
     return in_project(kind.value, locate, ahead=_entity_ahead(kind))
 
 
-def by_body(kind: str, locate: Callable[[dict[str, Any], Any], Found[Any]]) -> Address[Any]:
+def by_body(kind: str, locate: Callable[[dict[str, Any], Any], Located[Any]]) -> Address[Any]:
     """`/rest/AttributeType/{id}`: a type of a project that path and body name together."""
     return in_project(kind, lambda path: locate(path, None), locate_by=locate)

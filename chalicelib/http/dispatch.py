@@ -35,7 +35,7 @@ from chalicelib.errors import Forbidden, LimnError, NotFound, Unauthenticated
 from chalicelib.http import idempotency, read_back
 from chalicelib.http.decoding import decode_body, decode_path, decode_query, name_member
 from chalicelib.http.encoding import SAFE_IN_BROWSERS, HttpAnswer, encode, encode_refusal, fitting, negotiate
-from chalicelib.http.operation import GUESTS, Call, Found, Operation
+from chalicelib.http.operation import GUESTS, Call, Located, Operation
 from chalicelib.http.reports import auditing
 from chalicelib.query.parsers.parameters import ListQuery
 from chalicelib.storage.audit import chain
@@ -144,7 +144,7 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
     scope = Scope.from_caller(caller, operation.needs.level)
     path = decode_path(operation, request.variables)
     is_told_by_path = operation.addresses is None or operation.addresses.locate_by is None
-    found, level = Found[Any](target=None), Level.NONE
+    found, level = Located[Any](target=None), Level.NONE
     if is_told_by_path:
         try:
             found, level = _allowed(operation, scope, path, None)
@@ -182,13 +182,13 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
     return call
 
 
-def _allowed(operation: Operation, scope: Scope, path: dict[str, Any], body: Any) -> tuple[Found[Any], Level]:
+def _allowed(operation: Operation, scope: Scope, path: dict[str, Any], body: Any) -> tuple[Located[Any], Level]:
     """What the path addresses, and the caller's level there, if the caller may.
 
     Raises:
         NotFound, Unauthenticated, Forbidden: the caller may not, or there is nothing.
     """
-    found: Found[Any] = Found(target=None)
+    found: Located[Any] = Located(target=None)
     level = Level.NONE
     if operation.addresses is not None:
         found = _addressed(operation, path, body)
@@ -225,7 +225,7 @@ def _shown(operation: Operation, call: Call[Any, Any, Any]) -> dict[str, Any]:
     """What the GET of the operation's path answers to the caller now; nothing where that is not the caller's to see."""
     get = operation.read_back.shown_by
     assert get is not None, operation.id  # noqa: S101 nothing is sent back otherwise
-    found = Found(target=call.target, project=call.project, organization=call.organization)
+    found = Located(target=call.target, project=call.project, organization=call.organization)
     if get.addresses is not None and get.addresses is not operation.addresses:
         found = _addressed(get, call.path, None)
     level = get.addresses.level(call.scope, found) if get.addresses is not None else Level.NONE
@@ -291,7 +291,7 @@ def _read_ahead(operation: Operation, request: Request) -> None:
     read_ahead(authorization, lambda user: address.ahead(path, user))
 
 
-def _addressed(operation: Operation, path: dict[str, Any], body: Any) -> Found[Any]:
+def _addressed(operation: Operation, path: dict[str, Any], body: Any) -> Located[Any]:
     """The addressed record or entity; where it is missing, the error of one that the caller may not see."""
     assert operation.addresses is not None  # noqa: S101 the caller looked
     try:

@@ -40,7 +40,7 @@ class NoQuery(Resource):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found(Generic[T]):
+class Located(Generic[T]):
     """The addressed record or entity, and its project or organization."""
 
     target: T
@@ -62,14 +62,14 @@ class Address(Generic[T]):
     """
 
     kind: str
-    locate: Callable[[dict[str, Any]], Found[T]]
-    locate_by: Callable[[dict[str, Any], Any], Found[T]] | None = None
-    level: Callable[[Scope, Found[T]], Level]
-    inside: Callable[[Scope, Found[T]], Level] | None = None
+    locate: Callable[[dict[str, Any]], Located[T]]
+    locate_by: Callable[[dict[str, Any], Any], Located[T]] | None = None
+    level: Callable[[Scope, Located[T]], Level]
+    inside: Callable[[Scope, Located[T]], Level] | None = None
     variables: dict[str, type] = field(default_factory=lambda: {"id": int})
     ahead: Callable[[dict[str, Any], int | None], list[RowKey]] = lambda _path, _user: []
 
-    def find(self, path: dict[str, Any], body: Any = None) -> Found[T]:
+    def find(self, path: dict[str, Any], body: Any = None) -> Located[T]:
         """The record or entity, or NotFound."""
         return self.locate_by(path, body) if self.locate_by else self.locate(path)
 

@@ -53,7 +53,7 @@ _renewals = Renewals(notes_growth=False)
 
 
 @dataclass(frozen=True)
-class Outcome:
+class StepOutcome:
     """The result of a step.
 
     Attributes:
@@ -128,7 +128,7 @@ def compact(project: int, changes: int = 0, *, force: bool = False, end: float =
     return step(project, changes, force=force, end=end).is_compacted
 
 
-def step(project: int, changes: int = 0, *, force: bool = False, end: float = math.inf) -> Outcome:
+def step(project: int, changes: int = 0, *, force: bool = False, end: float = math.inf) -> StepOutcome:
     """Compact a project's log if it has grown enough or its snapshot has another shape.
 
     What does not fit into the time is left to the next step: rows of a view that is made anew (kept in this container),
@@ -147,7 +147,7 @@ def step(project: int, changes: int = 0, *, force: bool = False, end: float = ma
     found = pointer(project)
     if last == 0:
         growth.forget(project, changes)
-        return Outcome(is_compacted=False, is_unfinished=False)
+        return StepOutcome(is_compacted=False, is_unfinished=False)
     manifest = current(project)
     since = manifest.seq if manifest else 0
     is_other = manifest is not None and snapshots.is_other(manifest)
@@ -163,7 +163,7 @@ def step(project: int, changes: int = 0, *, force: bool = False, end: float = ma
     exported = parquet_steps.write_step(project, end)
     if is_folded and exported is not False:
         growth.forget(project, changes - folded)
-    return Outcome(
+    return StepOutcome(
         is_compacted=worth_while and found is not None,
         is_unfinished=exported is False or (worth_while and not is_folded),
     )

@@ -17,7 +17,7 @@ from chalicelib.core.models.definitions import Definitions
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.storage.dynamodb import entities, records, retired
 from chalicelib.storage.log import archive, log
-from chalicelib.storage.view.deleted_definitions import Lost
+from chalicelib.storage.view.deleted_definitions import DeletedDefinitions
 from chalicelib.storage.view.snapshot import files as view_files
 from chalicelib.storage.view.snapshot import snapshots
 from chalicelib.storage.view.snapshot.snapshot_records import Segment, current, pointer
@@ -73,9 +73,9 @@ def _things(project: int, definitions: Definitions) -> Iterator[list[Change]]:
     yield from waiting.values()
 
 
-def _find_deleted(project: int) -> Lost:
+def _find_deleted(project: int) -> DeletedDefinitions:
     """Definitions whose entities are still being tombstoned: later commits do not create these again."""
-    lost = Lost()
+    lost = DeletedDefinitions()
     for entry in retired.current(project).entries:
         lost.record(entry.kind, entry.id, gone=True)
     if DefinitionKind.MEDIA_TYPE in lost.definitions:

@@ -53,7 +53,7 @@ from chalicelib.workflows.values import (
     sequence_items,
     sequence_members,
 )
-from chalicelib.workflows.variables import MOST_TEXT, Names, Room, fill, variable_in
+from chalicelib.workflows.variables import MOST_TEXT, Names, TextBudget, fill, variable_in
 
 END = ":onExit"
 """The id of the node of `onExit`: no child of the entrypoint begins with it."""
@@ -144,7 +144,7 @@ class _Expansion:
         self._results = results
         texts = strings(msgspec.to_builtins(workflow.spec.templates))
         self._printers = {found for text in texts for found in _PRINTED.findall(text)}
-        self._room = Room(MOST_TEXT)
+        self._room = TextBudget(MOST_TEXT)
         self._levels = 0
         self.graph = Graph()
         if workflow.spec.parallelism is not None:

@@ -11,7 +11,7 @@ import msgspec
 from chalicelib.errors import BadInput
 from chalicelib.workflows.manifests import Container, EnvVar, Scalar, Step, Template
 from chalicelib.workflows.nodes import MOST_NODES, Output
-from chalicelib.workflows.variables import Names, Room, fill
+from chalicelib.workflows.variables import Names, TextBudget, fill
 
 
 def as_text(value: Any) -> str:
@@ -19,7 +19,7 @@ def as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def fill_container(pod: Container, scope: Names, room: Room) -> Container | None:
+def fill_container(pod: Container, scope: Names, room: TextBudget) -> Container | None:
     """A container with its variables filled in; None while one is unknown."""
     missing = False
 

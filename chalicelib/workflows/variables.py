@@ -16,7 +16,7 @@ Names = dict[str, str | None]
 
 
 @dataclass
-class Room:
+class TextBudget:
     """The characters that variables may still be filled with."""
 
     left: int
@@ -28,7 +28,7 @@ class Room:
             raise BadInput(f"manifest: the values of its variables may have {MOST_TEXT} characters together.")
 
 
-def fill(text: str, scope: Mapping[str, str | None], room: Room) -> str | None:
+def fill(text: str, scope: Mapping[str, str | None], room: TextBudget) -> str | None:
     """A text after variable substitution; None while a value is unknown.
 
     Raises:

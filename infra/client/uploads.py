@@ -103,7 +103,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Source:
+class UploadFile:
     """A file to upload, and its path below the folder that was given."""
 
     path: Path
@@ -120,7 +120,7 @@ class Outcome:
     reason: str | None = None
 
 
-def sources(paths: Sequence[Path]) -> Iterator[Source]:
+def sources(paths: Sequence[Path]) -> Iterator[UploadFile]:
     """The files given, and the media in the folders given, in the order of their names. Links to folders stay out.
 
     Raises:
@@ -132,9 +132,9 @@ def sources(paths: Sequence[Path]) -> Iterator[Source]:
                 relative = found.relative_to(path)
                 hidden = any(part.startswith(".") for part in relative.parts)
                 if found.is_file() and not hidden and is_media(found):
-                    yield Source(found, relative.as_posix())
+                    yield UploadFile(found, relative.as_posix())
         elif path.is_file():
-            yield Source(path, path.name)
+            yield UploadFile(path, path.name)
         else:
             raise Failure(f"{path} does not exist.")
 
@@ -157,7 +157,7 @@ class Uploader:
         self._parts = ThreadPoolExecutor(parallel, thread_name_prefix="part")
         self._sums = ThreadPoolExecutor(parallel, thread_name_prefix="sum")
 
-    def run(self, files: Sequence[Source], advance: Advance = lambda _: None) -> Iterator[Outcome]:
+    def run(self, files: Sequence[UploadFile], advance: Advance = lambda _: None) -> Iterator[Outcome]:
         """Upload files; yields what became of each as it ends. `advance` gets the bytes sent, or found to be sent."""
         with ThreadPoolExecutor(self._parallel, thread_name_prefix="file") as pool:
             try:
@@ -169,7 +169,7 @@ class Uploader:
                 self._parts.shutdown(cancel_futures=True)
                 self._sums.shutdown(cancel_futures=True)
 
-    def store(self, source: Source, advance: Advance = lambda _: None) -> str:
+    def store(self, source: UploadFile, advance: Advance = lambda _: None) -> str:
         """Upload a file that becomes no media; its key. An upload of the same file is found again for some days."""
         size = source.path.stat().st_size
         name = f"{self._client.profile.url}|{self._target.project}|{_stamp(source)}|file"
@@ -182,7 +182,7 @@ class Uploader:
         finally:
             self._parts.shutdown(cancel_futures=True)
 
-    def _outcome(self, source: Source, advance: Advance) -> Outcome:
+    def _outcome(self, source: UploadFile, advance: Advance) -> Outcome:
         try:
             status, media = self._upload(source, advance)
             return Outcome(str(source.path), status, media)
@@ -191,7 +191,7 @@ class Uploader:
         except OSError as error:
             return Outcome(str(source.path), "failed", reason=error.strerror or str(error))
 
-    def _upload(self, source: Source, advance: Advance) -> tuple[str, int]:
+    def _upload(self, source: UploadFile, advance: Advance) -> tuple[str, int]:
         before = source.path.stat()
         if not before.st_size:
             raise Failure("The file is empty.")
@@ -229,7 +229,7 @@ class Uploader:
 
     # --- bytes -----------------------------------------------------------------------------------------------------
 
-    def _send(self, source: Source, size: int, name: str, state: UploadState, advance: Advance) -> UploadState:
+    def _send(self, source: UploadFile, size: int, name: str, state: UploadState, advance: Advance) -> UploadState:
         if not state.urls or state.until - MARGIN_SECONDS < time.time():
             state = self._begin(source, size, name, state.uid)
         try:
@@ -247,7 +247,7 @@ class Uploader:
         self._journal.put(name, state)
         return state
 
-    def _begin(self, source: Source, size: int, name: str, uid: str) -> UploadState:
+    def _begin(self, source: UploadFile, size: int, name: str, uid: str) -> UploadState:
         part_size = max(self._part_size, -(-size // MOST_PARTS))
         count = -(-size // part_size)
         made = self._client.get_upload_info(
@@ -264,7 +264,7 @@ class Uploader:
         self._journal.put(name, state)
         return state
 
-    def _send_parts(self, source: Source, size: int, name: str, state: UploadState, advance: Advance) -> None:
+    def _send_parts(self, source: UploadFile, size: int, name: str, state: UploadState, advance: Advance) -> None:
         lock = threading.Lock()
 
         def send(number: int) -> None:
@@ -284,7 +284,7 @@ class Uploader:
 
     # --- media -----------------------------------------------------------------------------------------------------
 
-    def _create(self, source: Source, name: str, state: UploadState, md5: str) -> int:
+    def _create(self, source: UploadFile, name: str, state: UploadState, md5: str) -> int:
         project, target = self._target.project, self._target
         [link] = self._client.get_download_info(project, {"keys": [state.key]})
         spec: dict[str, Any] = {
@@ -307,7 +307,7 @@ class Uploader:
         return state.media
 
 
-def _stamp(source: Source) -> str:
+def _stamp(source: UploadFile) -> str:
     found = source.path.stat()
     return f"{source.path.resolve()}|{found.st_size}|{found.st_mtime_ns}"
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from infra.client import Client, Profile
 from infra.client.mirrors import folder
-from infra.client.uploads import Journal, Source, Target, Uploader
+from infra.client.uploads import Journal, Target, Uploader, UploadFile
 from tests.bench.programs import running
 from tests.bench.side_by_side import Service
 from tests.journeys.stack import connect
@@ -54,7 +54,7 @@ def compare(client: Client, api: Any, project: int, path: Path) -> None:
 
     def send() -> None:
         journal = Journal(path.with_suffix(".sqlite"))
-        keys.append(Uploader(client, Target(project), journal, parallel=4).store(Source(path, path.name)))
+        keys.append(Uploader(client, Target(project), journal, parallel=4).store(UploadFile(path, path.name)))
         journal.close()
 
     def fetch() -> None:

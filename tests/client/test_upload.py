@@ -116,7 +116,7 @@ def test_the_md5_is_made_while_parts_are_sent(tmp_path, signed_in, config, monke
     path.write_bytes(b"picture")
     journal = uploads.Journal()
     uploader = uploads.Uploader(Waiting(configuration.current(None)), uploads.Target(signed_in), journal, parallel=1)
-    [outcome] = uploader.run([uploads.Source(path, path.name)])
+    [outcome] = uploader.run([uploads.UploadFile(path, path.name)])
     journal.close()
     assert outcome.status == "uploaded", outcome
 
@@ -159,7 +159,7 @@ def test_an_upload_that_dies_at_any_request_continues_and_creates_one_media(
             client = Dying(profile, dies, is_after=is_after)
             journal = uploads.Journal()
             uploader = uploads.Uploader(client, target, journal, parallel=1, part_size=5 * MIB)
-            source = uploads.Source(path, path.name)
+            source = uploads.UploadFile(path, path.name)
             try:
                 [outcome] = uploader.run([source])
             except Died:

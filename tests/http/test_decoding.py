@@ -12,14 +12,14 @@ from chalicelib.errors import BadInput, NotFound, TooLarge
 from chalicelib.http import bounds
 from chalicelib.http.bounds import MAX_DEPTH
 from chalicelib.http.decoding import MAX_BODY, decode_body, decode_path, decode_query
-from chalicelib.http.operation import Found, OneOf, Operation
+from chalicelib.http.operation import Located, OneOf, Operation
 
 
 class _Address:
     variables: ClassVar = {"id": int, "uid": str}
 
     def find(self, path):
-        return Found(target=path)
+        return Located(target=path)
 
     def level(self, caller, found):
         return Level.FULL

@@ -11,7 +11,7 @@ from chalicelib.core.models.media_files import MediaFiles
 from chalicelib.core.permissions import Level, Permission
 from chalicelib.core.resource import Flag, Id, Resource
 from chalicelib.core.responses import CreateListResponse, CreateResponse, MessageResponse
-from chalicelib.http.operation import Found, OneOf, Operation
+from chalicelib.http.operation import Located, OneOf, Operation
 
 
 class _Address:
@@ -19,7 +19,7 @@ class _Address:
     what = "Toy"
 
     def find(self, path, body=None):
-        return Found(target=path)
+        return Located(target=path)
 
     def level(self, caller, found):
         return Level.FULL

@@ -17,7 +17,7 @@ from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.log import log
 from chalicelib.storage.view.database.devices import Device, Extent
 from chalicelib.storage.view.database.store import Store
-from chalicelib.storage.view.deleted_definitions import Lost
+from chalicelib.storage.view.deleted_definitions import DeletedDefinitions
 from chalicelib.storage.view.snapshot import files as view_files
 from chalicelib.storage.view.state import ViewState
 from chalicelib.storage.view.view import View
@@ -97,7 +97,7 @@ def reopened(view: View, _: Path | None = None) -> View:
     store = Store(opened(view.store.database), opened(view.store.documents.device))
     layout = msgspec.json.decode(msgspec.json.encode(view.state.layout), type=Layout)
     definitions = view_files.definitions_of(view.project, view_files.definitions_json(view.definitions))
-    lost = msgspec.json.decode(msgspec.json.encode(view.lost), type=Lost)
+    lost = msgspec.json.decode(msgspec.json.encode(view.lost), type=DeletedDefinitions)
     state = ViewState(definitions, seq=view.seq, lost=lost, layout=layout, highest=dict(view.state.highest))
     return View(view.project, state, store)
 

@@ -17,7 +17,7 @@ WorkStatus = Literal["pending", "running", "succeeded", "failed"]
 FINISHED = ("succeeded", "failed")
 
 
-class Work(Resource, kw_only=True):
+class ExportWork(Resource, kw_only=True):
     """What exports and versions have in common."""
 
     hidden: ClassVar = frozenset({"snapshot", "upload"})
@@ -54,7 +54,7 @@ class Work(Resource, kw_only=True):
         return self.status in FINISHED
 
 
-class StoredExport(Work, kw_only=True):
+class StoredExport(ExportWork, kw_only=True):
     """An archive of a project's data in a format. Only the user who made it sees it; it is deleted a week later."""
 
     format: str
@@ -63,7 +63,7 @@ class StoredExport(Work, kw_only=True):
     """The uid of the version that it was made of."""
 
 
-class StoredVersion(Work, kw_only=True):
+class StoredVersion(ExportWork, kw_only=True):
     """A query's result at a commit, kept until it is deleted."""
 
     description: str = ""

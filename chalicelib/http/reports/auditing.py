@@ -20,7 +20,7 @@ from chalicelib.access.authentication import Caller
 from chalicelib.core.log.audit import PERSONAL
 from chalicelib.core.resource import given
 from chalicelib.errors import Forbidden, LimnError, NotFound
-from chalicelib.http.operation import Call, Found, Operation
+from chalicelib.http.operation import Call, Located, Operation
 from chalicelib.storage.audit import chain
 from chalicelib.storage.audit.concern import concern, name_of
 
@@ -45,7 +45,7 @@ def identify(operation: Operation, caller: Caller) -> None:
     }
 
 
-def address(operation: Operation, path: dict[str, Any], found: Found[Any]) -> None:
+def address(operation: Operation, path: dict[str, Any], found: Located[Any]) -> None:
     """Record in the draft what the path names."""
     draft = chain.current()
     draft.place = (found.organization or 0, found.project or 0)

@@ -20,7 +20,7 @@ from chalicelib.core.resource import Resource
 from chalicelib.core.responses import CreateListResponse, MessageResponse
 from chalicelib.errors import NotFound
 from chalicelib.http.addresses import WITHIN_PROJECT, entity, in_project
-from chalicelib.http.operation import Address, Call, Documents, Found, NoQuery, OneOf, Operations
+from chalicelib.http.operation import Address, Call, Documents, Located, NoQuery, OneOf, Operations
 from chalicelib.http.read_back import UNCHANGED
 from chalicelib.query.parsers import filters
 from chalicelib.resources.annotations import bulk_edits, interpolated
@@ -193,9 +193,9 @@ def count_matches(kind: Kind, call: AnyCall) -> int:
 def by_id(kind: Kind) -> Address[Any]:
     """`/rest/State/{id}`: a row with its lock, so that a change does not read it again."""
 
-    def locate(path: dict[str, Any]) -> Found[Any]:
+    def locate(path: dict[str, Any]) -> Located[Any]:
         row = entities.get_stored(kind, path["id"])
-        return Found(target=row, project=row.entity.project)
+        return Located(target=row, project=row.entity.project)
 
     return replace(entity(kind), locate=locate)
 
@@ -203,14 +203,14 @@ def by_id(kind: Kind) -> Address[Any]:
 def by_element(kind: Kind) -> Address[Any]:
     """`/rest/State/{version}/{elemental_id}`: the name of an element; the handler checks that it has rows."""
 
-    def locate(path: dict[str, Any]) -> Found[Any]:
+    def locate(path: dict[str, Any]) -> Located[Any]:
         try:
             element = path["version"], uuid_text(path["elemental_id"])
         except ValueError:
             raise NotFound.of("elemental id", path["elemental_id"]) from None
-        return Found(target=element, project=records.get(VERSION, path["version"]).project)
+        return Located(target=element, project=records.get(VERSION, path["version"]).project)
 
-    def latest(found: Found[Any]) -> Any:
+    def latest(found: Located[Any]) -> Any:
         row = latest_of(kind, found.project or 0, found.target)
         return row.entity if row else None
 

@@ -56,7 +56,7 @@ class Indexed(Struct):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Work:
+class ObjectToIndex:
     """One object to index, as its media was made of it."""
 
     project: Project
@@ -92,7 +92,7 @@ def index(message: IndexObjects, seconds_left: Callable[[], float]) -> None:
     known = references.read(message.project, message.bucket, message.names)
     rows = entities.many(Kind.MEDIA, [reference.media for reference in known.values()])
     types = records.definitions(project.id).types(Kind.MEDIA)
-    wanted: list[Work] = []
+    wanted: list[ObjectToIndex] = []
     for name, etag in zip(message.names, message.etags, strict=True):
         reference = known.get(name)
         row = rows.get(reference.media) if reference else None
@@ -112,7 +112,9 @@ def index(message: IndexObjects, seconds_left: Callable[[], float]) -> None:
     _publish(project, message.bucket, done)
 
 
-def _work(project: Project, name: str, reference: Reference, media: Media, types: Mapping[int, Any]) -> Iterator[Work]:
+def _work(
+    project: Project, name: str, reference: Reference, media: Media, types: Mapping[int, Any]
+) -> Iterator[ObjectToIndex]:
     """The work on one object; none where its media refers to another meanwhile."""
     found = media.media_files.bucket_object if media.media_files else None
     key = owners.authorize(media, [found.path]).get(found.path) if found else None
@@ -120,10 +122,12 @@ def _work(project: Project, name: str, reference: Reference, media: Media, types
         return
     type_ = types.get(media.type)
     is_image = isinstance(type_, MediaType) and type_.dtype == "image"
-    yield Work(project=project, name=name, reference=reference, media=media, found=found, key=key, is_image=is_image)
+    yield ObjectToIndex(
+        project=project, name=name, reference=reference, media=media, found=found, key=key, is_image=is_image
+    )
 
 
-def _index_one(work: Work, index: Callable[[Work], Indexed]) -> list[Indexed]:
+def _index_one(work: ObjectToIndex, index: Callable[[ObjectToIndex], Indexed]) -> list[Indexed]:
     """The result of one object; none where it is gone or was replaced."""
     try:
         return [index(work)]
@@ -133,7 +137,7 @@ def _index_one(work: Work, index: Callable[[Work], Indexed]) -> list[Indexed]:
         return [work.result(message=failure.message)]
 
 
-def _index_video(work: Work) -> Indexed:
+def _index_video(work: ObjectToIndex) -> Indexed:
     found = work.found
     probed, table = isolation.run(probe.probe, work.source)
     still = isolation.run(thumbnails.thumbnail, work.source, probed, table)
@@ -160,7 +164,7 @@ def _index_video(work: Work) -> Indexed:
     )
 
 
-def _index_images(wanted: list[Work]) -> list[Indexed]:
+def _index_images(wanted: list[ObjectToIndex]) -> list[Indexed]:
     """The results of images, described in one child process; one by one where that fails."""
     done: list[Indexed] = []
     small = []
@@ -179,7 +183,7 @@ def _index_images(wanted: list[Work]) -> list[Indexed]:
     return done
 
 
-def _describe(wanted: list[Work]) -> list[Indexed]:
+def _describe(wanted: list[ObjectToIndex]) -> list[Indexed]:
     if not wanted:
         return []
     described = isolation.run_all(tasks.describe_images, [work.source for work in wanted])
@@ -189,7 +193,7 @@ def _describe(wanted: list[Work]) -> list[Indexed]:
     ]
 
 
-def _image(work: Work, made: images.ImportedImage) -> Indexed:
+def _image(work: ObjectToIndex, made: images.ImportedImage) -> Indexed:
     image = ImageDefinition(
         path=work.key.path,
         resolution=[made.height, made.width],

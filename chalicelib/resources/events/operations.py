@@ -16,7 +16,7 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource, Timestamp, shown
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.http.addresses import WITHIN_PROJECT
-from chalicelib.http.operation import Call, Found, Operations
+from chalicelib.http.operation import Call, Located, Operations
 from chalicelib.resources.events import service as events_service
 from chalicelib.resources.events.events import KINDS, NOTES
 from chalicelib.resources.events.service import MOST_EVENTS, Page
@@ -190,6 +190,6 @@ def _scope_now(call: Call[Project, EventQuery, None]) -> Scope:
     ahead.forget()
     caller = authentication.caller_of(call.headers, call.caller.network_address)
     scope = Scope.from_caller(caller, call.scope.needed)
-    if WITHIN_PROJECT.level(scope, Found(target=call.target, project=call.project)) < scope.needed:
+    if WITHIN_PROJECT.level(scope, Located(target=call.target, project=call.project)) < scope.needed:
         raise NotFound.of("Project", call.project)
     return scope

@@ -19,7 +19,7 @@ from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.core.batches import batched
 from chalicelib.core.kinds import Kind
-from chalicelib.core.models.datasets import Work
+from chalicelib.core.models.datasets import ExportWork
 from chalicelib.core.models.entities import Media as MediaEntity
 from chalicelib.errors import BadInput, LimnError, Unavailable
 from chalicelib.formats.model import Group, Label, box_of, picture_name
@@ -44,7 +44,7 @@ _ENTRY = struct.Struct(">II")
 """The lengths of a path and of the bytes that follow it; what has no path is the `Drawn` of the pictures before it."""
 
 
-class Order(Struct, frozen=True, kw_only=True):
+class DrawOrder(Struct, frozen=True, kw_only=True):
     """A group whose pictures must be drawn."""
 
     group: Group
@@ -54,7 +54,7 @@ class Order(Struct, frozen=True, kw_only=True):
     """As it is now; None where it was deleted or its user may not see it."""
 
 
-class Drawn(Struct, frozen=True, kw_only=True):
+class DrawnGroup(Struct, frozen=True, kw_only=True):
     """A group after its pictures were drawn."""
 
     group: Group
@@ -63,8 +63,8 @@ class Drawn(Struct, frozen=True, kw_only=True):
     """Why it has no pictures; empty if it has."""
 
 
-_orders = msgspec.json.Decoder(list[Order]).decode
-_drawn = msgspec.json.Decoder(Drawn).decode
+_orders = msgspec.json.Decoder(list[DrawOrder]).decode
+_drawn = msgspec.json.Decoder(DrawnGroup).decode
 
 
 class Size(Struct, frozen=True):
@@ -74,9 +74,9 @@ class Size(Struct, frozen=True):
     height: int
 
 
-def orders(work: Work, scope: Scope, groups: Iterable[tuple[Group, int]]) -> bytes:
+def orders(work: ExportWork, scope: Scope, groups: Iterable[tuple[Group, int]]) -> bytes:
     """The orders of the groups of a part, encoded."""
-    found = [Order(group=group, lost=lost, media=entity_of(work, scope, group.media.id)) for group, lost in groups]
+    found = [DrawOrder(group=group, lost=lost, media=entity_of(work, scope, group.media.id)) for group, lost in groups]
     return msgspec.json.encode(found)
 
 
@@ -94,10 +94,10 @@ def draw(spec: ExportSpec, ordered: bytes, path: Callable[..., str], out: Binary
         made, problem = order.group, "The media was deleted, or you may no longer see it."
         if order.media is not None:
             made, problem = make(spec, order.group, order.media, path, add)
-        add("", msgspec.json.encode(Drawn(group=made, lost=order.lost, problem=problem)))
+        add("", msgspec.json.encode(DrawnGroup(group=made, lost=order.lost, problem=problem)))
 
 
-def read(drawn: BinaryIO, add: Add) -> Iterator[Drawn]:
+def read(drawn: BinaryIO, add: Add) -> Iterator[DrawnGroup]:
     """The groups that `draw` wrote, in order; the pictures of each are added before it."""
     while head := drawn.read(_ENTRY.size):
         of_name, of_body = _ENTRY.unpack(head)
@@ -108,7 +108,7 @@ def read(drawn: BinaryIO, add: Add) -> Iterator[Drawn]:
             yield _drawn(body)
 
 
-def entity_of(work: Work, scope: Scope, number: int | None) -> MediaEntity | None:
+def entity_of(work: ExportWork, scope: Scope, number: int | None) -> MediaEntity | None:
     """The media as it is now, with its files; None where it was deleted or its user may not see it."""
     query = Query(kind=Kind.MEDIA, where=Test("id", Op.EQ, number))
     for document in view_queries.documents(view_queries.current(work.project), query, scope):

@@ -12,7 +12,7 @@ from msgspec import Struct
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.core.kinds import Kind
-from chalicelib.core.models.datasets import Work
+from chalicelib.core.models.datasets import ExportWork
 from chalicelib.formats.model import Dataset
 from chalicelib.formats.model import Split as SplitName
 from chalicelib.formats.registry import WRITERS
@@ -136,7 +136,7 @@ def splits_of(spec: ExportSpec) -> tuple[SplitName, ...]:
     return tuple(name for name in _SPLITS if shares.get(name))
 
 
-def header_of(spec: ExportSpec, work: Work, reader: Reader) -> Dataset:
+def header_of(spec: ExportSpec, work: ExportWork, reader: Reader) -> Dataset:
     """The description of the whole dataset, for its writer."""
     conventions = spec.conventions or Conventions()
     view, classes = reader.view, classes_of(spec, reader)

@@ -13,7 +13,7 @@ from chalicelib.access import background, view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.access.view_queries import all_rows
 from chalicelib.core.kinds import Kind
-from chalicelib.core.models.datasets import Work
+from chalicelib.core.models.datasets import ExportWork
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.formats.model import Group, Label, Media, State
 from chalicelib.query.operators import Op
@@ -189,7 +189,7 @@ def _open_view(project: int, seq: int, folder: str | None) -> View:
 _pinned = _LastView()
 
 
-def view_of(work: Work) -> View:
+def view_of(work: ExportWork) -> View:
     """The project at the commit of an export or version, whatever was written since.
 
     Raises:
@@ -198,7 +198,7 @@ def view_of(work: Work) -> View:
     return _pinned.get(work.project, work.seq, work.snapshot)
 
 
-def scope_of(work: Work) -> Scope:
+def scope_of(work: ExportWork) -> Scope:
     """What the user of an export or version may see now.
 
     Raises:

@@ -12,7 +12,7 @@ from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.accounts import Project
-from chalicelib.core.models.datasets import DATASET, EXPORT, StoredExport, StoredVersion, Work
+from chalicelib.core.models.datasets import DATASET, EXPORT, ExportWork, StoredExport, StoredVersion
 from chalicelib.core.models.jobs import JobProgress
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now, shared, timestamp
@@ -72,7 +72,7 @@ def create(project: Project, scope: Scope, spec: ExportSpec) -> StoredExport:
     return export
 
 
-def start(work: Work, kind: WorkKind, spec: ExportSpec) -> None:
+def start(work: ExportWork, kind: WorkKind, spec: ExportSpec) -> None:
     """Send the first message of an export or a version, store what was asked for, then the record.
 
     The message finds the record, or removes the object of a request that died or was refused.
@@ -190,7 +190,7 @@ def remove(export: StoredExport) -> None:
     remove_work(export, "export")
 
 
-def remove_work(work: Work, kind: WorkKind) -> None:
+def remove_work(work: ExportWork, kind: WorkKind) -> None:
     """Delete an export or a version with its objects. The message finds what a crash leaves."""
     message = RemoveExport(uid=work.uid, kind=kind, project=work.project, sent=now())
     send(settings().dataset_queue_url, message, delay=AFTER_REQUESTS)
@@ -212,7 +212,7 @@ def sweep(project: int) -> None:
                 send(settings().dataset_queue_url, again)
 
 
-def progress_of(work: Work) -> JobProgress:
+def progress_of(work: ExportWork) -> JobProgress:
     """How many parts are done, of how many."""
     done = work.parts if work.is_finished or not work.parts else pieces.count_of_group(work.uid, 0)
     return JobProgress(done=min(done, work.parts), total=work.parts)

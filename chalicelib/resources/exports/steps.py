@@ -23,7 +23,7 @@ from typing import Any
 import msgspec
 
 from chalicelib.core.log.commits import Note
-from chalicelib.core.models.datasets import DATASET, EXPORT, StoredExport, StoredVersion, Work
+from chalicelib.core.models.datasets import DATASET, EXPORT, ExportWork, StoredExport, StoredVersion
 from chalicelib.core.records import RecordKind
 from chalicelib.core.values.frames import is_beyond
 from chalicelib.errors import NotFound, reason_of
@@ -142,7 +142,7 @@ def _with_seen_classes(header: Dataset, work: Any, spec: ExportSpec, found: Sequ
     return msgspec.structs.replace(header, classes=order_classes(names & {*header.classes}, order))
 
 
-def find_plan(work: Work) -> Prepared:
+def find_plan(work: ExportWork) -> Prepared:
     """The plan."""
     return frozen.prepared(objects.read(places.plan_key(work)))
 
@@ -178,7 +178,7 @@ def write(message: WritePart) -> None:
         _continue(work, message.kind)
 
 
-def _forget_cancelled(work: Work, kind: WorkKind) -> bool:
+def _forget_cancelled(work: ExportWork, kind: WorkKind) -> bool:
     """Remove what was written after the cleanup of work that was cancelled meanwhile; whether it was."""
     if at_work(work.uid, kind) is not None:
         return False
@@ -289,7 +289,7 @@ def layout_of(spec: ExportSpec, header: Dataset, path: str) -> Layout:
     return registry.layout_of(spec.format, header, path)
 
 
-def _continue(work: Work, kind: WorkKind) -> None:
+def _continue(work: ExportWork, kind: WorkKind) -> None:
     """Finish a version, or send the join of an export."""
     if kind == "dataset":
         objects.write(places.counts_key(work), _encode(results(work)), "application/json")
@@ -298,13 +298,13 @@ def _continue(work: Work, kind: WorkKind) -> None:
         send(settings().dataset_queue_url, JoinExport(uid=work.uid, kind=kind))
 
 
-def results(work: Work) -> list[Written]:
+def results(work: ExportWork) -> list[Written]:
     """The results of all parts, in order."""
     found = pieces.results(work.uid)
     return [_written(found[index]) for index in sorted(found)]
 
 
-def contents(work: Work) -> list[Content]:
+def contents(work: ExportWork) -> list[Content]:
     """WorkKind is in the archives of all parts, in order."""
     decode = msgspec.json.Decoder(Content).decode
     return [
@@ -313,7 +313,7 @@ def contents(work: Work) -> list[Content]:
     ]
 
 
-def finish(work: Work, kind: WorkKind, size: int) -> None:
+def finish(work: ExportWork, kind: WorkKind, size: int) -> None:
     """Mark the work as done, and remove what only its steps need."""
     totals = frozen.numbers_of(results(work))
 
@@ -327,7 +327,7 @@ def finish(work: Work, kind: WorkKind, size: int) -> None:
     clean_up(work, whole=records.maybe(KINDS[kind], work.uid) is None)
 
 
-def note_end(change: Transaction, _before: Work, after: Work) -> None:
+def note_end(change: Transaction, _before: ExportWork, after: ExportWork) -> None:
     """Add the event of the end of an export or a version: `export.done`, which its maker alone sees, `dataset.done`."""
     if after.is_finished:
         data = {"status": after.status, "name": after.name, "seq": after.seq, "message": after.message}
@@ -367,7 +367,7 @@ def remove_leftovers(message: PlanExport | WritePart | DrawPictures | RemoveExpo
         pieces.remove(message.uid)
 
 
-def clean_up(work: Work, *, whole: bool, is_kept: bool = False) -> None:
+def clean_up(work: ExportWork, *, whole: bool, is_kept: bool = False) -> None:
     """Remove the objects and rows of the steps; with `whole` the result as well. Idempotent.
 
     Where the record is kept, what was asked for stays with it, from which the work can begin anew.

@@ -13,18 +13,18 @@ from chalicelib.core.records import padded
 from chalicelib.errors import NotFound
 from chalicelib.http.addresses import own_record_of_project
 from chalicelib.http.crud import RecordResource, record_operations
-from chalicelib.http.operation import Call, Found, NoQuery
+from chalicelib.http.operation import Call, Located, NoQuery
 from chalicelib.storage.dynamodb import ids, records
 
 _TYPES = {"Localization": LOCALIZATION_TYPE, "State": STATE_TYPE}
 
 
-def _find(path: dict[str, Any]) -> Found[Favorite]:
+def _find(path: dict[str, Any]) -> Located[Favorite]:
     """A favorite; it is gone with its type."""
     found = records.get(FAVORITE, path["id"])
     if not _with_type(found.project, [found]):
         raise NotFound.of(FAVORITE.title, path["id"])
-    return Found(target=found, project=found.project)
+    return Located(target=found, project=found.project)
 
 
 def list_favorites(call: Call[Project, NoQuery, None]) -> list[Favorite]:

@@ -14,7 +14,7 @@ from chalicelib.core.resource import Resource, answer
 from chalicelib.core.responses import CreateListResponse, MessageResponse
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT, in_project
-from chalicelib.http.operation import Call, Found, NoQuery, Operations
+from chalicelib.http.operation import Call, Located, NoQuery, Operations
 from chalicelib.resources.jobs import cleanup, status_sync
 from chalicelib.resources.jobs import service as jobs_service
 from chalicelib.resources.jobs.runs import JobSpec, Run, as_response
@@ -70,14 +70,14 @@ class JobLogQuery(Resource, kw_only=True):
     lines: Annotated[int, Meta(ge=1, le=MOST_LINES, description="How many lines, the last ones.")] = 100
 
 
-def _find(path: dict[str, Any]) -> Found[Run | StoredJob]:
+def _find(path: dict[str, Any]) -> Located[Run | StoredJob]:
     """A job of an algorithm, or a transcode."""
     found: Run | StoredJob
     try:
         found = jobs_service.find(path["uid"])
     except NotFound:
         found = records.get(JOB, path["uid"])
-    return Found(target=found, project=found.project)
+    return Located(target=found, project=found.project)
 
 
 ONE = in_project("job", _find, variables={"uid": str})

@@ -42,7 +42,7 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class ShapeConflict:
     """A difference on a frame: a shape of either layer without partner, or a pair of different classes."""
 
     kind: str
@@ -68,7 +68,7 @@ class Comparison:
     media_count: int = 0
     confusion: Confusion = field(default_factory=Confusion)
     states: Confusion = field(default_factory=Confusion)
-    conflicts: list[Conflict] = field(default_factory=list)
+    conflicts: list[ShapeConflict] = field(default_factory=list)
     conflict_count: int = 0
     tracks: TrackAgreement = field(default_factory=lambda: TrackAgreement(reach=1.0))
     listed: dict[tuple[str | None, str | None], int] = field(default_factory=dict)
@@ -125,7 +125,7 @@ class Comparison:
         cell = (one.label if one else None, two.label if two else None)
         if len(self.conflicts) < self.most_conflicts and self.listed[cell] < self.most_conflicts / CELLS:
             self.listed[cell] += 1
-            self.conflicts.append(Conflict(kind, media, frame, one, two))
+            self.conflicts.append(ShapeConflict(kind, media, frame, one, two))
 
     def result(self) -> dict[str, Any]:
         """The members of a result in a report."""

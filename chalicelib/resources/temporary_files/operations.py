@@ -12,7 +12,7 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
 from chalicelib.core.responses import CreateResponse, MessageResponse
 from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT, record_of_project
-from chalicelib.http.operation import Answer, Call, Found, NoQuery, Operations
+from chalicelib.http.operation import Answer, Call, Located, NoQuery, Operations
 from chalicelib.resources.temporary_files import service as temporary_files_service
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE, TemporaryFile, TemporaryFileSpec
 
@@ -25,14 +25,14 @@ class ExpiredQuery(Resource, kw_only=True):
     expired: Annotated[int, Meta(description="Above 0: those whose time is over.")] = 0
 
 
-def _by_id(path: dict[str, Any]) -> Found[TemporaryFile]:
+def _by_id(path: dict[str, Any]) -> Located[TemporaryFile]:
     file = temporary_files_service.get(path["id"])
-    return Found(target=file, project=file.project)
+    return Located(target=file, project=file.project)
 
 
-def _by_name(path: dict[str, Any]) -> Found[TemporaryFile]:
+def _by_name(path: dict[str, Any]) -> Located[TemporaryFile]:
     file = temporary_files_service.get_by_name(path["project"], path["name"])
-    return Found(target=file, project=file.project)
+    return Located(target=file, project=file.project)
 
 
 ONE = replace(record_of_project(TEMPORARY_FILE), locate=_by_id)

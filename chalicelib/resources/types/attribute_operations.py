@@ -11,7 +11,7 @@ from typing import Any
 from chalicelib.core.permissions import Permission
 from chalicelib.core.responses import MessageResponse
 from chalicelib.http.addresses import by_body
-from chalicelib.http.operation import Call, Found, NoQuery, Operations
+from chalicelib.http.operation import Call, Located, NoQuery, Operations
 from chalicelib.resources.types import attributes as types_attributes
 from chalicelib.resources.types.attribute_schemas import AttributeTypeDelete, AttributeTypeSpec, AttributeTypeUpdate
 from chalicelib.resources.types.attributes import Home
@@ -20,9 +20,9 @@ OPERATIONS = Operations(tag="Types")
 PATH = "/rest/AttributeType/{id}"
 
 
-def _locate(path: dict[str, Any], body: Any) -> Found[Home]:
+def _locate(path: dict[str, Any], body: Any) -> Located[Home]:
     home = types_attributes.home_of(body.entity_type, path["id"])
-    return Found(target=home, project=home.project)
+    return Located(target=home, project=home.project)
 
 
 ADDRESS = by_body("type", _locate)

@@ -306,7 +306,7 @@ def _revisions(before: AttributeType, after: AttributeType) -> list[Revision]:
 
 
 def _apply(
-    home: Home, user: int, edit: Callable[[Sequence[AttributeType]], Changed], guard: limits.Guard | None = None
+    home: Home, user: int, edit: Callable[[Sequence[AttributeType]], Changed], guard: limits.CountGuard | None = None
 ) -> None:
     meant = edit(home.attributes)[1] if home.kind is None else []
     _rewrite_sections(home, user, meant)

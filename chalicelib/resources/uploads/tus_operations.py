@@ -22,7 +22,7 @@ from chalicelib.core.web import tus
 from chalicelib.core.web.tus import Upload
 from chalicelib.errors import BadInput, Conflict, Forbidden, NotFound
 from chalicelib.http.addresses import PROJECT, WITHIN_PROJECT
-from chalicelib.http.operation import Address, Answer, Call, Found, NoQuery, Operations
+from chalicelib.http.operation import Address, Answer, Call, Located, NoQuery, Operations
 from chalicelib.resources.uploads import tus as uploads_tus
 from chalicelib.settings import settings
 from chalicelib.storage.objects import objects
@@ -50,12 +50,12 @@ _PREFLIGHT = {
 }
 
 
-def _find(path: dict[str, Any]) -> Found[Upload]:
+def _find(path: dict[str, Any]) -> Located[Upload]:
     upload = rows.get(path["id"])
-    return Found(target=upload, project=upload.project)
+    return Located(target=upload, project=upload.project)
 
 
-def _level(scope: Scope, found: Found[Upload]) -> Level:
+def _level(scope: Scope, found: Located[Upload]) -> Level:
     """The caller's level in the project, if the upload is the caller's or that level is full control.
 
     For other users the upload does not exist: it is continued, read and ended by its creator, as long as the creator
@@ -66,7 +66,7 @@ def _level(scope: Scope, found: Found[Upload]) -> Level:
     return level if is_own or PROJECT.level(scope, _project_of(found)) >= Level.FULL else Level.NONE
 
 
-def _project_of(found: Found[Upload]) -> Found[Any]:
+def _project_of(found: Located[Upload]) -> Located[Any]:
     return PROJECT.find({"project": found.project})
 
 
@@ -189,7 +189,7 @@ def _only_project(caller: Caller) -> int:
     return found[0]
 
 
-def _check_may(scope: Scope, found: Found[Any]) -> None:
+def _check_may(scope: Scope, found: Located[Any]) -> None:
     level = WITHIN_PROJECT.level(scope.for_level(Level.TRANSFER), found)
     verdict = decide(Permission.TRANSFER, signed_in=True, is_staff=scope.caller.is_staff, level=level)
     if verdict is Verdict.UNKNOWN:

@@ -23,7 +23,7 @@ from chalicelib.resources.events import service as events_service
 from chalicelib.resources.events.events import Event
 from chalicelib.resources.webhooks.schemas import Rule, Webhook
 from chalicelib.storage.dynamodb.progress import streams
-from chalicelib.storage.dynamodb.progress.streams import Lost, Stream
+from chalicelib.storage.dynamodb.progress.streams import LeaseLost, Stream
 
 Listener = TypeVar("Listener", Webhook, Rule)
 LEASE_SECONDS = 60.0
@@ -45,7 +45,7 @@ MAX_RETRY_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Failed:
+class NotAccepted:
     """An event was not accepted. `wait` is the least number of seconds that the receiver wants."""
 
     wait: float = 0.0
@@ -69,7 +69,7 @@ class Disable:
         return msgspec.structs.replace(record, active=False, disabled_at=now(), **why)
 
 
-Result = Failed | Disable | None
+Result = NotAccepted | Disable | None
 
 
 class Receiver(Protocol):
@@ -87,7 +87,7 @@ class Receiver(Protocol):
     def skip(self, expired: Gone, stream: Stream) -> Result:
         """Report that events after the position have expired."""
 
-    def note_failure(self, failed: Failed, stream: Stream) -> None:
+    def note_failure(self, failed: NotAccepted, stream: Stream) -> None:
         """Note a failure, and the time of the next attempt, which the stream has."""
 
     def flush(self) -> None:
@@ -120,7 +120,7 @@ def advance(word: str, project: int, reader: int, open_receiver: Open, seconds: 
             streams.release(stream)
             return None
         return _Run(stream, receiver, time.monotonic() + min(seconds, RUN_SECONDS)).run()
-    except Lost:
+    except LeaseLost:
         return None
     except Exception:
         with contextlib.suppress(Exception):
@@ -210,7 +210,7 @@ class _Run:
     def _end_with(self, result: Result, *, wake: bool = True) -> _End:
         """Store how the run ended, and give the stream back."""
         stream, receiver = self._stream, self._receiver
-        if isinstance(result, Failed):
+        if isinstance(result, NotAccepted):
             moment = clock.seconds()
             stream.attempts += 1
             stream.failing_since = stream.failing_since or moment
@@ -223,7 +223,7 @@ class _Run:
             receiver.disable(result, stream)
             stream.is_off = True
             wake = False
-        if isinstance(result, Failed):
+        if isinstance(result, NotAccepted):
             receiver.note_failure(result, stream)
         receiver.flush()
         woken = not streams.release(stream)

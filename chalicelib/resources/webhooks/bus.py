@@ -18,7 +18,7 @@ from chalicelib.core.time import clock
 from chalicelib.errors import Gone
 from chalicelib.resources.events import service as events_service
 from chalicelib.resources.events.events import Event
-from chalicelib.resources.webhooks.advance import Disable, Failed, Receiver, Result
+from chalicelib.resources.webhooks.advance import Disable, NotAccepted, Receiver, Result
 from chalicelib.resources.webhooks.sender import body_of
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
@@ -87,11 +87,11 @@ class _Bus:
             said = client().put_events(Entries=entries)  # type: ignore[arg-type]
         except (ClientError, BotoCoreError) as failure:
             _logger.warning("the bus takes no events: %s", type(failure).__name__)
-            return Failed()
+            return NotAccepted()
         if said.get("FailedEntryCount"):
             codes = {entry.get("ErrorCode", "") for entry in said["Entries"]} - {""}
             _logger.warning("the bus refused events of project %d: %s", stream.project, ", ".join(sorted(codes)))
-            return Failed()
+            return NotAccepted()
         return None
 
     def skip(self, expired: Gone, stream: Stream) -> Result:  # noqa: ARG002 the receiver's interface
@@ -99,7 +99,7 @@ class _Bus:
         _logger.error("events of project %d after %s expired before the bus took them", stream.project, stream.position)
         return None
 
-    def note_failure(self, failed: Failed, stream: Stream) -> None:  # noqa: ARG002 the receiver's interface
+    def note_failure(self, failed: NotAccepted, stream: Stream) -> None:  # noqa: ARG002 the receiver's interface
         """Try again within minutes, and never give up: the failures count anew each day."""
         stream.next_at = min(stream.next_at, clock.seconds() + LONGEST_PAUSE)
         if stream.failing_since and clock.seconds() - stream.failing_since > 86_400:  # noqa: PLR2004 seconds of a day

@@ -26,7 +26,7 @@ from chalicelib.resources.email import notifications
 from chalicelib.resources.events import service as events_service
 from chalicelib.resources.events.events import Event
 from chalicelib.resources.webhooks import bus, filters, sender
-from chalicelib.resources.webhooks.advance import Disable, Failed, Result, advance
+from chalicelib.resources.webhooks.advance import Disable, NotAccepted, Result, advance
 from chalicelib.resources.webhooks.messages import DeliverEvents, RedeliverEvent
 from chalicelib.resources.webhooks.schemas import WEBHOOK, Webhook
 from chalicelib.settings import settings
@@ -119,7 +119,7 @@ class WebhookReceiver:
         data = {"begin": getattr(expired, "begin", None)}
         return self._post(stream, event, "limn.feed.expired", {**message, "data": data})
 
-    def note_failure(self, failed: Failed, stream: Stream) -> None:  # noqa: ARG002 the receiver's interface
+    def note_failure(self, failed: NotAccepted, stream: Stream) -> None:  # noqa: ARG002 the receiver's interface
         """Note the time of the next attempt in the last entry."""
         if self._entries:
             self._entries[-1]["next_attempt"] = _moment(stream.next_at)
@@ -133,7 +133,7 @@ class WebhookReceiver:
         """Disable the webhook, and mail its owner."""
         disable(self._webhook, ended, self._user, f"{stream.project}-{stream.position}".replace("/", "-"))
 
-    def resend(self, event: Event, project: int) -> sender.Outcome | None:
+    def resend(self, event: Event, project: int) -> sender.DeliveryOutcome | None:
         """Send one event out of order; None where the webhook does not want it, or its query is refused."""
         try:
             message = self._message(event)
@@ -173,7 +173,7 @@ class WebhookReceiver:
         self._entries.append(sender.entry(stream.project, event, type_, stream.attempts + 1, outcome))
         if outcome.is_ok:
             return None
-        return Disable(reason="gone") if outcome.is_gone else Failed(wait=outcome.retry_after)
+        return Disable(reason="gone") if outcome.is_gone else NotAccepted(wait=outcome.retry_after)
 
 
 def journal(webhook: int, entries: Sequence[dict[str, object]]) -> None:
@@ -250,7 +250,7 @@ def wake(project: int, seq: int, seconds: float) -> None:
         send_many(settings().webhook_queue_url, [_order(project, stream.reader) for stream in found])
 
 
-def redeliver(message: RedeliverEvent) -> sender.Outcome | None:
+def redeliver(message: RedeliverEvent) -> sender.DeliveryOutcome | None:
     """Send one event again. Returns None where it is no longer in the log, or the webhook may or will not get it."""
     webhook = records.maybe(WEBHOOK, message.webhook)
     if webhook is None or (user := owner_of(webhook.user)) is None or not may_own(user, webhook):

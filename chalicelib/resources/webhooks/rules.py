@@ -31,7 +31,7 @@ from chalicelib.resources.events.events import Event
 from chalicelib.resources.jobs import service as jobs_service
 from chalicelib.resources.jobs.runs import JobSpec
 from chalicelib.resources.webhooks import filters
-from chalicelib.resources.webhooks.advance import PATIENCE, Disable, Failed, Receiver, Result, advance, delay
+from chalicelib.resources.webhooks.advance import PATIENCE, Disable, NotAccepted, Receiver, Result, advance, delay
 from chalicelib.resources.webhooks.delivery import owner_of
 from chalicelib.resources.webhooks.schemas import RULE, Rule, RuleSpec
 from chalicelib.storage.dynamodb import entities, ids, limits, records
@@ -206,7 +206,7 @@ class _RuleReceiver:
         try:
             self._start(media, name, launches)
         except (limits.Moved, Unavailable) as refusal:
-            return Failed(error=refusal.message)
+            return NotAccepted(error=refusal.message)
         except Conflict:  # its claim: it was launched already
             return None
         except NotFound:
@@ -232,7 +232,7 @@ class _RuleReceiver:
         _logger.error("events of project %d after %s expired before a rule saw them", stream.project, stream.position)
         return None
 
-    def note_failure(self, failed: Failed, stream: Stream) -> None:  # noqa: ARG002 the receiver's interface
+    def note_failure(self, failed: NotAccepted, stream: Stream) -> None:  # noqa: ARG002 the receiver's interface
         """Note the error of the attempt."""
         self._error = failed.error
 

@@ -34,7 +34,7 @@ GONE = 410
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class DeliveryOutcome:
     """The result of an attempt. `status` is None where there was no answer."""
 
     status: int | None
@@ -62,7 +62,7 @@ def body_of(event: dict[str, Any]) -> bytes:
     return msgspec.json.encode({**event, "data": {"ids": list(data.get("ids", ()))[:100], "is_cut": True}})
 
 
-def post(url: str, keys: Sequence[str], message: str, body: bytes) -> Outcome:
+def post(url: str, keys: Sequence[str], message: str, body: bytes) -> DeliveryOutcome:
     """Send a message once. Never raises for what the server or the network does."""
     began = time.monotonic()
     headers = {
@@ -75,7 +75,7 @@ def post(url: str, keys: Sequence[str], message: str, body: bytes) -> Outcome:
         address = origins.take_apart(url)
         allowed = outbound.is_service_allowed(address)
         if address.scheme != "https" and not allowed:
-            return Outcome(status=None, excerpt="The address is not allowed.", milliseconds=0)
+            return DeliveryOutcome(status=None, excerpt="The address is not allowed.", milliseconds=0)
         response = outbound.ask(
             address,
             "POST",
@@ -88,15 +88,15 @@ def post(url: str, keys: Sequence[str], message: str, body: bytes) -> Outcome:
             is_inside=allowed,
         )
     except Forbidden:
-        return Outcome(status=None, excerpt="The address is not allowed.", milliseconds=_since(began))
+        return DeliveryOutcome(status=None, excerpt="The address is not allowed.", milliseconds=_since(began))
     except (OSError, ValueError, urllib3.exceptions.HTTPError) as failure:
         took = _since(began)
         why = "time-out" if took >= SECONDS * 1000 * 0.99 else _reason(failure)
-        return Outcome(status=None, excerpt=f"No answer: {why}.", milliseconds=took)
+        return DeliveryOutcome(status=None, excerpt=f"No answer: {why}.", milliseconds=took)
     excerpt = response.body.decode("utf-8", "replace")[:LARGEST_EXCERPT]
     if response.status in _REDIRECTS:
         excerpt = f"Redirects are not followed. {excerpt}"[:LARGEST_EXCERPT]
-    return Outcome(
+    return DeliveryOutcome(
         status=response.status,
         excerpt="".join(letter if letter.isprintable() else " " for letter in excerpt).strip(),
         milliseconds=_since(began),
@@ -128,7 +128,7 @@ def _retry_after(text: str) -> float:
         return 0.0
 
 
-def entry(project: int, event: str, type_: str, attempt: int, outcome: Outcome) -> dict[str, Any]:
+def entry(project: int, event: str, type_: str, attempt: int, outcome: DeliveryOutcome) -> dict[str, Any]:
     """The entry of an attempt in the journal of deliveries."""
     return {
         "time": now(),

@@ -50,7 +50,7 @@ class Full(BadInput):
 
 
 @dataclass(frozen=True)
-class Guard:
+class CountGuard:
     """The state of a guard, from before the count. `moved` is raised where another creation was faster."""
 
     name: str
@@ -64,16 +64,16 @@ class Guard:
         change.put(row, unmoved, self.moved)
 
 
-def read_guard(name: str) -> Guard:
+def read_guard(name: str) -> CountGuard:
     """The guard of a limit; take it before the count."""
     try:
         n = int(CounterRow.get(f"limit#{name}", "@", consistent_read=True).n)
     except CounterRow.DoesNotExist:
         n = 0
-    return Guard(name, n, Moved("Others created as many as there was room for at the same time. Try again."))
+    return CountGuard(name, n, Moved("Others created as many as there was room for at the same time. Try again."))
 
 
-def run(name: str, check: Check, write: Callable[[Guard | None], R]) -> R:
+def run(name: str, check: Check, write: Callable[[CountGuard | None], R]) -> R:
     """The result of `write`, which adds the guard that it gets to its transaction.
 
     Args:

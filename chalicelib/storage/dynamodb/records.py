@@ -162,7 +162,7 @@ def create(
         limits.Moved: others took the last room, attempt after attempt.
     """
 
-    def write(guard: limits.Guard | None) -> R:
+    def write(guard: limits.CountGuard | None) -> R:
         change = Transaction()
         add(change, kind, record, user=user, taken=taken)
         if also is not None:

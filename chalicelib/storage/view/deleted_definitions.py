@@ -21,7 +21,7 @@ WITH_ROWS = frozenset({*KIND_OF_TYPE, DefinitionKind.VERSION})
 Hides = Callable[[Any], bool]
 
 
-class Lost(msgspec.Struct, kw_only=True):
+class DeletedDefinitions(msgspec.Struct, kw_only=True):
     """What later commits cannot create again."""
 
     definitions: dict[DefinitionKind, set[int]] = {}
@@ -32,10 +32,10 @@ class Lost(msgspec.Struct, kw_only=True):
     def __bool__(self) -> bool:
         return bool(self.definitions or self.media)
 
-    def copy(self) -> Lost:
+    def copy(self) -> DeletedDefinitions:
         """A copy that may be changed."""
         definitions = {kind: set(numbers) for kind, numbers in self.definitions.items()}
-        return Lost(definitions=definitions, media=set(self.media))
+        return DeletedDefinitions(definitions=definitions, media=set(self.media))
 
     def record(self, kind: DefinitionKind, number: int, *, gone: bool) -> None:
         """Record that a definition was deleted or created."""

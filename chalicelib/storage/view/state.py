@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.definitions import Definitions
 from chalicelib.query.layout import Layout
-from chalicelib.storage.view.deleted_definitions import Lost
+from chalicelib.storage.view.deleted_definitions import DeletedDefinitions
 from chalicelib.storage.view.rows import Rows
 
 
@@ -21,7 +21,7 @@ class ViewState:
 
     definitions: Definitions
     seq: int = 0
-    lost: Lost = field(default_factory=Lost)
+    lost: DeletedDefinitions = field(default_factory=DeletedDefinitions)
     layout: Layout = field(default_factory=Layout)
     highest: dict[Kind, int] = field(default_factory=dict)
     """By kind: no entity has an id above this."""

@@ -30,7 +30,7 @@ from chalicelib.query.tree import AttributeTest, Query, Test
 from chalicelib.storage.view.apply_log import LogApplier
 from chalicelib.storage.view.database.documents import Document
 from chalicelib.storage.view.database.store import Store
-from chalicelib.storage.view.deleted_definitions import Lost, id_queries
+from chalicelib.storage.view.deleted_definitions import DeletedDefinitions, id_queries
 from chalicelib.storage.view.locks import ReadWriteLock
 from chalicelib.storage.view.rows import DOCUMENT, create_table, revise, with_all_names, with_incident
 from chalicelib.storage.view.state import Gap, ViewState
@@ -101,12 +101,12 @@ class View:
         return self.state.definitions
 
     @property
-    def lost(self) -> Lost:
+    def lost(self) -> DeletedDefinitions:
         """What later commits cannot create again."""
         return self.state.lost
 
     @lost.setter
-    def lost(self, lost: Lost) -> None:
+    def lost(self, lost: DeletedDefinitions) -> None:
         self.state.lost = lost
 
     # --- reading ------------------------------------------------------------------------------------------------

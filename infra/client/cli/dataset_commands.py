@@ -117,7 +117,7 @@ def import_(
         journal = uploads.Journal()
         uploader = uploads.Uploader(client, uploads.Target(number), journal, parallel=parallel)
         bar = progress.add_task(archive.name, total=archive.stat().st_size)
-        key = uploader.store(uploads.Source(archive, archive.name), lambda count: progress.advance(bar, count))
+        key = uploader.store(uploads.UploadFile(archive, archive.name), lambda count: progress.advance(bar, count))
         journal.close()
     given = {"version": version, "class_attribute": class_attribute, "section": section}
     body: dict[str, Any] = {"format": chosen, "key": key, "name": path.name, "dry_run": dry_run, "match": match}

@@ -16,7 +16,7 @@ from ..failures import Failure
 from ..mirrors.back import KINDS, Back
 from ..mirrors.bucket import Bucket
 from ..mirrors.folder import Folder
-from ..mirrors.mirror import Mirror, Place
+from ..mirrors.mirror import Mirror, MirrorStore
 from ..uploads import Journal
 from .sessions import ProjectOption, Session
 
@@ -61,7 +61,7 @@ def mirror(
         raise Failure("--apply and --delete go with --back.", failures.USAGE)
     if back and not apply:
         return
-    place: Place = Bucket(to) if to.startswith("s3://") else Folder(Path(to))
+    place: MirrorStore = Bucket(to) if to.startswith("s3://") else Folder(Path(to))
     while True:
         with session.output.transfer() as progress:
             bar = progress.add_task(to, total=None)

@@ -21,7 +21,7 @@ from typing import Any
 
 from ..client import Client
 from ..failures import Failure
-from ..uploads import Journal, Source, Target, Uploader, is_media
+from ..uploads import Journal, Target, Uploader, UploadFile, is_media
 from .folder import Folder
 from .mirror import Advance, Row, name_of
 
@@ -98,7 +98,7 @@ class Back:
         if not apply:
             return
         uploader = Uploader(self._client, Target(self._project), self._journal, parallel=self._parallel)
-        for outcome in uploader.run([Source(path, path.name) for path in files], advance):
+        for outcome in uploader.run([UploadFile(path, path.name) for path in files], advance):
             path = Path(outcome.path)
             if outcome.media is None:
                 done.refused.append((path.name, outcome.reason or ""))

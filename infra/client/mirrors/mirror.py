@@ -32,7 +32,7 @@ Row = dict[str, Any]
 Advance = Callable[[int], None]
 
 
-class Place(Protocol):
+class MirrorStore(Protocol):
     """Where files and rows lie. Threads share it while it is open."""
 
     def open(self, owner: str) -> AbstractContextManager[object]:
@@ -82,7 +82,7 @@ class Mirror:
     """One place."""
 
     def __init__(
-        self, client: Client, project: int, place: Place, *, version: int | None = None, parallel: int = 4
+        self, client: Client, project: int, place: MirrorStore, *, version: int | None = None, parallel: int = 4
     ) -> None:
         self._client, self._project, self._place, self._version = client, project, place, version
         self._parallel = parallel

@@ -115,7 +115,7 @@ def remembered(backend: DynamoDBBackend, params: Params) -> tuple[tuple[str, str
     return token, print_
 
 
-class Step(msgspec.Struct, frozen=True):
+class JudgedAction(msgspec.Struct, frozen=True):
     """One action of a transaction, judged: what it writes, and its refusal if its condition failed."""
 
     row: bytes | None
@@ -164,32 +164,32 @@ def _asked(params: Params, conditions: _Conditions) -> Asked:
     return wanted
 
 
-def _put(params: Params, old: bytes | None, conditions: _Conditions) -> Step:
+def _put(params: Params, old: bytes | None, conditions: _Conditions) -> JudgedAction:
     check_known(params, "Item", *WRITE)
     item = params["Item"]
     size = measured_item(item)
-    return Step(pack(item), size, failed(old, _asked(params, conditions)))
+    return JudgedAction(pack(item), size, failed(old, _asked(params, conditions)))
 
 
-def _delete(params: Params, old: bytes | None, conditions: _Conditions) -> Step:
+def _delete(params: Params, old: bytes | None, conditions: _Conditions) -> JudgedAction:
     check_known(params, "Key", *WRITE)
-    return Step(None, 0, failed(old, _asked(params, conditions)))
+    return JudgedAction(None, 0, failed(old, _asked(params, conditions)))
 
 
-def _check(params: Params, old: bytes | None, conditions: _Conditions) -> Step:
+def _check(params: Params, old: bytes | None, conditions: _Conditions) -> JudgedAction:
     if "ConditionExpression" not in params:
         raise Unusual
     return _delete(params, old, conditions)
 
 
-def _update(rows: Rows, params: Params, old: bytes | None) -> Step:
+def _update(rows: Rows, params: Params, old: bytes | None) -> JudgedAction:
     check_known(params, "Key", "UpdateExpression", *WRITE)
     wanted, change, values, _ = updated(rows, params)
     refused = failed(old, wanted)
     if refused is not None:
-        return Step(None, 0, refused)
+        return JudgedAction(None, 0, refused)
     after, size = after_update(old, params["Key"], change, values)
-    return Step(pack(after), size, None)
+    return JudgedAction(pack(after), size, None)
 
 
 _STEPS = {"Put": _put, "Delete": _delete, "ConditionCheck": _check}

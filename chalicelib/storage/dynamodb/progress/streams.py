@@ -62,7 +62,7 @@ class Stream(Struct, kw_only=True):
         return bool(self.lease) and self.lease_until > clock.seconds()
 
 
-class Lost(Exception):
+class LeaseLost(Exception):
     """The stream is deleted, or another process holds it."""
 
 
@@ -125,7 +125,7 @@ def extend_lease(stream: Stream, seconds: float) -> bool:
     """Save a leased stream and extend its lease; returns whether it was woken or rewound meanwhile.
 
     Raises:
-        Lost: it is no longer this process's.
+        LeaseLost: it is no longer this process's.
     """
     stream.lease_until = clock.seconds() + seconds
     return _save_merged(stream)
@@ -135,7 +135,7 @@ def release(stream: Stream) -> bool:
     """Save a leased stream and give it back; where it was woken or rewound meanwhile, keep it and return False.
 
     Raises:
-        Lost: it is no longer this process's.
+        LeaseLost: it is no longer this process's.
     """
     token, until = stream.lease, stream.lease_until
     stream.lease, stream.lease_until = "", 0.0
@@ -177,7 +177,7 @@ def _save_merged(stream: Stream) -> bool:
         except Conflict:
             now = get(stream.word, stream.project, stream.reader)
             if now is None or now.lease != stream.lease:
-                raise Lost(f"{stream.word} {stream.reader}") from None
+                raise LeaseLost(f"{stream.word} {stream.reader}") from None
             was_disturbed = True
             stream.n, stream.is_off, stream.rewind = now.n, now.is_off, now.rewind
             _apply_rewind(stream)

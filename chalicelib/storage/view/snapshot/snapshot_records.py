@@ -28,7 +28,7 @@ from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.log import growth
 from chalicelib.storage.objects import objects, view_objects
 from chalicelib.storage.view.database.devices import Extent
-from chalicelib.storage.view.deleted_definitions import Lost
+from chalicelib.storage.view.deleted_definitions import DeletedDefinitions
 from chalicelib.storage.view.snapshot.files import Part
 
 _SORT_KEY = "snapshot"
@@ -108,7 +108,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     definitions: str
     parts: list[Part]
     archive: list[Segment]
-    lost: Lost = msgspec.field(default_factory=Lost)
+    lost: DeletedDefinitions = msgspec.field(default_factory=DeletedDefinitions)
     """What later commits cannot create again."""
     database: Database | None = None
     """The view as containers open it; None in a snapshot of format 2, which has `parts` only."""

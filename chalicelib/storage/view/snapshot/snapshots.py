@@ -40,7 +40,7 @@ from chalicelib.storage.objects import objects, view_objects
 from chalicelib.storage.view.database.devices import Device, Extent, overlaid, pool
 from chalicelib.storage.view.database.engine import HEADERS, engine
 from chalicelib.storage.view.database.store import Store
-from chalicelib.storage.view.deleted_definitions import Lost
+from chalicelib.storage.view.deleted_definitions import DeletedDefinitions
 from chalicelib.storage.view.snapshot import files, shapes
 from chalicelib.storage.view.snapshot.files import Part
 from chalicelib.storage.view.snapshot.renewal import renew
@@ -207,7 +207,7 @@ def save(view: View, segments: list[Segment], *, replace: bool = False, folded: 
         parts_seq=parts_seq,
         unexported=unexported,
         archive=segments,
-        lost=view.lost if retired.current(project).entries else Lost(),
+        lost=view.lost if retired.current(project).entries else DeletedDefinitions(),
         database=database,
         dropped=_list_dropped(before, database),
     )
