@@ -16,6 +16,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import boto3
@@ -40,14 +41,13 @@ def restore(stage: str, suffix: str, project: int | None = None) -> dict[str, tu
     """
     client = boto3.client("dynamodb")
     places = [f"limn-{stage}-{name}" for name in TABLES]
-    for table in (*places, *(f"{place}-{suffix}" for place in places)):
-        try:
-            status = client.describe_table(TableName=table)["Table"]["TableStatus"]
-        except client.exceptions.ResourceNotFoundException:
-            status = "MISSING"
+    for each in (*places, *(f"{place}-{suffix}" for place in places)):
+        status: str = "MISSING"
+        with suppress(client.exceptions.ResourceNotFoundException):
+            status = client.describe_table(TableName=each)["Table"]["TableStatus"]
         if status != "ACTIVE":
             raise Failed(
-                f"The table {table} is {status}; all of {', '.join(TABLES)} must be ACTIVE. Nothing was changed."
+                f"The table {each} is {status}; all of {', '.join(TABLES)} must be ACTIVE. Nothing was changed."
             )
     done = {}
     for name in TABLES:

@@ -137,7 +137,7 @@ class _Loader(bounded_yaml.Loader):
     """Reads the matrices of OpenCV's files, and no other tags."""
 
 
-def _construct_matrix(loader: Any, node: Any) -> dict[Any, Any]:
+def _construct_matrix(loader: Any, node: Any) -> Any:
     return loader.construct_mapping(node, deep=True)
 
 

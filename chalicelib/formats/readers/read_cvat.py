@@ -1,9 +1,10 @@
 """Read CVAT 1.1, for video and for images: `annotations.xml`, in any folder.
 
 A `track` is a track with the label of each shape; one that is `outside` between two others begins a gap. In archives
-of Limn, which have a `media.csv`, the track is its `group_id`, and a `track` without one is a label on its own. `image` elements hold labels of pictures.
-Shapes with `keyframe="0"` were interpolated (`Label.keyed`). A polyline of two points is a line, one of more an open
-polygon, several points a skeleton without names. `occluded` is the attribute `Occluded`. Cuboids and tags are refused.
+of Limn, which have a `media.csv`, the track is its `group_id`, and a `track` without one is a label on its own. `image`
+elements hold labels of pictures. Shapes with `keyframe="0"` were interpolated (`Label.keyed`). A polyline of two points
+is a line, one of more an open polygon, several points a skeleton without names. `occluded` is the attribute `Occluded`.
+Cuboids and tags are refused.
 """
 
 from __future__ import annotations

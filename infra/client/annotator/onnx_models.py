@@ -40,6 +40,8 @@ _NUMBERS = {
 }
 _THREADS = 0
 """Of onnxruntime: as many as there are processors."""
+Form = Literal["yolo8", "yolo5", "boxes", "detr", "rtdetr"]
+"""The layouts of the outputs of detectors."""
 
 
 class Config(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -54,7 +56,7 @@ class Config(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     std: tuple[float, float, float] | None = None
     confidence: float = 0.25
     overlap: float = 0.45
-    output: Literal["yolo8", "yolo5", "boxes", "detr", "rtdetr"] | None = None
+    output: Form | None = None
     encoder: str | None = None
     resize: Literal["letterbox", "stretch"] | None = None
 
@@ -227,7 +229,7 @@ class Detector(_OnnxModel):
             return made["boxes"], made["scores"], made["labels"].astype(int)
         if self.form is None:
             count, members = rows.shape
-            few = "boxes" if members == _FINISHED else "rtdetr"
+            few: Form = "boxes" if members == _FINISHED else "rtdetr"
             self.form = "yolo8" if count <= members else "yolo5" if count > _FEW else few
         if self.form == "boxes":
             return rows[:, :4], rows[:, 4], rows[:, 5].astype(int)
@@ -301,7 +303,7 @@ class Interactor(_OnnxModel):
     """
 
     kind = "interactor"
-    prompts = ("points", "box")
+    prompts: tuple[str, ...] = ("points", "box")
     resize = "letterbox"
 
     def __init__(self, path: Path, config: Config) -> None:
