@@ -63,7 +63,7 @@ HOPELESS = (BadInput, Forbidden, NotFound, TooLarge)
 
 KEY_PREFIX = "limn"
 DONE, RUNNING, LEFT = "done", "running", "left"
-"""States of a message's runs: one returned, one goes on, the last one neither returned nor raised in its time."""
+"""States of a message's runs: finished, running, or neither returned nor raised in time."""
 
 logger = Logger(service="limn")
 NAMESPACE = "Limn"
@@ -74,7 +74,7 @@ infra/stack/dashboard.py shows them.
 
 
 class Retry(Exception):
-    """Not yet: deliver the message again in `after` seconds. It counts as a delivery."""
+    """Deliver the message again in `after` seconds. It counts as a delivery."""
 
     def __init__(self, message: str = "not yet", *, after: float) -> None:
         super().__init__(message)

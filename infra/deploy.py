@@ -123,7 +123,7 @@ class Deployment(Stacks):
                 self._say(f"{kind.rpartition('::')[2]} {name} {when}")
 
     def _kept_names(self) -> dict[str, list[str]]:
-        """What the stack of data made, by its type; where it is gone, what it would have made and may have left."""
+        """The resources of the data stack by type; where the stack is gone, those that it may have left behind."""
         if self._described(self.kept) is not None:
             return self._physical(self.kept, KEPT_KINDS)
         region = self._session.region_name

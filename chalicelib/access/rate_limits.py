@@ -49,7 +49,7 @@ KEPT_ANSWERS = Limit("Idempotency-Key", by_caller=50_000)
 GUEST_READING = Limit("reading without an account", by_caller=3_000, seconds=300)
 """Requests of guests of share links, and of readers of public projects."""
 LOT = 25
-"""So many requests of guests a process counts in its memory, before it adds them to the counter that all share."""
+"""Requests of guests that a process counts in memory before it adds them to the shared counter."""
 _MOST_GUESTS = 10_000
 TOKEN_TRIAL = Limit("token trial", by_caller=60)
 """Wrong tokens from emails."""

@@ -39,7 +39,7 @@ YAML = "application/vnd.oai.openapi; charset=utf-8"
 BUILT_SCHEMA = Path(__file__).with_name("schema.json")
 """The schema document of a package: `make package` writes it, for making it takes half a second (decision 223)."""
 _SERVER = "https://server.invalid"
-"""What stands in it for the address of the service."""
+"""Placeholder in it for the address of the service."""
 
 
 def build_schema() -> None:

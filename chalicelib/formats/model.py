@@ -54,7 +54,7 @@ class Media(Struct, kw_only=True, frozen=True, omit_defaults=True, tag_field="ro
     """The name of its type."""
     attributes: Attributes = {}
     id: int | None = None
-    """Of the project that it comes from; so for labels and states."""
+    """Id in the project that it comes from; labels and states have theirs."""
     elemental_id: str = ""
     path: str = ""
     """Where its file is in the archive, if it has one."""
@@ -90,7 +90,7 @@ class Label(Struct, kw_only=True, frozen=True, omit_defaults=True, tag_field="ro
     refined: Refined | None = None
     frame: int = 0
     seconds: float | None = None
-    """Of formats that know no frames: the time from the begin of the video, from which `frame` counts."""
+    """Seconds from the start of the video, in formats without frames; `frame` is computed from it."""
     unit: Unit = "fraction"
     class_name: str = ""
     track: str | None = None
@@ -111,7 +111,7 @@ class State(Struct, kw_only=True, frozen=True, omit_defaults=True, tag_field="ro
     key: str
     association: Association = "track"
     frame: int | None = None
-    """Of an annotation of a frame."""
+    """The frame, for an annotation of a frame."""
     seconds: float | None = None
     """As in `Label`."""
     class_name: str = ""

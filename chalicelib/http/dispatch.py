@@ -211,7 +211,7 @@ def _allowed(operation: Operation, scope: Scope, path: dict[str, Any], body: Any
 
 
 def _caller(operation: Operation, request: Request) -> Caller:
-    """The caller, of whom the audit log is told."""
+    """The caller, who is recorded for the audit log."""
     try:
         caller = caller_of(request.headers, request.network_address)
     except WrongNetwork as wrong:

@@ -332,7 +332,7 @@ def _members(operation: Operation) -> tuple[str, ...]:
 
 
 class _Decoded:
-    """JSON documents that are decoded anew in each iteration: decoded, they take ten times the memory."""
+    """JSON documents that each iteration decodes again: decoded, they take ten times the memory."""
 
     def __init__(self, documents: list[bytes]) -> None:
         self._documents = documents

@@ -43,7 +43,7 @@ ENOUGH_AT_REST = 1_000
 """This many justify it where nobody has written for `REST_SECONDS`: who opens the project next need not apply them."""
 REST_SECONDS = 60.0
 FOLLOW_SECONDS = 120.0
-"""The longest time, in seconds, that commits are applied before a snapshot is written: what it holds is not lost."""
+"""The longest time, in seconds, that commits are applied before a snapshot is written; a crash loses no more."""
 PRESSING = growth.SLOW_FROM // 2
 """With so many changes left, a project is compacted again in the same run."""
 STEP_SECONDS = 60.0

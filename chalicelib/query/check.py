@@ -226,7 +226,7 @@ class _Check:
         return binding.any_text(kind, types, tree.word, tree.value)
 
     def linked(self, tree: Related | Coincident) -> Tree:
-        """A search over a linked kind: of what is visible there, unless the parser said otherwise."""
+        """A search over a linked kind, among its visible entities unless the parser decided otherwise."""
         shown = VISIBLE if tree.to.is_annotation and not tree.hidden else Everything()
         return replace(tree, where=both(self._seen(tree.to), self._inside(tree.to, tree.where), shown))
 

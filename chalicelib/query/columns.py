@@ -19,7 +19,7 @@ from chalicelib.query.values import stored
 SECTION_TAG = "tator_user_sections"
 """The undefined attribute of media that names their section: the older way to assign one."""
 TAG_ALIAS = "svc_user_sections"
-"""Its other name."""
+"""An alias of the column."""
 
 
 @dataclass(frozen=True)

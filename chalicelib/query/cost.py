@@ -67,7 +67,7 @@ _PER_NUMBER = {"l1norm": 4.0}
 _PER_NUMBER_OTHERS = 0.4
 """Nanoseconds that each number of a vector takes, by metric."""
 _L1_PYTHON, _L1_NUMBERS = 50.0, 16_000_000
-"""The same of the first numbers for `l1norm`: few vectors are compared in Python (`WHOLE` of `vectors.py`)."""
+"""The same for `l1norm`, where few vectors are compared in Python (`WHOLE` of `vectors.py`)."""
 _INLINE = 40
 """Lists up to this length are planned as single values."""
 

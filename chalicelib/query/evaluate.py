@@ -74,7 +74,7 @@ def _linear(pattern: str) -> re.Pattern[str]:
 
 
 def _resembles(text: bytes, other: bytes, most: int) -> bool:
-    """Whether two texts are at most so many edits apart; as many as their lengths differ by are needed anyway."""
+    """Whether the edit distance of two texts is at most a number; it is at least the difference of their lengths."""
     return abs(len(text) - len(other)) <= most and _edits(text, other) <= most
 
 

@@ -169,7 +169,7 @@ class Fitted:
 def _followed(
     slots: dict[str, Slot], revisions: Sequence[Revision]
 ) -> tuple[dict[str, Slot], dict[str, Any], list[str], set[str]]:
-    """The slots under the names of now, the values of what came, the columns of what went, what was recast."""
+    """The slots by current name, the values of added attributes, the columns of removed ones, and recast ones."""
     slots, freed = dict(slots), []
     values: dict[str, Any] = {}
     numbers: set[str] = set()

@@ -25,7 +25,7 @@ class _Edge(NamedTuple):
     south: float
     north: float
     longitude: float
-    """Of the southern end."""
+    """Longitude of the southern end, in degrees."""
     slope: float
     """Degrees of longitude per degree of latitude."""
 

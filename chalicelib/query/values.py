@@ -242,7 +242,7 @@ WANTED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "blob": (_wanted_text, f"a text of at most {LONGEST_TEXT} characters"),
     "datetime": (_wanted_datetime, ACCEPTED),
 }
-"""By dtype: from a filter's text or JSON value to a value to compare with, or ValueError; and what it must be."""
+"""By dtype: the conversion of a filter's text or JSON value (raises ValueError), and the rule for messages."""
 
 
 def wanted(dtype: str, value: Any, place: str) -> Any:

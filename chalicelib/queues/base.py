@@ -35,7 +35,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
     """
 
     generation: str | UnsetType = UNSET
-    """What had given-up work done anew: work that was done in another generation is not done in this one."""
+    """Set where given-up work is started again: results of another generation do not count in this one."""
 
     def idempotency_key(self) -> str:
         """The identity of the work: the tag and all fields, unless the kind has an id of its own.

@@ -39,7 +39,7 @@ ENCODER_VERSION = 8
 Codec = Literal["h264", "hevc", "av1"]
 
 _PART = 0.01
-"""Of a pixel, which rounding may add."""
+"""The part of a pixel that rounding may add."""
 _SMALLEST_SIDE = {"h264": 2, "hevc": 32, "av1": 64}
 _DEFAULT_PRESETS = {"h264": "faster", "hevc": "fast", "av1": "5"}
 _ARCHIVAL_PRESETS = _DEFAULT_PRESETS | {"h264": "fast"}

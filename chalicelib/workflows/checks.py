@@ -242,7 +242,7 @@ def _check_pod(template: Template, where: str) -> None:
 
 
 def _check_sequence(step: Step, where: str) -> None:
-    """Check the numbers over which a step runs. One way alone says for what it runs, one alone where they end."""
+    """Check that a step loops in one way at most, and that a sequence has either a count or an end."""
     ways = [name for name in ("with_items", "with_param", "with_sequence") if getattr(step, name) is not None]
     if len(ways) > 1:
         raise BadInput(f"{where}: it may have one of withItems, withParam and withSequence.")

@@ -197,7 +197,7 @@ class Template(_Part, frozen=True, kw_only=True):
 
     @property
     def pod(self) -> Container | None:
-        """Its own container; None for an arrangement of other templates."""
+        """The template's own container; None for one that arranges other templates."""
         return self.container or self.script
 
     @property

@@ -161,7 +161,7 @@ REFUSED: Mapping[str, Mapping[str, str]] = {
 }
 """Members that are refused, with the reason, which goes on after "is not supported by AWS Batch: "."""
 _HARMLESS: tuple[Any, ...] = (None, False, [])
-"""Values of refused members that ask for nothing."""
+"""Values of refused members that have no effect."""
 
 
 def refuse_unsupported(document: dict[str, Any]) -> None:

@@ -74,7 +74,7 @@ class Written:
     refused: list[tuple[int, str]] = field(default_factory=list)
     """The number of each row that the service refused, from 0, and why."""
     before: list[tuple[int, Row, Row]] = field(default_factory=list)
-    """Of each changed object its id, what was written, and what stood there."""
+    """For each changed object: its id, the values written, and the values before."""
     commits: list[int] = field(default_factory=list)
     """The numbers of the commits of deletions, by which they are restored."""
 

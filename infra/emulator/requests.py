@@ -46,7 +46,7 @@ log = logging.getLogger("limn.local.requests")
 
 
 class Malformed(Exception):
-    """The request cannot be read: the status of the answer and what is wrong."""
+    """The request cannot be read; has the status of the answer and the reason."""
 
     def __init__(self, message: str, status: int = HTTPStatus.BAD_REQUEST) -> None:
         super().__init__(message)

@@ -23,7 +23,7 @@ class Sent(list[Any]):
 
     @property
     def _documents(self) -> Documents:
-        """Of the database that is open now: AWS may have stopped and started since this backend was made."""
+        """The documents of the database that is open now: the emulator may have restarted since."""
         return database.current().documents(f"mails/{self._region}")
 
     def append(self, mail: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 NAMESPACE = "Limn"
 QUEUES = ("transcode", "clip", "dataset", "source", "email", "purge", "webhook")
 WIDTH, HEIGHT = 8, 6
-"""Of a graph, in the dashboard's grid of 24 columns."""
+"""Size of a graph in the dashboard's grid of 24 columns."""
 PIECE = "transcode.piece.1"
 
 

@@ -15,7 +15,7 @@ from infra.stack import dashboard
 from infra.templates import ALARMS, FUNCTIONS, load, of_type
 
 HANDLERS = {"api": "APIHandler", "media": "MediaHandler"}
-"""Their names in the template; Chalice gives the first."""
+"""The names of the functions in the template; Chalice gives the first."""
 ALIAS = "live"
 """The alias of each function that gateway, queues and schedules call; `infra.deploy rollback` points it elsewhere."""
 CANARY_ALARMS = ("ApiErrorsAlarm", "MediaErrorsAlarm", "ApiServerErrorsAlarm")

@@ -30,11 +30,11 @@ PRICES = {
 """Dollars, without free tiers: put in those of your region and day."""
 PRICES_OF = "us-east-1, as published in 2025"
 SCHEDULED_SECONDS = 0.3
-"""Of a run that finds nothing to do."""
+"""Seconds of a scheduled run that finds nothing to do."""
 POLLS_A_MINUTE = 15
-"""With which Lambda looks into an empty queue: five pollers that wait for 20 s each."""
+"""Calls a minute by which Lambda polls an empty queue: five pollers that wait for 20 s each."""
 MINUTES = 30 * 24 * 60
-"""Of a month."""
+"""Minutes of a month."""
 
 
 def schedules() -> dict[str, tuple[float, float]]:

@@ -18,7 +18,7 @@ from chalicelib.core.permissions import Level
 from chalicelib.core.resource import Resource, Timestamp
 
 CredentialKind = Literal["session", "access", "job", "guest"]
-"""Of a sign-in, an access token, a job, or a share link."""
+"""The credential of a sign-in, an access token, a job, or a share link."""
 ALL, READ = "all", "read"
 """Names in `operations`: every operation, and those that only read."""
 _USERS = 1 << 32

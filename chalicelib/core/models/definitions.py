@@ -25,7 +25,7 @@ Colors = Annotated[dict[str, Any], shown_as(ColorMap)]
 
 
 Preset = Literal["ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow"]
-"""Of x264 and x265."""
+"""Presets of x264 and x265."""
 Tune = Literal["film", "animation", "grain", "stillimage", "fastdecode", "zerolatency", "psnr", "ssim"]
 PixelFormat = Literal[
     "yuv420p", "yuvj420p", "yuv422p", "yuvj422p", "yuv444p", "yuvj444p", "yuv420p10le", "yuv422p10le", "yuv444p10le"

@@ -233,7 +233,7 @@ def _field(name: str) -> Callable[[Sequence[str]], Sentence]:
 
 
 def _first(fields: Sequence[str], count: int) -> list[str]:
-    """That many fields, empty ones where the sentence is shorter."""
+    """The sentence's fields, padded with empty ones to that number."""
     return [*fields[:count], *([""] * (count - len(fields)))]
 
 

@@ -23,13 +23,13 @@ from msgspec import Struct
 from chalicelib.formats.model import Layout, Section
 
 LEVEL = 4
-"""Of deflate: half the time of the default 6, for 5 % more bytes."""
+"""Level of deflate: half the time of the default 6, for 5 % more bytes."""
 BUFFERED = 256 * 1024
 """Bytes of a fragment that are in memory, at most, before they go to the file."""
 _DEFLATED, _STORED = 8, 0
 _UNICODE = 1 << 11
 _VERSION = 45
-"""Of the format: 4.5 has zip64."""
+"""Version of the zip format that is needed: 4.5 has zip64."""
 _LARGE = 0xFFFFFFFF
 _DATE = (1 << 5) | 1
 """1 January 1980: the same bytes each time that a part is written."""

@@ -1,1 +1,1 @@
-"""What is told of requests: their entries in the audit log."""
+"""The entries of requests in the audit log."""

@@ -72,7 +72,7 @@ def finish() -> None:
 
 
 def refuse(operation: Operation, path: dict[str, Any], error: LimnError) -> None:
-    """Append an entry for a refusal: of a caller who may not do this or see that it is there.
+    """Append an entry for a refusal: the caller may not do this, or not see the object.
 
     Raises:
         Unavailable: it could not be written.

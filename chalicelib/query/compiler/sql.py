@@ -124,7 +124,7 @@ def values(kind: Kind, column: str) -> Statement:
 
 
 def values_between(kind: Kind, column: str, start: int, stop: int) -> Statement:
-    """The same of the rows at some places in the table, exclusive of `stop`."""
+    """The same for a range of rows of the table, exclusive of `stop`."""
     text = f"SELECT id, {column} FROM {table(kind)} WHERE rowid >= $1 AND rowid < $2 AND {column} NOTNULL"
     return Statement(text, [start, stop])
 
@@ -196,7 +196,7 @@ class Compiler:
         return head, f"{source}{joins} WHERE {where}"
 
     def _where(self, query: Query) -> str:
-        """The condition of a query. A media that has to have what is counted has a count: no second search for it."""
+        """The condition of a query. Media that must have counted rows are found by their counts."""
         terms = query.where.terms if isinstance(query.where, And) else (query.where,)
         if query.incident not in terms or not _is_counted(query.incident):
             return self.term(query.where, query.kind, "t0", strict=False)

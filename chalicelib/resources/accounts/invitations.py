@@ -14,7 +14,7 @@ from chalicelib.core.resource import Id, Resource, Timestamp
 INVITATION_DAYS = 7
 RESET_HOURS = 24
 CONFIRMATION_HOURS = 24
-"""Of the link that confirms a changed address."""
+"""Hours for which the link that confirms a changed address is valid."""
 InvitationStatus = Literal["Pending", "Expired", "Accepted"]
 
 

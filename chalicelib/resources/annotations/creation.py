@@ -127,7 +127,7 @@ class _Creation:
         self._places: dict[int, FramePosition] = {}
         self._default = 0
         self._sizes: dict[int, tuple[float, float] | None] = {}
-        """Of the media, by id; read where a shape depends on it."""
+        """The sizes of media by id; read where a shape depends on them."""
 
     def _named_versions(self) -> set[int]:
         """The versions that the specs name, and the writer's own where one names none, or what was the first one."""

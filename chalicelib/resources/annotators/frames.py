@@ -44,7 +44,7 @@ from chalicelib.storage.dynamodb import entities, records
 LARGEST_MASK = 16_000_000
 """Bytes of an interactor's answer: one of CVAT has a number and a comma for each pixel."""
 ENOUGH_SECONDS = 6.0
-"""Of the request's time: with less than that no further frame is begun."""
+"""Seconds of the request's time that a further frame needs."""
 CROP = 224
 """Pixels of a side of a crop, which most embedders take."""
 

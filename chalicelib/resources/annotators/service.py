@@ -38,7 +38,7 @@ IMAGE = "public.ecr.aws/docker/library/python:3.12-slim"
 _OK = 200
 _UNKNOWN_PICTURE = 409
 DTYPES = ("box", "poly", "dot")
-"""Of the localization types that answers become."""
+"""Dtypes of the localization types that answers may become."""
 LAYER = "Drafts of"
 CONVENTIONS: dict[str, tuple[str, ...]] = {
     "detector": ("limn", "label-studio", "nuclio"),
@@ -49,7 +49,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
 """By kind of annotator."""
 _PARAMETERS = ("annotator", "version", "type", "every", "start", "stop", "seeds", "attribute", "anew")
 _OF_ALGORITHMS = 6
-"""Of them, those that algorithms get, too."""
+"""How many of them algorithms may use."""
 _SCRIPT = Path(__file__).with_name("run.py")
 
 

@@ -38,6 +38,6 @@ class IndexObjects(Message, frozen=True, kw_only=True, tag="source.index.1"):
     bucket: int
     names: list[str]
     etags: list[str]
-    """Of the objects, in the same order: a replaced object is other work."""
+    """ETags of the objects, in the same order: a replaced object is other work."""
     sent: str
     """When it was sent: work that an earlier message left is not taken for done."""

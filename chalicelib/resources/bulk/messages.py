@@ -12,9 +12,9 @@ class FinishBulkChange(Message, frozen=True, kw_only=True, tag="bulk.finish.1"):
     """A uuid for each message: a change that goes on is not one that is done."""
     project: int
     name: str
-    """Of the intent."""
+    """Name of the intent."""
     key: str
-    """Of the object that says what must be done."""
+    """Key of the object with the changes."""
 
     def idempotency_key(self) -> str:
         """By its id alone."""

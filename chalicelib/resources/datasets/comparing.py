@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import duckdb
 
 MOST_BYTES = 400_000_000
-"""Of both versions: some 10 million localizations, and the time of a request."""
+"""Bytes of both versions together: some 10 million localizations, which a request has the time for."""
 MOST_CHECKED = 20_000
 """Rows that differ, whose permissions are read one by one where levels differ within a project."""
 _KEYS = {

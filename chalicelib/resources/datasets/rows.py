@@ -18,7 +18,7 @@ from chalicelib.storage.objects import objects
 
 Table = Literal["localizations", "states"]
 MOST_ROWS = 100_000
-"""Of one media and table, in one answer."""
+"""Rows of one media and table in one answer."""
 _MEMBERS = frozenset(DatasetRow.__struct_fields__)
 
 

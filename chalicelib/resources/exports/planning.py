@@ -44,7 +44,7 @@ class Limits(Struct, frozen=True):
     pictures: int
 
     def holds(self, labels: int, pictures: int) -> bool:
-        """Whether a part may have so many."""
+        """Whether these counts are within the limits of a part."""
         return labels <= self.labels and pictures <= self.pictures
 
 

@@ -356,7 +356,7 @@ def fail(uid: str, kind: WorkKind, reason: Exception) -> None:
 
 
 def reopen(uid: str, kind: WorkKind) -> None:
-    """Let an export or a version that failed begin anew; another one stays as it is."""
+    """Restart an export or a version that failed; others are unchanged."""
     outcomes.reopen(KINDS[kind], uid, message="", parts=0, upload="")
 
 

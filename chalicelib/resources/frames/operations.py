@@ -164,7 +164,7 @@ def _validators(number: int, modified: str) -> dict[str, str]:
 
 
 def _is_fresh(headers: dict[str, str], now: dict[str, str]) -> bool:
-    """Whether what the client has is what it would get: by its ETag if it sends one, else by the time."""
+    """Whether the client's copy is current: by its ETag if it sends one, else by the time."""
     if tags := headers.get("if-none-match"):
         return now["ETag"] in tags or tags.strip() == "*"
     since = headers.get("if-modified-since")

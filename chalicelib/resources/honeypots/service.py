@@ -140,7 +140,7 @@ def suspend(score: HoneypotScore) -> HoneypotScore:
 
 
 def reinstate(score: HoneypotScore) -> HoneypotScore:
-    """End a suspension: the person gets tasks of the set again, and the score starts anew."""
+    """End a suspension: the person gets tasks of the set again, and the score is reset."""
 
     def edit(found: HoneypotScore) -> HoneypotScore | None:
         if found.suspended_datetime is None:

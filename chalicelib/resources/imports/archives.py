@@ -20,7 +20,7 @@ from chalicelib.video.process.isolation import GIGABYTE, Limits
 
 _ON_LAMBDA = "AWS_LAMBDA_FUNCTION_NAME" in os.environ
 LIMITS = Limits(seconds=840.0 if _ON_LAMBDA else 6 * 3600.0, memory=2 * GIGABYTE, file_size=4 * GIGABYTE)
-"""Of the child. A queue function ends after 15 minutes; on one machine nothing ends it."""
+"""Limits of the child process. A queue function ends after 15 minutes; on one machine nothing ends it."""
 
 
 class OpenArchive:

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from typing import Any
 
 _PREFERRED = ("bool", "int", "float", "geopos", "float_array", "string")
-"""Of the dtypes that hold all values, the first is taken."""
+"""The first of these dtypes that holds all values is taken."""
 _WHOLE = re.compile(r"-?(0|[1-9]\d{0,17})")
 _LONGITUDE, _LATITUDE = 180, 90
 _OF: dict[type, frozenset[str]] = {

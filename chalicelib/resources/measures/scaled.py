@@ -46,9 +46,9 @@ PlaneOf = Callable[[int, Any], Plane | None]
 """The plane of a frame, and of what a shape on it has; None where it is not known."""
 _PAIR = 2
 _LEAST_PIXELS = 1.0
-"""Of a reference; a shorter one is left out."""
+"""The shortest reference in pixels; shorter ones are left out."""
 _MAX_METERS = 1e9
-"""Of a length or altitude, so that areas are finite."""
+"""The largest length or altitude, so that areas are finite."""
 
 
 def measure(media: Media, scope: Scope, spec: ScaledMeasureSpec) -> ScaledMeasure:

@@ -13,4 +13,4 @@ class MailNotifications(Message, frozen=True, kw_only=True, tag="notifications.m
     user: int
     way: Literal["mail", "daily"]
     turn: str
-    """Of the same turn one is worked off: a day, or a uuid."""
+    """One message of each turn is handled: a day, or a uuid."""

@@ -76,7 +76,7 @@ class Comparison:
     _media: Tally = field(default_factory=Tally)
 
     def __post_init__(self) -> None:
-        """Count what is not there from 0, after decoding, too."""
+        """Make missing counts start at 0, also after decoding."""
         self.listed = Counter(self.listed)
         for name in ("classes", "people", "weeks"):
             setattr(self, name, defaultdict(Tally, getattr(self, name)))

@@ -44,7 +44,7 @@ class TrackAgreement:
     _lengths: tuple[dict[int, int], dict[int, int]] = field(default_factory=lambda: ({}, {}))
 
     def __post_init__(self) -> None:
-        """Count the frames of tracks anew, for the first media and after decoding."""
+        """Reset the counts of frames, for the first media and after decoding."""
         self._frames, self._lengths = [], (Counter(), Counter())
 
     def add(self, ours: Sequence[Shape], theirs: Sequence[Shape]) -> None:

@@ -355,7 +355,7 @@ def _path_taken(section: Section) -> Conflict:
 
 
 def _recreate(writer: Writer, section: Section) -> None:
-    """Create a deleted section again, under its id. Does nothing where it exists: a repeated request goes on."""
+    """Create a deleted section again, under its id. Does nothing where it exists, so a repeated request continues."""
     if records.maybe(SECTION, section.id) is not None:
         return
     change = Transaction()

@@ -42,7 +42,7 @@ Values = defaultdict[tuple[Kind, int], Before]
 
 
 def values_of(commits: Iterable[Commit]) -> Values:
-    """Of the rows whose attributes or layer some commits changed, oldest first: the values before and after them."""
+    """The values before and after some commits (oldest first), of the rows whose attributes or layer changed."""
     found: Values = defaultdict(lambda: Before({}, {}))
     for commit in commits:
         for edit in commit.edits:

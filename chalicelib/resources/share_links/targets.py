@@ -19,7 +19,7 @@ from chalicelib.resources.datasets import rows as dataset_rows
 from chalicelib.storage.dynamodb import entities, records
 
 MEMBERS = ("section", "media_ids", "frames", "view", "dataset", "search", "comment")
-"""Of which a link names one."""
+"""The members of a link's target; a link has exactly one."""
 
 
 def check(project: int, spec: ShareLinkSpec) -> None:

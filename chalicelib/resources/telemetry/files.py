@@ -20,7 +20,7 @@ LARGEST_FILE = 128 * 1024 * 1024
 _BLOCK = 4 * 1024 * 1024
 _DAY = 86_400
 SUFFIXES = (".csv", ".nmea", ".nma", ".gpx", ".log", ".txt", ".klv", ".ts")
-"""Of the attachments that are telemetry where none is named."""
+"""Suffixes of the attachments that are read as telemetry where none is named."""
 
 
 def table_of(media: Media, name: str, time: str, wanted: Collection[str] | None = None) -> Table | None:

@@ -12,7 +12,7 @@ _MOST_SPANS, _NAMED_SPANS = 1000, 5
 
 
 def damaged_frames(results: Iterable[PieceResult], table: FrameTable) -> DamagedFrames | None:
-    """The damaged frames of all pieces and what is missing at the ends of the source; None if there is neither."""
+    """The damaged frames of all pieces and the missing frames at the ends of the source; None if there are none."""
     spans = joined(span for result in results for span in result.damaged)
     count = sum(last + 1 - first for first, last in spans)
     if not count and not table.missing_ends:

@@ -222,7 +222,7 @@ def clean_up(job: StoredJob) -> None:
 
 
 def reopen(uid: str) -> None:
-    """Let a job that failed begin anew; another one stays as it is. Its plan and pieces were removed when it failed."""
+    """Restart a job that failed; others are unchanged. Its plan and pieces were removed when it failed."""
 
     def edit(current: StoredJob) -> StoredJob | None:
         if current.status != "failed":

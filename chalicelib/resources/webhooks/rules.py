@@ -166,7 +166,7 @@ class _RuleReceiver:
     def __init__(self, rule: Rule) -> None:
         self._rule = rule
         self._error: str | None = None
-        """Of the last attempt."""
+        """The error of the last attempt."""
         self.kinds = filters.kinds_of(rule.types)
         self.scope = Scope.from_caller(Caller(id=rule.user), Level.EXECUTE)
 

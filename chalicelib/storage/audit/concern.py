@@ -68,7 +68,7 @@ def organizations_of(user: int) -> tuple[int, ...]:
 
 
 _MAX_ORGANIZATIONS = 20
-"""The most organizations that get an entry about a person: a transaction has room for so many beside its own rows."""
+"""The most organizations that get an entry about a person, which a transaction holds beside its own rows."""
 
 
 def name_of(credential: Credential | None) -> str | None:

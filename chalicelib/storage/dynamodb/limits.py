@@ -135,7 +135,7 @@ class _Count:
 
 
 _counts: dict[Key, _Count] = {}
-"""What was counted last, by what was counted."""
+"""The last counts, by parent and kind."""
 
 
 def enforce(change: Transaction, kind: RecordKind[R], record: R) -> None:

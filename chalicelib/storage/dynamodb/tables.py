@@ -215,7 +215,7 @@ class Row(Model):
                 raise Unavailable("The database is too busy; try again.")
 
     def store(self) -> None:
-        """Put the row, whatever is there. Raises Unavailable where DynamoDB does not take it."""
+        """Put the row unconditionally. Raises Unavailable where DynamoDB does not take it."""
         _demand("PutItem", self.get_save_kwargs_from_instance())
 
     def key(self) -> tuple[Any, Any]:

@@ -91,7 +91,7 @@ class Transaction:
         self._notes: list[Note] = []
         self._bytes = 0
         self.rooms: dict[tuple[str, str], int] = {}
-        """For how many more records there is room, by what is counted: what `limits.enforce` found."""
+        """How many more records fit, by counted kind, as `limits.enforce` found."""
 
     def put(self, row: Row, condition: Condition | None = None, otherwise: Otherwise = None) -> None:
         """Put a whole row. `run` raises `otherwise` (or Conflict) where the condition does not hold.

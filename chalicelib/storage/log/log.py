@@ -40,7 +40,7 @@ HOLES = Retry(most=1, first=0.01, longest=0.05)
 """The pauses of a reader that waits."""
 _MOST_LOOKS = 1000
 SETTLED_EVERY = 64
-"""The commit of every so many looks for holes before it, so that a reader has to look no further back."""
+"""Each commit with a multiple of this number checks for holes before it, so that readers look no further back."""
 
 _CONDITION = "ConditionalCheckFailedException"
 
@@ -106,7 +106,7 @@ def give_up(project: int, ticket: Ticket) -> None:
 
 
 def note_commit(project: int, ticket: Ticket, changes: int) -> None:
-    """Remember a commit that was made, and do what is due every so many commits. Failures are made up for later."""
+    """Record a commit that was made, and do the work due at intervals of commits. Failures are retried later."""
     note_written(ticket.seq)
     seen(project, ticket.seq)
     with contextlib.suppress(PynamoDBException, Unavailable):

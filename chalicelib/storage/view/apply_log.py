@@ -31,7 +31,7 @@ _MOST_LISTED = 6
 _FEWEST_IN_COLUMNS = 400
 """From this many rows on they are written column by column, whose statement takes some milliseconds."""
 _ROWS_A_PIECE = 4000
-"""Rows that are made before background work makes way: some tens of milliseconds."""
+"""Rows made between two pauses of background work: some tens of milliseconds."""
 _DOCUMENTS_PER_READ = 20_000
 """Documents that are read at once when a column is filled from them."""
 _encode = msgspec.json.Encoder().encode

@@ -68,7 +68,7 @@ _readers = ThreadPoolExecutor(4, thread_name_prefix="look-ahead")
 
 
 def looking_ahead() -> AbstractContextManager[None]:
-    """Around a request: what was read ahead for it and not used is too old for the next one."""
+    """Drop what was read ahead for a request and not used: it is too old for the next one."""
     return holding(_AHEAD, None)
 
 
@@ -130,7 +130,7 @@ class Views:
             _AHEAD.set(_Ahead(project, seq, commits))
 
     def _take_ahead(self, project: int) -> _Ahead | None:
-        """What `look_ahead` began to read, once: what is read again may have changed by this request itself."""
+        """What `look_ahead` began to read, once: a second read may see this request's own changes."""
         found = _AHEAD.get()
         _AHEAD.set(None)
         return found if found is not None and found.project == project else None
@@ -147,7 +147,7 @@ class Views:
         return None if view is None else view.seq
 
     def catch_up(self, project: int) -> None:
-        """Bring the project's view up to date beside requests; a later call goes on where this one fails."""
+        """Bring the project's view up to date in the background; a later call continues where this one fails."""
         with self._lock:
             if project in self._catching_up:
                 return

@@ -74,7 +74,7 @@ class View:
         self._text_bytes: dict[tuple[Kind, str], tuple[int, int]] = {}
         """By kind and column: the bytes of its texts, and `_applied_bytes` when they were counted."""
         self._applied_bytes = 0
-        """Of the documents of the commits applied since it was opened."""
+        """Bytes of the documents of the commits applied since it was opened."""
         self._gate = ReadWriteLock()
         if store is None:
             for kind in Kind:
@@ -195,7 +195,7 @@ class View:
             return int(self.store.run(f"SELECT count(*) FROM {sql.table(kind)}")[0][0])  # noqa: S608
 
     def text_bytes(self, kind: Kind, test: Test | AttributeTest) -> int:
-        """The bytes of the texts that a checked test compares, and of what was applied since they were counted."""
+        """The bytes of the texts that a checked test compares, with those applied since they were counted."""
         with self._gate.reading():
             return sum(self._bytes_of(kind, column) for column in sql.text_columns(kind, test, self.state.layout))
 
@@ -269,7 +269,7 @@ class View:
         )
 
     def _distances(self, query: Query) -> list[AnyDistances]:
-        """Of each of a query's `nearest`: they name attributes of one type, for such a query has to name it."""
+        """The distances of each `nearest` of a query. All name attributes of one type, which such a query must give."""
         found: list[AnyDistances] = []
         for nearest in query.nearest:
             slots = [self.state.layout.slot(query.kind, number, nearest.name) for number in nearest.types]

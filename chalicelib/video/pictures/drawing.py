@@ -106,7 +106,7 @@ class Grid(Struct, frozen=True):
 
     @property
     def pixels(self) -> int:
-        """Of all its frames together."""
+        """Pixels of all its frames together."""
         return self.size[0] * self.size[1] * len({part.frame for part in self.parts})
 
 

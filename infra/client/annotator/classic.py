@@ -16,7 +16,7 @@ _MAX_SIDE = 320
 """Pixels of the longer side of a picture in which GrabCut works."""
 _ROUNDS = 3
 _LEAST_SCORE = 0.4
-"""Of a match of a template: below, the object is lost."""
+"""The score of a template match below which the object is lost."""
 _TEMPLATE = 64
 """Pixels of the longer side of a template."""
 _SEARCHED = 2.0

@@ -26,23 +26,23 @@ class Model:
     prompts: tuple[str, ...] = ()
 
     def detect(self, image: Any, stream: str) -> dict[str, list[dict[str, Any]]]:
-        """Of a detector: lists of boxes and classes by the convention limn, of a picture of a stream of pictures."""
+        """Detect: boxes and classes in the convention limn. Pictures with the same `stream` follow one another."""
         raise NotImplementedError
 
     def embed_picture(self, image: Any) -> Any:
-        """Of an interactor: what it remembers of a picture."""
+        """Embed a picture once for an interactor; `segment` gets the result."""
         raise NotImplementedError
 
     def segment(self, picture: Any, points: list[dict[str, Any]], box: dict[str, float] | None) -> tuple[Any, float]:
-        """Of an interactor: the mask of clicks in fractions, an array of the picture's size, and its confidence."""
+        """Segment by clicks in fractions: a mask of the picture's size, and its confidence."""
         raise NotImplementedError
 
     def track(self, image: Any, boxes: list[dict[str, float]], states: list[Any] | None) -> tuple[list[Any], list[Any]]:
-        """Of a tracker: boxes in fractions (None for what is lost) and states; without states it begins there."""
+        """Track: boxes in fractions (None for a lost object) and states. Without states, tracking starts at `boxes`."""
         raise NotImplementedError
 
     def embed(self, images: list[Any]) -> list[list[float]]:
-        """Of an embedder: the vectors of pictures."""
+        """Embed: a vector for each picture."""
         raise NotImplementedError
 
 

@@ -39,7 +39,7 @@ _NUMBERS = {
     "tensor(int64)": np.int64,
 }
 _THREADS = 0
-"""Of onnxruntime: as many as there are processors."""
+"""Threads of onnxruntime; 0 for as many as there are processors."""
 Form = Literal["yolo8", "yolo5", "boxes", "detr", "rtdetr"]
 """The layouts of the outputs of detectors."""
 

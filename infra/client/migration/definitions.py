@@ -134,7 +134,7 @@ def _difference(row: Row, found: Row) -> str:
 
 
 def _move_default_types(move: Move) -> None:
-    """Of media types, the types of localizations that tools begin with: they are made after the media types."""
+    """Set the default localization types of media types, which are created after the media types."""
     if move.is_trial or move.ledger.fact("default types"):
         return
     for row in move.source.get_media_type_list(move.source_project):

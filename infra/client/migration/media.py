@@ -246,7 +246,7 @@ class _Copy:
 
 
 def move_groups(move: Move) -> None:
-    """Of media that show or join others, which ones; media of playlists. Both name media that are copied now."""
+    """Set the media that others show or join, and those of playlists, now that all media are copied."""
     if move.is_trial:
         return
     for page in source.pages(move.source, "media", move.source_project, 0, PAGE, archive_lifecycle="all"):

@@ -132,7 +132,7 @@ def _reader_of(name: str | None) -> Callable[[bytes], Any] | None:
 
 @lru_cache(maxsize=4096)
 def condition(text: str, names: Names) -> Condition | None:
-    """Compile a condition; None where moto has to say what is wrong with it."""
+    """Compile a condition; None where it is invalid, which moto reports."""
     try:
         return Condition(text, names)
     except Exception:

@@ -221,7 +221,7 @@ class Database(Problems):
     # -------------------------------------------------------------------------------------------------- inside
 
     def _open(self, acknowledged: int) -> None:
-        """Check what is there, then make what is missing; nothing is written before the check."""
+        """Check existing files, then create missing ones; nothing is written before the check."""
         run = self._connection.execute
         sqlite_file.begin(self._connection, self.path)
         if run("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():

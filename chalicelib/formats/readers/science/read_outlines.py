@@ -23,7 +23,7 @@ class Annotation(Struct, frozen=True, kw_only=True):
     key: str
     """Unique in the archive."""
     word: str
-    """Of its shape."""
+    """The format's word for its shape."""
     shapes: Sequence[Any]
     """A list of numbers for each time; empty where its track has a gap."""
     seconds: Sequence[Any] | None

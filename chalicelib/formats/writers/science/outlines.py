@@ -31,7 +31,7 @@ class Course(Struct, frozen=True):
     labels: list[Label | None]
     """None where the track has a gap."""
     state: State | None
-    """Of its track; in the first annotation of it alone."""
+    """The state of its track; only in the track's first annotation."""
 
     @property
     def keyed(self) -> list[Label]:

@@ -54,7 +54,7 @@ class Hold:
 
 @dataclass(frozen=True)
 class Earlier:
-    """An earlier request with the key: what it asked, its answer if it is kept, and what else is known of it."""
+    """An earlier request with the key: its fingerprint, its answer if it is kept, and its state."""
 
     fingerprint: str
     answer: bytes | None

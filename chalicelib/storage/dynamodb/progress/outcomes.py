@@ -25,7 +25,7 @@ def end(
 
 
 def reopen(kind: RecordKind[Any], number: int | str, *, status: str = "pending", **members: Any) -> None:
-    """Let work that failed begin anew, with some members of its record; other work stays as it is."""
+    """Restart work that failed, with some members of its record replaced; other work is unchanged."""
 
     def begin_anew(current: Any) -> Any:
         if current.status != "failed":

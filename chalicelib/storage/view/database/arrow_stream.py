@@ -222,7 +222,7 @@ def _align(buffer: bytearray, size: int, after: int = 0) -> None:
 
 
 def _table(buffer: bytearray, members: list[Any]) -> int:
-    """Append a table, then what it refers to; where it begins."""
+    """Append a table and the objects it refers to. Returns the offset of the table."""
     places, size = [], 4
     for member in members:
         if member is None:

@@ -56,7 +56,7 @@ CHECKPOINT_EVERY = 1_000_000
 """Rows after which a copy is written to its file: until then they take memory uncompressed."""
 DOCUMENT = "document"
 _LEVEL = 1
-"""Of zstd: higher levels take up to twice the time, and files of JSON become no smaller."""
+"""Level of zstd: higher levels take up to twice the time, and files of JSON become no smaller."""
 _CONTROL = re.compile(r"[\x00-\x1f]")
 _encode = msgspec.json.Encoder().encode
 

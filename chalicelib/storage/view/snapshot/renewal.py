@@ -1,4 +1,4 @@
-"""A view made anew from the documents of one of another shape, page after page.
+"""A view rebuilt from the documents of one of another shape, page after page.
 
     renewal = Renewal(old)
     renewal.go_on(end)      the new view, or None where the time ended first
@@ -17,11 +17,11 @@ from chalicelib.storage.view.snapshot import files
 from chalicelib.storage.view.view import View
 
 ROWS_PER_STEP = 2_000
-"""Rows after which the time is looked at; a fifth of a second of processor time."""
+"""Rows between two checks of the time; a fifth of a second of processor time."""
 
 
 class Renewal:
-    """Makes a view anew. Used by one thread at a time."""
+    """Rebuilds a view. Used by one thread at a time."""
 
     def __init__(self, old: View) -> None:
         """Begin.
@@ -76,7 +76,7 @@ class Renewal:
 
 
 def renew(old: View) -> View:
-    """A view made anew from one of another shape, which is closed."""
+    """A view rebuilt from one of another shape, which is closed."""
     view = Renewal(old).go_on()
     assert view is not None  # noqa: S101 without an end, it is complete
     return view

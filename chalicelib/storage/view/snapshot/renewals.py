@@ -26,7 +26,7 @@ MAX_RENEWALS = 8
 
 
 class UnderWay(Unavailable):
-    """Not all rows of a view are made."""
+    """Not all rows of a view are copied yet."""
 
 
 class Renewals:

@@ -111,7 +111,7 @@ def read(project: int, manifest: Manifest) -> View:
 
 
 def is_other(manifest: Manifest) -> bool:
-    """Whether a snapshot has no database of this code's shape, so that its view is made anew."""
+    """Whether a snapshot lacks a database of this code's shape, so that its view is rebuilt."""
     return manifest.database is None or not shapes.is_usable(manifest.shape, manifest.database.layout)
 
 

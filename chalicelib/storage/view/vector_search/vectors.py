@@ -31,7 +31,7 @@ AnyDistances = Distances | EstimatedDistances
 WHOLE = 64_000_000
 """Bytes of vectors that are held as they are."""
 MOST_CHANGED = 20_000
-"""Changed vectors beside the codes; beyond, all codes are read anew."""
+"""Changed vectors kept beside the codes; beyond, all codes are read again."""
 _SHARE = 0.4
 """The share of the memory for views that the codes of a column may take. More are read for each query."""
 _MARGIN, _FEWEST, _WIDER = 4, 256, 16
@@ -114,7 +114,7 @@ class Vectors:
             return EstimatedDistances(nearest, self._codes.estimate(nearest, more), exact, source.some)
 
     def _most_stale(self) -> int:
-        """How many vectors may have changed before all are read anew."""
+        """How many vectors may have changed before all are read again."""
         return len(self._lengths) if self._codes is None else MOST_CHANGED - len(self._lengths)
 
     def _begin(self, source: VectorStore, length: int) -> None:

@@ -34,7 +34,7 @@ _WATCH_SECONDS = 0.05
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 36, 38
 _PR_SET_SECCOMP, _PR_CAPBSET_DROP, _SECCOMP_MODE_FILTER = 22, 24, 2
 SELF = 0x7E57ED01
-"""What stands in a filter for the id of the process that becomes the step."""
+"""Placeholder in a filter for the id of the process that becomes the step."""
 _CAPABILITIES = 64
 _KEPT = (0, 1, 3, 4, 5, 6, 7)
 """Capabilities of root that a step keeps: chown, dac_override, fowner, fsetid, kill, setgid, setuid."""
@@ -43,7 +43,7 @@ _PATH_BENEATH = 1
 _READ = 0b1101
 """Execute, read files, list folders."""
 _FILE = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15
-"""What may be allowed for what is no folder."""
+"""Rights that may be granted on files."""
 SHARED = "/dev/shm"  # noqa: S108 where multiprocessing keeps locks and shared memory
 _PLAIN = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 5 | 1 << 8 | 1 << 14
 """Write, read, list, remove, make and truncate plain files: what is allowed there."""
