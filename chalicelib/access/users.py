@@ -51,11 +51,15 @@ def by_id(numbers: Iterable[int]) -> dict[int, User]:
 
 
 def is_known(caller: Caller, user: User) -> bool:
-    """Whether a caller may know more of a user than the name: itself, those it shares a project with; all for staff."""
+    """Whether a caller may know more of a user than the name: itself, those it shares a project with; all for staff.
+
+    A project counts where the user did not come by the word of an administrator alone (`_with_consent`).
+    """
     if caller.is_staff or caller.id == user.id:
         return True
     own = {membership.project for membership in records.list_linked(MEMBERSHIP, "user", caller.id)}
-    return any(membership.project in own for membership in records.list_linked(MEMBERSHIP, "user", user.id))
+    shared = [each for each in records.list_linked(MEMBERSHIP, "user", user.id) if each.project in own]
+    return user.id in _with_consent(shared)
 
 
 def is_responsible(caller: Caller, user: User) -> bool:
@@ -122,12 +126,37 @@ def _is_in_a_project(user: int, organization: int) -> bool:
     )
 
 
+def _with_consent(places: Sequence[Membership | Affiliation]) -> set[int]:
+    """The users of some places whom staff, a provider or an accepted invitation brought there, or to its organization.
+
+    Anybody may add anybody to an organization of their own by the id, and ids are consecutive numbers (decision 310).
+    """
+    unasked = [place for place in places if place.added_by]
+    projects = records.many(PROJECT, [place.project for place in unasked if isinstance(place, Membership)])
+    where = {
+        place.id: place.organization if isinstance(place, Affiliation) else projects[place.project].organization
+        for place in unasked
+        if isinstance(place, Affiliation) or place.project in projects
+    }
+    joined = {
+        (organization, each.user)
+        for organization in set(where.values())
+        for each in records.list_children(AFFILIATION, organization)
+        if not each.added_by
+    }
+    return {place.user for place in places if not place.added_by or (where.get(place.id), place.user) in joined}
+
+
 def with_user_names(places: Sequence[P]) -> list[P]:
-    """Memberships or affiliations with the names and address of their users."""
-    found = by_id(place.user for place in places)
+    """Memberships or affiliations with the names of their users, and the addresses of those who agreed to be there."""
+    found, known = by_id(place.user for place in places), _with_consent(places)
     return [
         msgspec.structs.replace(
-            place, username=user.username, first_name=user.first_name, last_name=user.last_name, email=user.email
+            place,
+            username=user.username,
+            first_name=user.first_name,
+            last_name=user.last_name,
+            email=user.email if user.id in known else "",
         )
         if (user := found.get(place.user))
         else place

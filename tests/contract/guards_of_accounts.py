@@ -5,6 +5,14 @@ from __future__ import annotations
 from tests.contract.guard import Guard
 
 GUARDS: dict[str, Guard] = {
+    "addresses of whom nobody asked": Guard(
+        "addresses of users whom an administrator added by counting",
+        "chalicelib/access/users.py",
+        'user.email if user.id in known else ""',
+        "user.email",
+        "tests/resources/accounts/test_addresses.py",
+        "test_whoever_adds_users_by_counting_learns_no_addresses",
+    ),
     "ended accounts": Guard(
         "tokens of accounts that were switched off",
         "chalicelib/resources/accounts/administration.py",

@@ -11,7 +11,7 @@ from chalicelib.core.models.credentials import hash_of
 from chalicelib.resources.accounts.invitations import PASSWORD_RESET, PasswordReset
 from chalicelib.storage.dynamodb import records
 from tests.resources.accounts.mails import link_in, mails_to, newest_mail_to, spec, token_in
-from tests.service import new_user
+from tests.service import affiliate, new_user
 
 
 def email_of(user):
@@ -168,3 +168,23 @@ def test_without_mail_only_staff_changes_an_address(request, ada, address, confi
     configured(email_enabled=False)
     caller = request.getfixturevalue(who)
     assert caller.patch(f"User/{ada.id}", {"email": f"new-{address}"}).status == status
+
+
+@pytest.mark.parametrize("place", ["an organization", "a project"])
+def test_whoever_adds_users_by_counting_learns_no_addresses(place):
+    owner, stranger = new_user(), new_user()
+    organization = owner.made("Organizations", {"name": f"count {owner.user.id}"})
+    project = owner.made("Projects", {"name": "count", "organization": organization})
+    path = f"Affiliations/{organization}" if place == "an organization" else f"Memberships/{project}"
+    level = "Member" if place == "an organization" else "View Only"
+    made = owner.made(path, {"user": stranger.user.id, "permission": level})
+    one = owner.get(f"{path.split('s/', maxsplit=1)[0]}/{made}").json
+    listed = next(each for each in owner.get(path).json if each["user"] == stranger.user.id)
+    assert (one["email"], listed["email"], listed["username"]) == ("", "", stranger.user.username)
+    assert owner.get(f"User/{stranger.user.id}").status == 403
+    assert stranger.user.email not in str(owner.get("Users", username=stranger.user.username).json)
+    affiliate(stranger, organization)  # as an invitation that was accepted does
+    listed = next(each for each in owner.get(path).json if each["user"] == stranger.user.id)
+    assert listed["email"] == stranger.user.email
+    if place == "a project":
+        assert owner.get(f"User/{stranger.user.id}").json["email"] == stranger.user.email
