@@ -10,10 +10,10 @@ The scope is a required argument, so that it cannot be forgotten.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from chalicelib.access import effective_permission, users
 from chalicelib.access.scope import UNRESTRICTED, Scope

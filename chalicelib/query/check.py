@@ -8,10 +8,10 @@ entities within it. Both are passed already checked.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from chalicelib.core.kinds import DefinitionKind, Kind
 from chalicelib.core.models.definitions import AnyType, Definitions, Section

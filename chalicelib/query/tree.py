@@ -16,46 +16,41 @@ with its types known. A Query is a tree with its order, slice and options.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct
 
 from chalicelib.core.kinds import Kind
 from chalicelib.query.operators import Op
 
 
-@dataclass(frozen=True, slots=True)
-class Everything:
+class Everything(Struct, frozen=True):
     """True of every entity."""
 
 
-@dataclass(frozen=True, slots=True)
-class Nothing:
+class Nothing(Struct, frozen=True):
     """True of no entity."""
 
 
-@dataclass(frozen=True, slots=True)
-class And:
+class And(Struct, frozen=True):
     """True where all terms are."""
 
     terms: tuple[Tree, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Or:
+class Or(Struct, frozen=True):
     """True where any term is."""
 
     terms: tuple[Tree, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(Struct, frozen=True):
     """True where the term is not."""
 
     term: Tree
 
 
-@dataclass(frozen=True, slots=True)
-class Compare:
+class Compare(Struct, frozen=True):
     """A filter as written: `name` an attribute's or a built-in's with `$`, `word` of `operators.BY_WORD`."""
 
     name: str
@@ -63,16 +58,14 @@ class Compare:
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class AnyText:
+class AnyText(Struct, frozen=True):
     """A filter of search strings on any text attribute or the name."""
 
     word: str
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Test:
+class Test(Struct, frozen=True):
     """A built-in column of the kind tested; `value` is of the column's type, or a tuple or pair of such."""
 
     column: str
@@ -80,8 +73,7 @@ class Test:
     value: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """The test of an attribute for some types: their ids, the dtype there, the value of that dtype."""
 
     types: tuple[int, ...]
@@ -90,16 +82,14 @@ class Case:
     value: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class AttributeTest:
+class AttributeTest(Struct, frozen=True):
     """A test of an attribute, by the types that have it; false for entities of all other types."""
 
     name: str
     cases: tuple[Case, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
+class Related(Struct, frozen=True):
     """True where a linked entity of kind `to` satisfies `where`.
 
     Media are linked to the annotations on them, localizations to the states that contain them. Entities that ordinary
@@ -111,8 +101,7 @@ class Related:
     hidden: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Coincident:
+class Coincident(Struct, frozen=True):
     """True of an annotation on the same media and frame as one of kind `to` that satisfies `where`."""
 
     to: Kind
@@ -120,43 +109,38 @@ class Coincident:
     hidden: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class OnAnnotations:
+class OnAnnotations(Struct, frozen=True):
     """True of a media with a visible state or localization that satisfies `where` (names of either kind)."""
 
     where: Tree
 
 
-@dataclass(frozen=True, slots=True)
-class InSection:
+class InSection(Struct, frozen=True):
     """True of a media in a section, by the section's id or its `tator_user_sections`; or of an annotation on one."""
 
     section: int | str
 
 
-@dataclass(frozen=True, slots=True)
-class InSections:
+class InSections(Struct, frozen=True):
     """True of a media in any of several sections; unknown ones are ignored."""
 
     sections: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OfDtype:
+class OfDtype(Struct, frozen=True):
     """True of entities whose type has a dtype."""
 
     dtype: str
 
 
-@dataclass(frozen=True, slots=True)
-class AfterMedia:
+class AfterMedia(Struct, frozen=True):
     """True of media after the given one in the order of name and id; after its id if there is no such media.
 
     As checked, `where` selects the media that count as existing: those that the caller may see.
     """
 
     media: int
-    where: Tree = field(default_factory=Everything)
+    where: Tree = Everything()
 
 
 Tree = (
@@ -179,16 +163,14 @@ Tree = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Sort:
+class Sort(Struct, frozen=True):
     """A sort key as written: a name with or without `$`."""
 
     name: str
     descending: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Nearest:
+class Nearest(Struct, frozen=True):
     """A float_array query: order by the distance of an attribute from a center, within bounds where given.
 
     With `like`, the center is the vector of that entity, which is read before the check.
@@ -205,8 +187,7 @@ class Nearest:
     like: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SortKey:
+class SortKey(Struct, frozen=True):
     """A checked sort key.
 
     `column` is a built-in column, or `section` of annotations (their media's), or `incident`; otherwise `attribute` is
@@ -219,8 +200,7 @@ class SortKey:
     cases: tuple[Case, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
+class Query(Struct, frozen=True, kw_only=True):
     """A query over one kind of entity: its filter, order and slice.
 
     Attributes:
@@ -240,7 +220,7 @@ class Query:
     """
 
     kind: Kind
-    where: Tree = field(default_factory=Everything)
+    where: Tree = Everything()
     type: int | None = None
     sort: tuple[Sort, ...] = ()
     keys: tuple[SortKey, ...] = ()

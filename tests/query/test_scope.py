@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 import re
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 
 from chalicelib.access import view_queries
 from chalicelib.core.kinds import Kind

@@ -6,12 +6,12 @@ import json
 import os
 import re
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+from msgspec.structs import replace
 
 from chalicelib.core.kinds import Kind
 from chalicelib.maintenance import compaction

@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.definitions import AnyType, Definitions
@@ -56,8 +58,7 @@ MAXN = ("maxn", MAXN_MEDIA, "maxn::$frame")
 """The columns of `maxn`: most annotations of a group on one frame; the media and frame, the first such."""
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(Struct, frozen=True):
     """A value of each entity: a built-in column, or an attribute with its dtypes by types.
 
     Attributes:
@@ -73,8 +74,7 @@ class Value:
     cases: tuple[Case, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """A value to group by. `label` is its text as written; `unit` and `width` are its bin, where it has one."""
 
     label: str
@@ -83,8 +83,7 @@ class Group:
     width: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(Struct, frozen=True):
     """A measure of a group; `fraction` belongs to `quantile`."""
 
     label: str
@@ -93,16 +92,14 @@ class Measure:
     fraction: float = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(Struct, frozen=True):
     """A column of the answer to order by; null comes last in both directions."""
 
     column: int
     descending: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Aggregate:
+class Aggregate(Struct, frozen=True, kw_only=True):
     """What is computed of the entities that a query selects.
 
     Attributes:
@@ -121,7 +118,7 @@ class Aggregate:
     order: tuple[Order, ...] = ()
     limit: int = MOST_ROWS
     facets: bool = False
-    media: Tree = field(default_factory=Everything)
+    media: Tree = Everything()
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -145,8 +142,7 @@ class Aggregate:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class Written(Struct, frozen=True, kw_only=True):
     """Statistics as requested: texts of the language above. With `facets` there are no groups, measures or order."""
 
     group_by: Sequence[str] = ()

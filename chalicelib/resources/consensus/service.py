@@ -9,10 +9,11 @@ from __future__ import annotations
 import uuid
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import groupby
 
 import msgspec
+from msgspec.structs import replace
 
 from chalicelib.access.background import scope_of
 from chalicelib.access.scope import Scope

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from chalicelib.access import background, view_queries
 from chalicelib.access.scope import Scope

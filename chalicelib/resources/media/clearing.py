@@ -6,7 +6,8 @@ Every step is idempotent.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import UNRESTRICTED

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope

@@ -5,11 +5,11 @@ from __future__ import annotations
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from chalicelib.access import view_queries
 from chalicelib.access.background import scope_of
