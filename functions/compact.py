@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
 SPARE = 300.0
-"""Seconds in which a compaction that has begun must end: a million entities take one minute."""
+"""Seconds that a started compaction needs to end: a million entities take one minute."""
 logger = Logger(service="limn")
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
 SPARE = 120.0
-"""Seconds in which the work on a project that has begun must end."""
+"""Seconds that started work on a project needs to end."""
 logger = Logger(service="limn")
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
 SPARE = 30.0
-"""Seconds in which an attempt that has begun must end, and its result be stored."""
+"""Seconds that a started attempt needs to end and store its result."""
 logger = Logger(service="limn")
 
 

@@ -60,7 +60,7 @@ _SEARCHES = frozenset({"luqum", "ply"})
 _TEMPLATES = frozenset({"jinja2", "markupsafe"})
 """What renders hosted templates; the rules of the webhook function launch algorithms that have one."""
 _SERVICES = frozenset({"batch", "dynamodb", "events", "kms", "s3", "secretsmanager", "sesv2", "sqs", "sts"})
-"""Whose descriptions botocore keeps, of some 400: 2 MB instead of 28."""
+"""The services whose descriptions botocore keeps, of some 400: 2 MB instead of 28."""
 _IMPORTS = frozenset({"pi-heif"})
 """What only the import of images needs, which is the transcode function's."""
 _PICTURES = frozenset({"av", "pillow"}) | _IMPORTS

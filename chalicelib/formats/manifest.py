@@ -36,7 +36,7 @@ def cell(value: Any) -> Any:
 
 
 def as_text(value: Any) -> str:
-    """A value as it stands in text that no spreadsheet opens: the same, but for what would run as a formula."""
+    """A value in text that spreadsheets do not open: as in CSV, but formulas stay as they are."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list | tuple | dict):

@@ -217,7 +217,7 @@ class Sink(Protocol):
     """Where a writer puts one part of an archive."""
 
     def add(self, path: str, data: bytes, *, stored: bool = False) -> None:
-        """A whole file, which only this part has; `stored` as it is, since it is compressed already."""
+        """Add a whole file of this part alone; `stored` where it is compressed already."""
 
     def append(self, path: str, section: str, data: bytes) -> None:
         """More of a section of a file that all parts write; `Frame` says how the sections become the file."""

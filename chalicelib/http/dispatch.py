@@ -241,7 +241,7 @@ def _shown(operation: Operation, call: Call[Any, Any, Any]) -> dict[str, Any]:
 
 
 def _nothing_changed(operation: Operation, shown: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer to a change whose body only names what there is, as clients send it back."""
+    """The answer to a change whose body repeats the present values, as clients send them back."""
     answer: dict[str, Any] = {"message": read_back.UNCHANGED}
     return answer | ({"object": shown} if "object" in operation.returns.__struct_encode_fields__ else {})
 

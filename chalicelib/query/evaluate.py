@@ -293,7 +293,7 @@ def _coincident(thing: Any, other: Any) -> bool:
 
 
 def _merged(query: Query, chosen: list[Any]) -> list[Any]:
-    """Remove the entities of which a more derived variant is also selected."""
+    """Remove entities of which a variant in a more derived version is also selected."""
     parents = {each.parent for each in chosen}
     elements: dict[str, set[int]] = {}
     for each in chosen:

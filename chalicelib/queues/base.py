@@ -49,7 +49,7 @@ _GENERATION: ContextVar[str | None] = ContextVar("generation", default=None)
 
 
 def within(message: Message) -> AbstractContextManager[None]:
-    """Around the handling of a message: those that it sends are of its generation."""
+    """Give messages sent while one is handled its generation."""
     return holding(_GENERATION, None if isinstance(message.generation, UnsetType) else message.generation)
 
 

@@ -79,7 +79,7 @@ ACCEPTED: Mapping[str, frozenset[str]] = {
     "artifact": frozenset({"archiveLogs", "artifactGC", "deleted"}),
     "retryStrategy": frozenset({"backoff", "affinity"}),
 }
-"""Members without effect: placement and cleanup of pods, what is shown of them, hints of performance."""
+"""Members without effect: placement, cleanup and display of pods, hints of performance."""
 
 _PODS = "its steps are no pods of Kubernetes"
 _SECRETS = "secrets and settings of Kubernetes are not there; give the value as a parameter"

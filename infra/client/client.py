@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 COMMIT = "Limn-Commit"
 ProjectLevel = Literal["View Only", "Can Edit", "Can Transfer", "Can Execute", "Full Control"]
 BEHIND_PAUSE, BEHIND_ATTEMPTS = 0.1, 30
-"""Seconds between attempts to read what this client wrote, and how many there are."""
+"""Seconds between attempts to read what this client wrote, and the number of attempts."""
 
 
 class _Base:
@@ -127,7 +127,7 @@ class Client(_Base, Operations):
         return self.exchanged(Request("GET", url, headers={"Range": f"bytes={start}-{last}"})).content
 
     def stream(self, url: str, start: int = 0) -> AbstractContextManager[httpx.Response]:
-        """The bytes of a presigned URL from an offset on, as they come."""
+        """Stream the bytes of a presigned URL from an offset on."""
         return self._web.stream("GET", url, headers={"Range": f"bytes={start}-"} if start else {})
 
     def _call(self, entry: Entry, path: dict[str, Any], query: dict[str, Any], body: Any) -> Any:

@@ -53,7 +53,7 @@ Exchange = Generator[Step, Any, httpx.Response]
 
 
 def query_of(query: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Query parameters as text; what is None is left out, lists are joined by commas, or repeated for filters."""
+    """Query parameters as text. None is left out; lists are joined by commas, or repeated for filters."""
     found: list[tuple[str, str]] = []
     for name, value in query.items():
         if value is None:

@@ -36,7 +36,7 @@ from infra.emulator.sqlite.integrity import CannotStore
 
 ACCESS_KEY = dynamodb.ACCESS_KEY
 SIGNING_KEY = "signing-key"
-"""The file with the secret key, in the directory of the data: 0600, and closed to the steps of jobs as all of it is."""
+"""The file with the secret key, in the data directory, with mode 0600; steps of jobs cannot read the directory."""
 REGION = "us-east-1"
 ACCOUNT = DEFAULT_ACCOUNT_ID
 

@@ -195,7 +195,7 @@ def _stream(reader: Reader, start: int, length: int) -> Any:
 
 
 class _Stream(io.RawIOBase):
-    """A stretch of a content, read as it is asked for."""
+    """A range of a content, read on demand."""
 
     def __init__(self, reader: Reader, start: int, length: int) -> None:
         self._reader = reader

@@ -34,7 +34,7 @@ class Sent(list[Any]):
         super().append(mail)
 
     def restore(self) -> int:
-        """Bring the stored mails back; how many there are."""
+        """Restore the stored mails. Returns their number."""
         self[:] = [RawMessage(*members) for _, members in self._documents.items()]
         return len(self)
 

@@ -104,7 +104,7 @@ def demand_ports(host: str, *ports: int) -> None:
 
 
 def read_port(text: str) -> int:
-    """The port that PORT names. Raises CannotStart where it is no port with another one after it."""
+    """The port that PORT names. Raises CannotStart where it or the next one is not a port."""
     if not text.isascii() or not text.isdigit() or not 0 < int(text) < 65535:  # noqa: PLR2004 -- S3 is on the next one
         raise CannotStart(f"PORT is {text!r}; it must be a number from 1 to 65534.")
     return int(text)

@@ -19,7 +19,7 @@ from chalicelib.settings import settings
 EVERY = "all"
 """The word for all queues."""
 VISIBLE = 60
-"""Seconds in which a message that was received here must have been sent on."""
+"""Seconds within which a received message must be forwarded."""
 
 
 def perform(command: str, queue: str) -> str:

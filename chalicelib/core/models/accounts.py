@@ -184,7 +184,7 @@ class Organization(Resource, kw_only=True):
     usage_limits: UsageLimits | None = None
     forbids_public_projects: ForbidsPublic = False
     usage_warned: dict[str, str] = {}
-    """By limit, the month in which its administrators were warned."""
+    """The month of the last warning by limit."""
     created_by: int = 0
     closing: Annotated[bool, Meta(description="Whether it is being deleted: no project may be added to it.")] = False
     permission: Annotated[str | None, Meta(description="The caller's level: Member or Admin.")] = None

@@ -39,7 +39,7 @@ _LONGEST_SECTION = 1024
 
 
 class _Field(NamedTuple):
-    """A number that is mapped to an integer of some bytes; signed ones have the least integer for no value."""
+    """Map a number to an integer of some bytes; the least signed integer stands for no value."""
 
     name: str
     size: int

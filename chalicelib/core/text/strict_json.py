@@ -15,7 +15,7 @@ _BEGINNINGS = {
     b"\x1f\x8b": "it is compressed; send it plain",
 }
 _TEXT = r'"(?:[^"\\]|\\.)*+"?+'
-"""A text, also one that does not end."""
+"""A quoted text; the closing quote may be missing."""
 _AT_BYTE = re.compile(r"\(byte (?P<at>[0-9]+)\)")
 _NO_NUMBER = re.compile(r"-?(?:Infinity|NaN)\b")
 _LARGE = re.compile(

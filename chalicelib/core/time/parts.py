@@ -1,4 +1,4 @@
-"""Do several parts of a scheduled work, of which one that fails does not keep the others from being done."""
+"""Do the parts of a scheduled task; one that fails does not stop the others."""
 
 from __future__ import annotations
 

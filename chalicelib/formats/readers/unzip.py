@@ -75,7 +75,7 @@ class ZipArchive:
         return self._files[name].file_size
 
     def open(self, name: str) -> BinaryIO:
-        """A file, to be read once from begin to end. Raises KeyError where there is none."""
+        """Open a file to read it once from start to end. Raises KeyError where it does not exist."""
         entry = self._files[name]
         try:
             return cast("BinaryIO", _Checked(cast("zipfile.ZipExtFile", self._zip.open(entry)), name))

@@ -12,7 +12,7 @@ from chalicelib.formats.model import Archive
 DEEPEST = 64
 """Levels of elements."""
 MAX_ELEMENT_CHARACTERS = 8 * 1024 * 1024
-"""Characters of the text and attributes that are held at once: of one streamed element, and of all around it."""
+"""Characters of text and attributes held at once: of one streamed element and all its parents."""
 BLOCK = 256 * 1024
 
 

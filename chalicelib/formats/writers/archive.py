@@ -159,7 +159,7 @@ class PartArchive:
         found.write(data)
 
     def finish(self) -> Content:
-        """Write the directory and the fragments; returns what is where."""
+        """Write the directory and the fragments. Returns their places."""
         members, directory = self._place, b"".join(self._directory)
         self._write(directory)
         fragments = []

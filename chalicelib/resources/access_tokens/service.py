@@ -105,7 +105,7 @@ def end(token: AccessToken) -> None:
 
 
 def with_use(tokens: Sequence[AccessToken]) -> list[AccessToken]:
-    """Access tokens with the day of their last use, as long as they have not expired."""
+    """Access tokens that have not expired, with the day of their last use."""
     held = credentials.many(token.credential for token in tokens)
     return [
         msgspec.structs.replace(token, used_on=held[token.credential][1].used) if token.credential in held else token

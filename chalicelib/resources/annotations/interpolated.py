@@ -25,7 +25,7 @@ from chalicelib.query.operators import Op
 from chalicelib.query.tree import Everything, Query, Related, Test, both
 
 MOST_COMPUTED = 100_000
-"""Localizations that one answer may have besides those that are stored."""
+"""Localizations of one answer that are not stored, such as those between keyframes."""
 _encode = msgspec.json.Encoder().encode
 
 

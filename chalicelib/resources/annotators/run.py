@@ -124,7 +124,7 @@ def types(path: str, project: int) -> dict[int, set[str]]:
 
 
 def follow(media: dict[str, Any]) -> str:
-    """Write the boxes that a tracker finds on the frames after those that it begins with."""
+    """Write the boxes that a tracker finds on the frames after the seed boxes."""
     number, project, version = media["id"], media["project"], environment("VERSION")
     seeds = ask("PUT", f"Localizations/{project}", {"ids": [int(each) for each in os.environ["SEEDS"].split(",")]})
     frame = seeds[0]["frame"]

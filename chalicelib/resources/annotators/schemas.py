@@ -24,7 +24,7 @@ MediaQueryText = Annotated[
 ]
 MOST_CLICKS = 100
 MOST_TRACKED = 32
-"""Boxes that are followed at once."""
+"""Boxes that are tracked together."""
 MOST_EMBEDDED = 32
 """Crops of one request."""
 Headers = Annotated[list[Parameter], Meta(max_length=20)]

@@ -125,7 +125,7 @@ def begin(number: int, **members: Any) -> None:
 
 
 def sweep(project: int) -> None:
-    """Begin the listings of a project that are due, and again those that stopped."""
+    """Start the listings of a project that are due, and restart stalled ones."""
     for source in records.list_children(BUCKET_SOURCE, project):
         if is_due(source, clock.utc_now()):
             begin(source.id)

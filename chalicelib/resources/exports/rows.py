@@ -32,7 +32,7 @@ from chalicelib.storage.view.view import View
 _UNSAFE = re.compile(r"[^A-Za-z0-9.-]+")
 _LONGEST_STEM = 60
 _CLASSES_PER_QUERY = 500
-"""Classes whose leaves are asked for at once."""
+"""Classes of one query for leaves."""
 TAXON = ("taxonID", "AphiaID", "rank", "authority")
 """The attributes of leaves that say what a taxon is, as `limn taxa` makes them."""
 _ASSOCIATIONS = {"Media": "media", "Frame": "frame", "Localization": "track"}

@@ -199,7 +199,7 @@ def remove_work(work: ExportWork, kind: WorkKind) -> None:
 
 
 def sweep(project: int) -> None:
-    """Delete the expired exports of a project, and plan again what was forgotten."""
+    """Delete the expired exports of a project, and plan those whose message was lost."""
     moment = clock.utc_now()
     forgotten = timestamp(moment - FORGOTTEN)
     kinds: tuple[WorkKind, ...] = ("export", "dataset")

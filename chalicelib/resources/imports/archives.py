@@ -24,7 +24,7 @@ LIMITS = Limits(seconds=840.0 if _ON_LAMBDA else 6 * 3600.0, memory=2 * GIGABYTE
 
 
 class OpenArchive:
-    """An archive whose rows are read, as often as it was opened for."""
+    """An archive that a child process has opened: its files, then its rows."""
 
     def __init__(self, frames: Iterator[bytes]) -> None:
         self._frames = frames

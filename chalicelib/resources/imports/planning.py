@@ -54,7 +54,7 @@ TEXTUAL = ("camtrapdp", "coralnet", "csv", "cvat", "eventmeasure", "viame", "voc
 
 
 class _Type(Struct):
-    """A type that rows need: one that is there (`number`), or one to be created."""
+    """A type that rows need: an existing one (`number`), or one to be created."""
 
     kind: Kind
     word: str

@@ -59,7 +59,7 @@ def check(uid: str) -> None:
 
 
 def _check(found: StoredImport) -> StoredImport:
-    """Check an import that was not checked yet, as it is afterwards."""
+    """Check an import unless it was checked. Returns it."""
     writer, project = _writer(found)
     versions = {version.id: version for version in records.list_children(VERSION, project.id)}
     definitions = records.definitions(project.id)

@@ -105,7 +105,7 @@ def clone_ids(scope: Scope, found: Media) -> list[int]:
 
 
 def _seen(scope: Scope, family: Iterable[Media]) -> Iterator[Media]:
-    """Those of some media that the caller may see."""
+    """The media that the caller may see, of some."""
     levels: dict[int, Level] = {}
     for one in family:
         if one.project not in levels:

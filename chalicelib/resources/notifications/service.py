@@ -24,7 +24,7 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 
 MAIL_DELAY = 60
-"""Seconds in which further notifications join the same mail."""
+"""Seconds for which further notifications join the same mail."""
 _LOST_AFTER = timedelta(minutes=15)
 """An ordered mail that did not go out for so long is ordered again."""
 log = logging.getLogger("limn.notifications")

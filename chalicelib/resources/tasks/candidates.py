@@ -38,7 +38,7 @@ _END = "~"
 
 
 def find(scope: Scope, project: int, spec: NextTaskSpec, workflow: TaskWorkflow, level: Level) -> Task | None:
-    """A task that the caller may be handed now: one that the caller holds, one whose lease ended, or another."""
+    """A task to hand to the caller now: one that the caller holds, one whose lease ended, or a free one."""
     return next((secrets.choice(part) for part in _parts(scope, project, spec, workflow, level) if part), None)
 
 

@@ -46,7 +46,7 @@ def client() -> EventBridgeClient:
 
 
 def ensure(project: int, position: str | None = None) -> None:
-    """Begin the stream of a project, at its first commit for which the bus was there."""
+    """Create the stream of a project, after a position or its present last event, unless it has one."""
     if streams.get(WORD, project, READER) is None:
         streams.add(WORD, project, READER, position or events_service.last(project))
 

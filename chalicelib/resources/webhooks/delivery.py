@@ -112,7 +112,7 @@ class WebhookReceiver:
         return None if message is None else self._post(stream, event.id, event.type, message)
 
     def skip(self, expired: Gone, stream: Stream) -> Result:
-        """Send `limn.feed.expired`, so that the receiver reads the project anew."""
+        """Send `limn.feed.expired`, so that the receiver reads the project again."""
         event = f"{stream.project}/{stream.position}/expired"
         message = {"specversion": "1.0", "id": event, "source": f"/rest/Project/{stream.project}"}
         message |= {"type": "limn.feed.expired", "time": now(), "subject": "feed"}

@@ -80,7 +80,7 @@ def current() -> Draft:
 
 
 def find_waiting() -> Draft | None:
-    """The draft that the next transaction writes along."""
+    """The draft of the entry that the next transaction writes."""
     draft = _DRAFT.get()
     return draft if draft and draft.kind and draft.organizations and not draft.is_written else None
 

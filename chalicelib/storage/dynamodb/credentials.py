@@ -48,14 +48,14 @@ def put(change: Transaction, credential: Credential, expires: int | None, used: 
 
 
 def remove(change: Transaction, keys: Iterable[str]) -> None:
-    """Add the end of credentials to a transaction; one that is not there has ended."""
+    """Add the deletion of credentials to a transaction; missing ones have ended already."""
     for key in keys:
         if key:
             change.delete(CredentialRow(key))
 
 
 def edit(key: str, edited: Callable[[Credential], Credential]) -> None:
-    """Change a credential; one that has ended, or ends meanwhile, stays ended."""
+    """Change a credential, unless it has ended or ends meanwhile."""
     found = read(key)
     if found is not None:
         _update(key, [CredentialRow.doc.set(_encode(edited(found[0])))])

@@ -37,7 +37,7 @@ LARGEST_BYTES = 3_500_000
 LARGEST_ROW = 390_000
 """Bytes of one document: an item of DynamoDB has at most 400 KB, with its keys and other values."""
 INLINE_FROM_ATTEMPT = 2
-"""After this many numbers that others filled, write the body of the commit inline instead of to S3."""
+"""After losing this many numbers to others, write the commit's body into the row instead of S3."""
 _NOT_MET = "ConditionalCheckFailed"
 _ORDER = {"check": 0, "delete": 1, "put": 2, "update": 3}
 """The order of the items of a transaction; a commit is the last of the puts."""

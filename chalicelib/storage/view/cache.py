@@ -170,7 +170,7 @@ class Views:
         trim()
 
     def _usable(self, project: int) -> View:
-        """The project's view as it was left, or a new one."""
+        """The project's view from the cache, or a new one."""
         with self._lock:
             view = self._views.get(project)
         if view is None or view.is_broken or view.age > LIFETIME:

@@ -1,4 +1,4 @@
-"""The state of a view at a commit, beside its tables. A log is applied to a copy, which then replaces it."""
+"""The state of a view at a commit, besides its tables. A log is applied to a copy, which then replaces it."""
 
 from __future__ import annotations
 

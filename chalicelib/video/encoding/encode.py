@@ -192,7 +192,7 @@ class _Encoder:
         return output
 
     def close(self) -> None:
-        """Close the files, whatever happened."""
+        """Close the files, also after errors."""
         self._lane.shutdown(cancel_futures=True)
         self._out.close()
 

@@ -148,7 +148,7 @@ def _views(view: View | Grid) -> list[View]:
 
 
 def pixels_of(drawing: Drawing) -> float:
-    """The pixels of all pictures together, as they are drawn."""
+    """The pixels of all drawn pictures together."""
     pixels = 0.0
     for view in drawing.views:
         for part in view.parts:

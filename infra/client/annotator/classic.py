@@ -169,7 +169,7 @@ def _pixels(box: dict[str, float], shape: Any) -> tuple[float, float, float, flo
 
 
 def _fractions(place: Any, shape: Any, score: float | None) -> dict[str, float] | None:
-    """A box in fractions, as far as it is in the picture; None where it left it."""
+    """A box in fractions, clipped to the picture; None where it lies outside."""
     height, width = shape[:2]
     left, top = max(0.0, place[0] / width), max(0.0, place[1] / height)
     right, bottom = min(1.0, (place[0] + place[2]) / width), min(1.0, (place[1] + place[3]) / height)

@@ -81,7 +81,7 @@ def mirror(
 def _back(
     session: Session, job: Callable[[Folder, Journal], Back], folder: Folder, *, apply: bool, delete: bool
 ) -> None:
-    """Carry what was changed in a folder back to its project, or tell what would be. What was refused ends it."""
+    """Write the changes of a folder back to its project, or list them. A refusal ends it."""
     journal = Journal()
     try:
         with session.output.transfer() as progress:

@@ -229,7 +229,7 @@ class _Copy:
         return state
 
     def _first(self) -> tuple[bytes, int]:
-        """The first bytes, and how many there are."""
+        """The first bytes, and their number."""
         request = Request("GET", self._url, headers={"Range": f"bytes=0-{uploads.PART - 1}"})
         answer = self._move.source.exchanged(request)
         span = answer.headers.get("Content-Range", "")

@@ -106,7 +106,7 @@ class Back:
                 path.rename(path.with_name(f"{outcome.media}_{name_of({'name': path.name})}"))
 
     def _plan(self, kind: str, done: Returned, *, delete: bool) -> _Plan:
-        """Compare the rows of a kind with those that the mirror wrote."""
+        """Compare the rows of a kind with those that the mirror last wrote."""
         name = f"{kind}.jsonl"
         base = {row["id"]: row for _, row in _rows(name, self._folder.base(name))}
         plan, seen, texts = _Plan(kind), set[int](), Counter[str]()

@@ -51,7 +51,7 @@ class Bucket:
 
     @contextmanager
     def open(self, owner: str) -> Iterator[None]:
-        """List what is there, and the uploads that were not completed."""
+        """List the objects, and the uploads that were not completed."""
         with self._told():
             self._claim(owner)
             self._known = self._by_media("list_objects_v2", "Contents", "Key")
@@ -127,7 +127,7 @@ class Bucket:
         return {"Bucket": self._bucket, "Key": self._media + name}
 
     def _send(self, client: Client, url: str, media: int, name: str, advance: Advance) -> None:
-        """Copy a file, or what is missing of it."""
+        """Copy a file, or its missing parts."""
         upload = self._begun.get(media, {}).get(name)
         first, total = _range(client, url, 0, 1 if upload else PART)
         if total == len(first):

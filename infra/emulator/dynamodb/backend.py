@@ -338,7 +338,7 @@ def _undoable(original: Callable[..., None]) -> Callable[..., None]:
 
 
 def _emptied(original: Callable[..., Table]) -> Callable[..., Table]:
-    """A deleted table takes its rows along."""
+    """Delete the rows with the table."""
 
     def delete_table(self: DynamoDBBackend, name: str) -> Table:
         table = original(self, name)

@@ -224,7 +224,7 @@ def _fill(bucket: FakeBucket, name: str, document: Document, *, is_upload: bool)
 
 
 def _document(bucket_name: str, name: str, *, is_upload: bool) -> Document | None:
-    """What an object or an upload is stored as; None where there is none."""
+    """The storage class of an object or an upload; None where there is none."""
     bucket = _store().buckets.get(bucket_name)
     if bucket is None:
         return None

@@ -31,7 +31,7 @@ class Annotation(Struct, frozen=True, kw_only=True):
     class_name: str
     attributes: Attributes = {}
     limn: Mapping[str, Any] = {}
-    """What archives of ours have beside it."""
+    """Members that only archives of Limn have."""
 
 
 def rows_of(given: Annotation, known: set[str]) -> Rows:

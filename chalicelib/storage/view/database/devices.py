@@ -167,7 +167,7 @@ class Device:
 
     @property
     def extents(self) -> list[Extent]:
-        """Where the bytes that were not written locally are stored, and those that were overwritten."""
+        """Where the bytes that were not written locally are stored, and where the overwritten ones are."""
         return self._extents
 
     @property

@@ -44,7 +44,7 @@ class Shares(Generic[V]):
         return len(self._of.get(owner, ()))
 
     def use(self, owner: int, key: int) -> V | None:
-        """An entry, which becomes the last used; None where there is none."""
+        """An entry, which becomes the most recently used; None if it is missing."""
         found = self._entries.get((owner, key))
         if found is not None:
             self._entries.move_to_end((owner, key))

@@ -70,7 +70,7 @@ SPARSE = 2
 ROWS_KEPT = 100_000
 """Documents are rewritten where there are this many times more of them than rows, plus a fixed number."""
 MOST_OBJECTS = 8
-"""A file stored in more objects than this is stored anew, except for its largest object."""
+"""A file stored in more objects than this is rewritten, except for its largest object."""
 ROWS_EXPORTED = 100_000
 """Up to this many rows, Parquet files are written with every snapshot; beyond, in steps (`parquet_steps.py`)."""
 _AHEAD = 3
@@ -105,7 +105,7 @@ def begin(project: int, make: Callable[[int, Manifest], View] | None = None) -> 
 
 
 def read(project: int, manifest: Manifest) -> View:
-    """The view of a snapshot, made anew where it has another shape. Raises NotFound where a file of it is missing."""
+    """The view of a snapshot, rebuilt where it has another shape. Raises NotFound where a file of it is missing."""
     view = open_view(project, manifest)
     return renew(view) if manifest.database is not None and is_other(manifest) else view
 

@@ -29,7 +29,7 @@ Ask = Callable[[Sequence[int] | None], list[Row]]
 AnyDistances = Distances | EstimatedDistances
 
 WHOLE = 64_000_000
-"""Bytes of vectors that are held as they are."""
+"""Bytes of vectors that are held uncoded."""
 MOST_CHANGED = 20_000
 """Changed vectors kept beside the codes; beyond, all codes are read again."""
 _SHARE = 0.4

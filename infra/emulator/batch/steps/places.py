@@ -39,7 +39,7 @@ def mapped(text: str, step: Step) -> str:
 
 
 def map_script(step: Step) -> None:
-    """Write the folders of its files as they are here into the script of a step."""
+    """Write the local folders of its files into the script of a step."""
     folder = step.mounts.get(str(Path(_SCRIPT).parent))
     script = folder / Path(_SCRIPT).name if folder else None
     if script is not None and script.is_file():
