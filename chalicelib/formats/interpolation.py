@@ -22,11 +22,14 @@ from typing import TypeVar
 
 import msgspec
 
+from chalicelib.errors import BadInput
 from chalicelib.formats.model import Label, Refined
 
 Shape = tuple[float, ...]
 Point = tuple[float, float]
 Member = TypeVar("Member")
+MAX_FILLED_LABELS = 2_000_000
+"""Labels that are computed for one media: some 700 MB."""
 MOST_STARTS = 256
 """How many pairings of the corners of two polygons are tried in each direction, evenly spread."""
 
@@ -87,14 +90,24 @@ def interpolate(labels: Iterable[Label], still: Iterable[str] = ()) -> list[Labe
     Args:
         labels: of the media; those without a track are kept as they are.
         still: the keys of tracks that are not interpolated.
+
+    Raises:
+        BadInput: more than `MAX_FILLED_LABELS` would be computed: frames are any numbers that a caller wrote.
     """
     found = list(labels)
     tracks: defaultdict[str, list[Label]] = defaultdict(list)
     for label in found:
         if label.track is not None and label.keyed:
             tracks[label.track].append(label)
+    filled = 0
     for key in tracks.keys() - set(still):
         for first, second in stretches(tracks[key], lambda label: label.frame):
+            filled += second.frame - first.frame - 1
+            if filled > MAX_FILLED_LABELS:
+                raise BadInput(
+                    f"Media {first.media[:200]}: its tracks have more than {MAX_FILLED_LABELS:,} interpolated labels; "
+                    "delete keyframes that are far from the others, or leave its tracks out."
+                )
             found += between(first, second)
     return sorted((label for label in found if label.shape), key=lambda label: label.frame)
 

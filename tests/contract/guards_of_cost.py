@@ -5,6 +5,14 @@ from __future__ import annotations
 from tests.contract.guard import Guard
 
 GUARDS: dict[str, Guard] = {
+    "gaps of tracks": Guard(
+        "gaps of tracks that would fill the memory with interpolated labels",
+        "chalicelib/formats/interpolation.py",
+        "            if filled > MAX_FILLED_LABELS:",
+        "            if filled > 10 * MAX_FILLED_LABELS:",
+        "tests/formats/test_interpolation.py",
+        "test_gaps_of_more_frames_than_fit_into_memory_are_refused",
+    ),
     "chunks of answers": Guard(
         "chunks of less than no bytes, which the standard library reads to the end",
         "chalicelib/storage/outbound.py",

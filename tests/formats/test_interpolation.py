@@ -2,7 +2,8 @@
 
 import pytest
 
-from chalicelib.formats.interpolation import MOST_STARTS, blend, interpolate
+from chalicelib.errors import BadInput
+from chalicelib.formats.interpolation import MAX_FILLED_LABELS, MOST_STARTS, blend, interpolate
 from chalicelib.formats.model import Label
 
 
@@ -79,3 +80,9 @@ def test_outlines_of_very_many_corners_are_matched_by_some_of_their_starts():
     number = MOST_STARTS * 4
     line = tuple(n / number / 2 for n in range(number) for _ in "xy")
     assert len(blend("poly", line, line[::-1])(0.5)) == len(line)
+
+
+@pytest.mark.parametrize("last", [MAX_FILLED_LABELS + 2, 2**62])
+def test_gaps_of_more_frames_than_fit_into_memory_are_refused(last):
+    with pytest.raises(BadInput, match="Media a: its tracks have more than 2,000,000"):
+        interpolate([box(0, 0.0), box(last, 0.5)])

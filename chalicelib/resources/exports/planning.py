@@ -13,6 +13,7 @@ from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.datasets import ExportWork
+from chalicelib.errors import BadInput
 from chalicelib.formats.model import Dataset
 from chalicelib.formats.model import Split as SplitName
 from chalicelib.formats.registry import WRITERS
@@ -27,6 +28,8 @@ MEDIA_A_PART = 500
 PICTURES_A_PART = 250
 """Some 25 MB of frames of HD, and some 15 s of a processor."""
 CROPS_A_PART = 1_000
+MAX_PICTURES = 1_000_000
+"""Pictures of one media: of nine hours, all frames."""
 _SPLITS: tuple[SplitName, ...] = ("train", "val", "test")
 
 
@@ -61,7 +64,11 @@ def reader_of(spec: ExportSpec, view: View, scope: Scope) -> Reader:
 
 
 def parts(spec: ExportSpec, reader: Reader) -> Iterator[PartPlan]:
-    """The parts of an export: media in the order of their ids, as many as fit; a large media by its frames."""
+    """The parts of an export: media in the order of their ids, as many as fit; a large media by its frames.
+
+    Raises:
+        BadInput: a media would give more than `MAX_PICTURES`: its number of frames is what a caller wrote.
+    """
     view, scope, found = reader.view, reader.scope, reader.found
     counts = dict(view_queries.tally(view, found.localizations, scope, "media"))
     media = view_queries.pairs(view, found.media, scope, "num_frames")
@@ -77,6 +84,11 @@ def parts(spec: ExportSpec, reader: Reader) -> Iterator[PartPlan]:
 
     for number, frames in media:
         weight = _weight(spec, counts.get(number, 0), frames or 1)
+        if weight.pictures > MAX_PICTURES:
+            raise BadInput(
+                f"every: media {number} says that it has {frames:,} frames; at most {MAX_PICTURES:,} pictures are made "
+                "of one. Give a larger number, or leave it out."
+            )
         is_full = len(waiting) >= MEDIA_A_PART or not limits.holds(labels + weight.labels, pictures + weight.pictures)
         if waiting and is_full:
             yield part()

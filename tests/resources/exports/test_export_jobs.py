@@ -122,3 +122,12 @@ class TestEnds:
 
     def test_unknown_exports_are_not_found(self, api):
         assert api.get(f"Export/{uuid.uuid4()}").status == 404
+
+
+def test_pictures_of_a_media_that_says_any_number_of_frames_are_bounded(pictured):
+    assert pictured.api.patch(f"Media/{pictured.video}", {"num_frames": 10**15}).status == 200
+    spec = {"format": "yolo", "frames": "every", "every": 10, "media": {"ids": [pictured.video]}}
+    uid = pictured.api.post(f"Exports/{pictured.project}", spec).json["uid"]
+    pictured.api.drain()
+    export = pictured.api.get(f"Export/{uid}").json
+    assert (export["status"], "1,000,000 pictures" in export["message"]) == ("failed", True)
