@@ -17,6 +17,9 @@ from chalicelib.resources.frames.cameras import Cameras, cameras_of
 from chalicelib.storage.dynamodb import entities
 from chalicelib.storage.objects import objects, owners
 
+_RATIO_ERROR = 0.02
+"""Of the ratio of sides: renditions have even sides, and encoders pad to blocks of 16."""
+
 
 class CalibrationFile(Resource, kw_only=True):
     """Where the calibration of the cameras is."""
@@ -66,6 +69,8 @@ def rig_of(media: Media, scope: Scope, spec: CalibrationFile, within: str = "") 
     rig = _read_rig(calibration_key(media, scope, spec.file, spec.file_id, within))
     left, right = size_of(cameras.parts[0]), size_of(cameras.parts[1])
     width, height = rig.size or left
+    for part, size in zip(cameras.parts, (left, right), strict=False):
+        check_size(rig.size, size, part)
     scaled = structs.replace(
         rig,
         left=rig.left.scaled(left[0] / width, left[1] / height),
@@ -111,6 +116,15 @@ def size_of(media: Media) -> tuple[int, int]:
     if not media.width or not media.height:
         raise BadInput(f"Media {media.id} has no width and height yet.")
     return media.width, media.height
+
+
+def check_size(calibrated: tuple[int, int] | None, size: tuple[int, int], media: Media) -> None:
+    """Raise BadInput if pictures of a size are not those of a calibration, scaled: the ratio of their sides differs."""
+    if calibrated is not None and abs(calibrated[0] * size[1] / (calibrated[1] * size[0]) - 1) > _RATIO_ERROR:
+        raise BadInput(
+            f"The calibration is of pictures of {calibrated[0]} x {calibrated[1]} pixels, and media {media.id} has "
+            f"{size[0]} x {size[1]}; the ratio of the sides must be the same."
+        )
 
 
 def calibration_key(media: Media, scope: Scope, file: str | None, file_id: int | None, within: str = "") -> Any:

@@ -23,7 +23,7 @@ from chalicelib.errors import BadInput
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test, both
 from chalicelib.resources.entities.service import Writer, types_of, unknown_type
-from chalicelib.resources.frames.calibrations import calibration_key, read_camera_of, size_of
+from chalicelib.resources.frames.calibrations import calibration_key, check_size, read_camera_of, size_of
 from chalicelib.resources.measures.figures import figure_of
 from chalicelib.resources.measures.scaled_schemas import (
     Above,
@@ -189,6 +189,7 @@ def _lens(media: Media, scope: Scope, scale: Scale) -> Lens | None:
     key = calibration_key(media, scope, scale.lens.file, scale.lens.file_id, "scale.lens.")
     camera, given = read_camera_of(key, scale.lens.side)
     size = size_of(media)
+    check_size(given, size, media)
     width, height = given or size
     return Lens(camera.scaled(size[0] / width, size[1] / height), size)
 

@@ -213,3 +213,6 @@ def _members(found: Iterable[Media]) -> list[int]:
 def _check_members(project: int, numbers: list[int], name: str) -> None:
     if numbers and len(find_existing(Kind.MEDIA, project, numbers)) != len(numbers):
         raise BadInput(f"{name}: every id must be one media of project {project}, and none twice.")
+    rows = entities.many(Kind.MEDIA, numbers) if name == "multi.ids" else {}
+    if nested := [number for number, row in rows.items() if _members([row.entity])]:
+        raise BadInput(f"{name}: media {nested[0]} shows other media itself; name these.")

@@ -225,7 +225,17 @@ def with_multi(media: Media, multi: MultiDefinition) -> MediaFiles:
     files = media.media_files or MediaFiles()
     _refuse(media, files, "multi", ("streaming", "archival", "image", "live", "concat"))
     given = {name: value for name, value in msgspec.structs.asdict(multi).items() if value}
-    return msgspec.structs.replace(files, **given)
+    found = msgspec.structs.replace(files, **given)
+    if multi.layout and (len(multi.layout) != 2 or min(multi.layout) < 1):  # noqa: PLR2004 rows and columns
+        raise BadInput("multi.layout: give the numbers of rows and of columns, each at least 1.")
+    if len(multi.frameOffset or ()) > len(found.ids or ()):
+        raise BadInput(
+            f"multi.frameOffset: {len(multi.frameOffset or ())} offsets are given; media {media.id} shows "
+            f"{len(found.ids or ())} media."
+        )
+    if media.id in (multi.ids or ()):
+        raise BadInput(f"multi.ids: media {media.id} cannot show itself.")
+    return found
 
 
 def with_concat(media: Media, concat: list[ConcatDefinition]) -> MediaFiles:

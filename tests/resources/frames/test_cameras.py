@@ -244,3 +244,26 @@ def test_the_graphic_of_a_box_is_cut_from_the_grid_or_from_one_part(api, project
     assert (found.size, read(found)) == (SIZE, expected(1, 30))
     one = Image.open(io.BytesIO(picture(api, f"LocalizationGraphic/{corner.json['id'][0]}", part=2)))
     assert one.size == (SIZE[0] // 2, SIZE[1] // 2)
+
+
+@pytest.mark.parametrize(
+    ("multi", "message"),
+    [
+        ({"layout": [0, -1]}, "multi.layout: give the numbers of rows and of columns"),
+        ({"layout": [2]}, "multi.layout"),
+        ({"frameOffset": [0, 0, 0]}, "multi.frameOffset: 3 offsets are given; media"),
+        ({"ids": "itself"}, "cannot show itself"),
+        ({"ids": "nested"}, "shows other media itself"),
+    ],
+)
+def test_a_media_shows_others_that_are_no_such_media(api, project, multi, message):
+    type_ = media_type(project, "multi")
+    part = api.made(f"Medias/{project}", {"type": media_type(project, "video"), "name": "a", "md5": ""})
+    rig, other = (api.made(f"Medias/{project}", {"type": type_, "name": name, "md5": ""}) for name in "bc")
+    stored = {"ids": [part], "frameOffset": [3], "layout": [1, 1]}
+    assert api.patch(f"Media/{other}", {"multi": stored}).status == 200
+    if "ids" in multi:
+        multi = {"ids": [rig if multi["ids"] == "itself" else other]}
+    said = api.patch(f"Media/{rig}", {"multi": {"ids": [part], **multi}})
+    assert said.status == 400
+    assert message in said.json["message"]

@@ -275,6 +275,13 @@ def test_what_cannot_be_rectified_is_named(place):
     assert "shows no other media" in refused(f"GetFrame/{place.views[0]}", rectified_file="calibration.yml")
     assert "does not show two cameras" in refused(f"StereoRectification/{place.views[0]}", file="calibration.yml")
     assert "file, file_id: give one" in refused(f"StereoRectification/{place.media}")
+    place.attach(viame_json(image_width=1080, image_height=1920), "portrait.json")
+    for said in (
+        refused(f"StereoRectification/{place.media}", file="portrait.json"),
+        place.measure(file="portrait.json").json["message"],
+    ):
+        assert "is of pictures of 1080 x 1920 pixels, and media" in said
+        assert "has 1920 x 1080; the ratio of the sides must be the same" in said
     turned = json.loads(viame_json()) | {"R": [-1, 0, 0, 0, 1, 0, 0, 0, -1]}
     place.attach(json.dumps(turned).encode(), "turned.json")
     assert "opposite directions" in refused(f"StereoRectification/{place.media}", file="turned.json")
