@@ -111,6 +111,9 @@ def parser() -> argparse.ArgumentParser:
         ("rebuild", "make the snapshot of a project anew from the tables alone, after a disaster"),
     ):
         commands.add_parser(command, help=about).add_argument("project", type=int)
+    for each in commands.choices.values():
+        for option in ("--stage", "--region", "--home"):
+            each.add_argument(option, default=argparse.SUPPRESS, help="as before the command")
     return made
 
 

@@ -269,6 +269,8 @@ def main(words: Sequence[str] | None = None) -> int:
     down = commands.add_parser("down", help="delete a stage; what it keeps stays")
     down.add_argument("stage")
     down.add_argument("--data", action="store_true", help="and all that it keeps")
+    for each in commands.choices.values():
+        each.add_argument("--region", default=argparse.SUPPRESS, help="as before the command")
     given = made.parse_args(words)
 
     return failures.run(lambda: _do(given))

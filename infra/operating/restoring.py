@@ -37,7 +37,7 @@ def restore(stage: str, suffix: str, project: int | None = None) -> dict[str, tu
     """Put all tables of a stage in place, or the rows of one project; how many rows of each were put and taken away.
 
     Raises:
-        Failed: one of the tables is not there or not ready; nothing has changed then.
+        Failed: one of the tables is not there or not ready, or the project was made later; nothing has changed then.
     """
     client = boto3.client("dynamodb")
     places = [f"limn-{stage}-{name}" for name in TABLES]
@@ -48,6 +48,12 @@ def restore(stage: str, suffix: str, project: int | None = None) -> dict[str, tu
         if status != "ACTIVE":
             raise Failed(
                 f"The table {each} is {status}; all of {', '.join(TABLES)} must be ACTIVE. Nothing was changed."
+            )
+    if project is not None:
+        key = {"pk": {"S": f"project#{project}"}, "sk": {"S": "@"}}
+        if "Item" not in client.get_item(TableName=f"{places[0]}-{suffix}", Key=key):
+            raise Failed(
+                f"The project {project} is not in the restored tables: nothing of it would stay. Nothing was changed."
             )
     done = {}
     for name in TABLES:

@@ -179,9 +179,12 @@ class TestPage:
             assert operator_page.serve("POST", "", body).status == 400
 
 
-def test_a_stage_that_is_not_there_is_said_with_the_region(capsys, monkeypatch):
+@pytest.mark.parametrize(
+    "words", ["--stage nowhere --region eu-north-1 health", "health --stage nowhere --region eu-north-1"]
+)
+def test_a_stage_that_is_not_there_is_said_with_the_region(capsys, monkeypatch, words):
     monkeypatch.setenv("AWS_DEFAULT_REGION", "")  # the command sets it
-    assert admin.main(["--stage", "nowhere", "--region", "eu-north-1", "health"]) == 1
+    assert admin.main(words.split()) == 1
     said = capsys.readouterr().err
     assert said == "There is no stack limn-nowhere-stateful in eu-north-1, in the account of these keys.\n"
 

@@ -273,7 +273,7 @@ def test_a_stage_that_cannot_be_is_refused_before_anything_is_made(
     build, capsys, monkeypatch, command, stage, given, words
 ):
     monkeypatch.setattr("infra.deploy.BUILD", build)
-    assert deploy.main(["--region", REGION, command, stage, *given]) == 1
+    assert deploy.main([command, stage, *given, "--region", REGION]) == 1
     assert words in capsys.readouterr().err
 
 

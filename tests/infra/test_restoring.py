@@ -65,6 +65,14 @@ def test_a_table_that_is_not_restored_yet_is_named_and_nothing_changes(here, bac
     assert {kept, later} <= {each["id"] for each in here.listed()}
 
 
+def test_a_project_that_is_not_in_the_backup_stays(here, api, organization, backup, capsys):
+    suffix = backup()
+    later = api.made("Projects", {"name": "later", "organization": organization})
+    assert restoring.main([STAGE, suffix, "--project", str(later)]) == 1
+    assert f"The project {later} is not in the restored tables" in capsys.readouterr().err
+    assert api.get(f"Project/{later}").status == 200
+
+
 def test_a_project_is_what_it_was_and_no_id_comes_twice(here, api, project, backup):
     kept = [here.make() for _ in range(3)]
     before = api.get(f"Localization/{kept[0]}").json
