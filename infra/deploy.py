@@ -195,7 +195,7 @@ class Deployment(Stacks):
         status = self.status(stack)
         if status in NEVER_MADE:
             self._say(f"{stack}: deleting what a failed deployment left ({status})")
-            tables = self._left_tables(stack)
+            tables = self.left_tables(stack)
             self._delete(stack)
             for name in tables:
                 self._unprotect(name)
@@ -208,7 +208,7 @@ class Deployment(Stacks):
                 f"aws cloudformation continue-update-rollback --stack-name {stack}"
             )
 
-    def _left_tables(self, stack: str) -> list[str]:
+    def left_tables(self, stack: str) -> list[str]:
         """The tables that a first deployment made and its rollback could not delete, as they are protected.
 
         Raises:

@@ -86,7 +86,7 @@ class Preflight:
         from infra.deploy import NEVER_MADE, Deployment
 
         self._deployment = deployment = Deployment(self._stage, self._session, lambda _: None)
-        self._is_new = True
+        self._is_new, self._left = True, deployment.left_tables(deployment.kept)
         for stack in (deployment.kept, deployment.running):
             status = deployment.status(stack)
             self._is_new = self._is_new and (not status or status in NEVER_MADE)
@@ -121,7 +121,8 @@ class Preflight:
                 elif failure.response["Error"]["Code"] not in ("404", "NoSuchBucket", "ResourceNotFoundException"):
                     raise
             else:
-                taken.append(f"{kind} {name}")
+                # those that a failed first deployment left are deleted by the next one
+                taken += [f"{kind} {name}"] if name not in self._left else []
         if taken:
             yield (
                 STOP,

@@ -84,7 +84,7 @@ def test_a_new_account_is_told_of_its_quotas(name):
 
 
 @pytest.mark.slow
-def test_what_an_earlier_stage_left_stops_a_new_one(name):
+def test_what_an_earlier_stage_left_stops_a_new_one_and_what_a_failed_deployment_left_does_not(name, monkeypatch):
     stage = name.replace("limn-", "s")[:16]
     keys = {"AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}], "BillingMode": "PAY_PER_REQUEST"}
     keys["KeySchema"] = [{"AttributeName": "id", "KeyType": "HASH"}]
@@ -92,6 +92,8 @@ def test_what_an_earlier_stage_left_stops_a_new_one(name):
     (found,) = about(lines(Account(), name), "left of an earlier stage")
     assert found[0] == "stop"
     assert f"table limn-{stage}-idempotency" in found[1]
+    monkeypatch.setattr(deploy.Deployment, "left_tables", lambda *_: [f"limn-{stage}-idempotency"])
+    assert about(lines(Account(), name), "left of an earlier stage") == []
 
 
 def upload_that_failed():

@@ -9,6 +9,7 @@ import pytest
 
 from infra import package
 from infra.templates import FUNCTIONS, load
+from tests.rehearsal.__main__ import runtime
 from tests.rehearsal.deployment import messages, sources
 from tests.rehearsal.journey import STEPS, Journey
 
@@ -21,6 +22,12 @@ def test_the_steps_drive_every_function_by_all_that_calls_it_and_every_kind_of_m
 
 def test_every_step_is_one_that_says_what_it_does():
     assert all(getattr(Journey, name).__doc__ for name in STEPS)
+
+
+def test_zips_are_built_for_the_python_of_this_machine_where_it_has_none_of_lambdas_version(monkeypatch):
+    monkeypatch.setattr(package, "PYTHON", "3.99")
+    assert runtime() == f"{sys.version_info[0]}.{sys.version_info[1]}"
+    assert package.interpreter(runtime()) is not None
 
 
 @pytest.mark.nightly
