@@ -212,7 +212,7 @@ class Journey(Team):
     def operator(self) -> None:
         """What was given up is requeued; the stage is well; its use is told."""
         dead = boto3.client("sqs").get_queue_url(QueueName=f"limn-{STAGE}-dataset-dead")["QueueUrl"]
-        letter = PlanExport(uid=self.exported, what="export", project=self.project_id)
+        letter = PlanExport(uid=self.exported, project=self.project_id)
         boto3.client("sqs").send_message(QueueUrl=dead, MessageBody=encode(letter))
         assert self.exported in commands.administer("dead-letters")
         commands.administer("requeue", self.exported)
