@@ -128,7 +128,7 @@ def _figures(stage: Stage, build: Path, took: dict[str, float]) -> str:
 
 
 def _table(head: str, rows: Iterable[tuple[object, ...]]) -> str:
-    lines = [head, "|".join("---" for _ in head.split("|")), *(" | ".join(map(str, row)) for row in rows)]
+    lines = [head, " | ".join("---" for _ in head.split("|")), *(" | ".join(map(str, row)) for row in rows)]
     return "\n".join(f"| {line} |" for line in lines)
 
 
