@@ -149,11 +149,15 @@ class JobRig:
         }
         self.annotation = {name: self.body[name] for name in ("media_ids", "success_email_spec")}
         video = self.owner.made(f"MediaTypes/{self.project}", {"name": "video", "dtype": "video"})
-        box = {"name": "box", "dtype": "box", "media_types": [video]}
+        look = {"name": "Look", "dtype": "float_array", "size": 3}
+        box = {"name": "box", "dtype": "box", "media_types": [video], "attribute_types": [look]}
         boxes = self.owner.made(f"LocalizationTypes/{self.project}", box)
         annotator = {"name": "annotator", "type": boxes, "algorithm": wanted["name"]}
         self.annotation["annotator"] = self.owner.made(f"Annotators/{self.project}", annotator)
         self.annotation["version"] = self.owner.get(f"Versions/{self.project}").json[0]["id"]
+        annotator = {"name": "embedder", "type": boxes, "kind": "embedder", "embedding_attribute": "Look"}
+        annotator["url"] = "https://embedder.example.org/"
+        self.embedding = {**self.annotation, "annotator": self.owner.made(f"Annotators/{self.project}", annotator)}
         self._kept, self._waiting = engine.keep(), []
 
     def prepare(self, how):
@@ -173,6 +177,9 @@ class JobRig:
 
     def annotate(self):
         return self.owner.post(f"Annotate/{self.project}", self.annotation)
+
+    def embed(self):
+        return self.owner.post(f"Embed/{self.project}", self.embedding)
 
     def report(self):
         """Report the progress of the first job."""

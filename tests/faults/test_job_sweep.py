@@ -10,6 +10,7 @@ from datetime import timedelta
 
 import pytest
 
+from chalicelib.resources.annotators import service as annotators_service
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.jobs import cleanup, status_sync
 from chalicelib.resources.jobs import service as jobs_service
@@ -59,6 +60,7 @@ REQUESTS = {
     "CreateJobList": (nothing, lambda rig: rig.launch()),
     "AlgorithmLaunch": (nothing, lambda rig: rig.launch("AlgorithmLaunch")),
     "Annotate": (nothing, lambda rig: rig.annotate()),
+    "Embed": (nothing, lambda rig: rig.embed()),
     "DeleteJobList": (launched, lambda rig: rig.delete()),
     "UpdateJob": (launched, lambda rig: rig.report()),
 }
@@ -80,6 +82,7 @@ def rig(request, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         for module in (jobs_service, cleanup, status_sync):
             patch.setattr(module, "_THREADS", 1)  # so that a call has one place in their order
+        patch.setattr(annotators_service, "FILES_PER_JOB", A_JOB)
         patch.setattr(object_cleanup, "GRACE", timedelta(seconds=-1))  # what is left is looked at at once
         with rewinding() as undo, crasher() as hook:
             undo.mark()
@@ -160,7 +163,7 @@ def _launched(rig, do, said, *, again):
     if set(groups.values()) != {RUNS} or len(groups) > 1 + again:
         yield f"{groups} after all"
     running = rig.engine.running()
-    if set(running.values()) != {rig.engine.per_run}:
+    if set(running.values()) != {1 if do is REQUESTS["Embed"][1] else rig.engine.per_run}:
         yield f"the engine runs {running}"
 
 
@@ -186,7 +189,8 @@ def _bravely(rig, do):
 
 
 def flows_of(rig):
-    return [flow for flow in FLOWS if not flow.startswith("events") or rig.engine.name == "batch"]
+    """Those of an engine: embedders are asked by jobs of ours, which run on Batch."""
+    return [flow for flow in FLOWS if not flow.startswith(("events", "Embed")) or rig.engine.name == "batch"]
 
 
 @pytest.mark.slow
@@ -203,7 +207,7 @@ def test_a_sample_of_all_crash_points_of_jobs_leaves_everything_whole(rig):
 @pytest.mark.parametrize("flow", FLOWS)
 def test_every_crash_point_of_jobs_leaves_everything_whole(rig, flow):
     if flow not in flows_of(rig):
-        pytest.skip("job clusters send no events")
+        pytest.skip("job clusters send no events, and run algorithms alone")
     tried, there, wrong = sweep(rig, flow)
     figures.note("crash points of jobs", f"{flow} on {rig.engine.name}", tried)
     assert not wrong, "\n".join(wrong)

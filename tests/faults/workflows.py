@@ -56,9 +56,7 @@ OF_BROWSERS = frozenset({"CreateSession", "DeleteSession", "CreatePasskeyChallen
 """They need the headers of a browser, and put or delete one credential in one call: tests/resources/accounts."""
 OF_PROVIDERS = frozenset({"BeginSignIn", "RenewSession", "BackChannelLogout"})
 """They need an identity provider that answers: tests/faults/test_sign_in_crashes.py kills them at every call."""
-LAUNCHED_ALIKE = frozenset({"Embed"})
-"""Operations whose jobs are launched as those of Annotate are, which test_job_sweep.py sweeps."""
-ELSEWHERE = frozenset({"CreateJobList", "AlgorithmLaunch", "Annotate", "DeleteJobList", "UpdateJob"})
+ELSEWHERE = frozenset({"CreateJobList", "AlgorithmLaunch", "Annotate", "Embed", "DeleteJobList", "UpdateJob"})
 """Writing operations that test_job_sweep.py sweeps, for it looks at their engine as well."""
 OF_MEASURES = frozenset({"UpdateStereoMeasurements", "MeasureStereo", "UpdateScaledMeasurements", "MeasureScaled"})
 """Operations that need a rig of cameras or a scale (tests/resources/measures). Two store nothing, the others by the
@@ -119,7 +117,7 @@ def writing():
         operation
         for operation in OPERATIONS
         if operation.method != "GET"
-        and operation.id not in READS | OF_BROWSERS | OF_PROVIDERS | LAUNCHED_ALIKE
+        and operation.id not in READS | OF_BROWSERS | OF_PROVIDERS
         and not operation.id.endswith(READ_ENDINGS)
     ]
 

@@ -119,6 +119,7 @@ export class Session {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.frameTimer = undefined;
     this.isMoving.subscribe(() => this.stage?.invalidate());
+    this.frame.subscribe(() => this.#leave());
     this.sync.addEventListener("reading", () => {
       this.reading.value = this.sync.reading;
     });
@@ -277,6 +278,16 @@ export class Session {
     this.refining.endHole();
     if (!type) this.paint.end();
     this.stage?.cancel();
+  }
+
+  /** Select no longer what the frame does not show, while something is drawn: keys would change what nobody sees. */
+  #leave() {
+    if (!this.tool.peek()) return;
+    const kept = this.chosen().filter(
+      ([key, row]) =>
+        row.kind !== "localization" || row.frame === this.frame.peek() || this.trackSet.of(key.replace("~", "")),
+    );
+    if (kept.length < this.selected.peek().size) this.selected.value = new Set(kept.map(([key]) => key));
   }
 
   /** The selected rows. @returns {[string, Row][]} */

@@ -130,7 +130,8 @@ export function usePages(read, inputs, size = 100) {
             },
             (failure) => {
               state.pages.delete(page);
-              if (!state.abort.signal.aborted) toastError(failure);
+              // a wrong question is told where it was asked, by the count
+              if (!state.abort.signal.aborted && failure?.status !== 400) toastError(failure);
             },
           );
         }

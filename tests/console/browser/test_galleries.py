@@ -79,7 +79,9 @@ def test_terms_of_a_search_all_have_to_hold(page, meadow):
 def test_a_wrong_search_says_why(new_page, meadow):
     page = new_page(allow=("status of 400",))
     show(page, f"/#/projects/{meadow}?search=Species:(")
-    expect(page.get_by_role("alert")).to_contain_text("search")
+    expect(page.get_by_role("alert")).to_contain_text("Close each (")
+    page.wait_for_load_state("networkidle")
+    expect(page.locator(".toast")).to_have_count(0)  # told once
 
 
 def test_many_crops_are_relabelled_at_once(page, stack, meadow):

@@ -52,6 +52,49 @@ def test_a_box_with_its_class_takes_two_keys_and_a_drag(screen, dive):
     assert species(dive) == ["Tuna", "Cod"]
 
 
+@pytest.mark.nightly
+@pytest.mark.parametrize(("run", "most"), [(1, 220), (5, 140)])
+def test_a_hundred_boxes_with_classes_on_twenty_frames(screen, dive, run, most):
+    """An input is a key, with those held, or a drag. The class changes after each box, or after a frame of five."""
+    screen.open(0)
+    inputs, wanted = 1, []
+    screen.press("1")
+    for frame in range(20):
+        if frame:
+            screen.press("ArrowRight")
+            screen.page.wait_for_selector(f'.stage[data-frame="{frame}"]')
+            inputs += 1
+        for box in range(5):
+            name = ("Cod", "Tuna")[len(wanted) // run % 2]
+            key = f"Alt+{1 + (name == 'Tuna')}"
+            if run > 1 and not box:  # of all that are drawn from here on
+                screen.press(key)
+            left = 0.05 + 0.18 * box
+            screen.drag((left, 0.2), (left + 0.12, 0.6))
+            if run == 1:  # of the one that was drawn
+                screen.press(key)
+            inputs += 1 + (run == 1 or not box)
+            wanted.append(name)
+    screen.saved()
+    rows = sorted(dive.boxes(), key=lambda row: (row["frame"], row["x"]))
+    assert [(row["frame"], row["attributes"]["Species"]) for row in rows] == list(
+        zip((frame for frame in range(20) for _ in range(5)), wanted, strict=True)
+    )
+    assert inputs <= most
+
+
+def test_keys_change_nothing_on_a_frame_that_was_left_while_drawing(screen, dive):
+    screen.open(5)
+    screen.press("1")
+    screen.drag((0.1, 0.1), (0.3, 0.4))
+    screen.press("ArrowRight")
+    screen.at(6)
+    screen.press("Delete", "Alt+2")
+    screen.drag((0.1, 0.1), (0.3, 0.4))
+    screen.saved()
+    assert species(dive) == ["Cod", "Tuna"]
+
+
 def test_the_last_label_is_set_again(screen, dive):
     dive.api.create(f"Localizations/{dive.project}", [dive.box(5, x=0.1), dive.box(5, x=0.6)])
     screen.open(5)
