@@ -32,6 +32,8 @@ from chalicelib.storage.view.view import View
 _UNSAFE = re.compile(r"[^A-Za-z0-9.-]+")
 _LONGEST_STEM = 60
 _CLASSES_PER_QUERY = 500
+_MIN_FPS, _MAX_FPS = 1e-6, 1e6
+"""Frames a second of videos: by other numbers, which a caller may write, frames have no times."""
 """Classes of one query for leaves."""
 TAXON = ("taxonID", "AphiaID", "rank", "authority")
 """The attributes of leaves that say what a taxon is, as `limn taxa` makes them."""
@@ -250,7 +252,7 @@ class Reader:
             width=media.width or 0,
             height=media.height or 0,
             frames=(media.num_frames or 0) if is_video else 1,
-            fps=media.fps if is_video else None,
+            fps=media.fps if is_video and _MIN_FPS <= (media.fps or 0.0) <= _MAX_FPS else None,
             md5=media.md5,
             section=self._section(definitions, media.primary_section),
             type=_name(definitions.types(Kind.MEDIA), media.type),
