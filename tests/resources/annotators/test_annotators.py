@@ -10,28 +10,13 @@ import urllib.parse
 import pytest
 
 from chalicelib.resources.annotators import run, service
-from chalicelib.settings import override
 from chalicelib.workflows.checks import Engine, check
 from tests.races import meanwhile
-from tests.resources.annotators import server as annotators
 from tests.resources.media.samples import media_type, picture, transcode, uploaded, video
 from tests.sweeps import sweep
 
 SIDES = {"x": 0.25, "y": 0.5, "width": 0.25, "height": 0.25}
-
-
-@pytest.fixture(scope="module")
-def server():
-    with annotators.running() as found:
-        yield found
-
-
-@pytest.fixture(autouse=True)
-def allowed(server):
-    server.answer, server.reply, server.status, server.pause = None, None, 200, 0.0
-    server.asked.clear()
-    with override(service_origins=[server.url]):
-        yield
+pytestmark = pytest.mark.usefixtures("allowed")
 
 
 @pytest.fixture

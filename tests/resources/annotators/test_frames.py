@@ -10,27 +10,12 @@ import pytest
 from PIL import Image
 
 from chalicelib.resources.annotators import frames, run
-from chalicelib.settings import override
-from tests.resources.annotators import server as annotators
 from tests.resources.media.samples import media_type, transcode, video
 
 SIDES = {"x": 0.25, "y": 0.5, "width": 0.25, "height": 0.25}
 # the pixels 16 to 31 across and 24 to 35 down, of 64 x 48, as rows
 SQUARE = [[int(16 <= x < 32 and 24 <= y < 36) for x in range(64)] for y in range(48)]
-
-
-@pytest.fixture(scope="module")
-def server():
-    with annotators.running() as found:
-        yield found
-
-
-@pytest.fixture(autouse=True)
-def allowed(server):
-    server.reply = None
-    server.asked.clear()
-    with override(service_origins=[server.url]):
-        yield
+pytestmark = pytest.mark.usefixtures("allowed")
 
 
 @pytest.fixture
