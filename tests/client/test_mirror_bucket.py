@@ -110,8 +110,14 @@ class Mortal:
         return call
 
 
-def test_a_run_that_dies_anywhere_is_continued_and_no_part_is_sent_twice(client, add, project, target, monkeypatch):
+@pytest.fixture
+def small_parts(monkeypatch):
+    """Uploads have the smallest parts that S3 takes."""
     monkeypatch.setattr(buckets, "PART", 5 * MIB)
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_a_run_that_dies_anywhere_is_continued_and_no_part_is_sent_twice(client, add, project, target, monkeypatch):
     data = picture(2400, 2000)
     media = add("a.png", data)
     sent = 0
@@ -131,8 +137,8 @@ def test_a_run_that_dies_anywhere_is_continued_and_no_part_is_sent_twice(client,
     assert unfinished(target) == []
 
 
+@pytest.mark.usefixtures("small_parts")
 def test_an_upload_of_a_media_that_is_gone_is_ended(client, add, api, project, target, monkeypatch):
-    monkeypatch.setattr(buckets, "PART", 5 * MIB)
     media = add("a.png", picture(2400, 2000))
     place = Bucket(f"s3://{target}/dive")
     monkeypatch.setattr(place, "_s3", Mortal(place._s3, 3))

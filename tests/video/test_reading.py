@@ -48,10 +48,15 @@ def heavy(request, tmp_path_factory):
     return make(kinds[request.param], tmp_path_factory.mktemp("heavy")).read_bytes()
 
 
-@pytest.mark.slow
-def test_the_payload_is_not_fetched_to_make_the_table(heavy, monkeypatch):
-    assert len(heavy) > 2_000_000
+@pytest.fixture
+def no_reading_ahead(monkeypatch):
+    """A source is read block by block."""
     monkeypatch.setattr(source, "LARGEST_FETCH", 1)
+
+
+@pytest.mark.slow
+def test_the_payload_is_not_fetched_to_make_the_table(heavy, no_reading_ahead, monkeypatch):
+    assert len(heavy) > 2_000_000
     light = Counting(heavy)
     found = probe(light)
     assert light.fetched < len(heavy) * 0.7
@@ -74,8 +79,7 @@ def test_a_seek_lands_on_its_keyframe(heavy, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_piece_reads_its_part_of_the_source(tmp_path, monkeypatch):
-    monkeypatch.setattr(source, "LARGEST_FETCH", 1)
+def test_a_piece_reads_its_part_of_the_source(tmp_path, no_reading_ahead):
     data = make(Kind("parts", options=HEAVY, noise=True, count=200), tmp_path).read_bytes()
     found, table = probe(BytesSource(data))
     planned = plan(found, table, [{"resolution": 32, "preset": "ultrafast"}], None, 1)

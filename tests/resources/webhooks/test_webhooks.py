@@ -236,12 +236,14 @@ class TestFailures:
         assert told["status"] == 307
         assert "not followed" in told["excerpt"]
 
+    @pytest.fixture
+    def hurried(self, monkeypatch):
+        """Receivers have little time to answer."""
+        monkeypatch.setattr(sender, "SECONDS", 0.4)
+
     @pytest.mark.slow
     @pytest.mark.parametrize("answer", [hang, drip])
-    def test_a_receiver_that_does_not_end_its_answer_is_cut_off(
-        self, api, receiver, hook, section, monkeypatch, answer
-    ):
-        monkeypatch.setattr(sender, "SECONDS", 0.4)
+    def test_a_receiver_that_does_not_end_its_answer_is_cut_off(self, api, receiver, hook, section, hurried, answer):
         number = hook("/slow")
         receiver.answers["/slow"] = answer
         section()
@@ -251,8 +253,7 @@ class TestFailures:
         assert 350 < told[0]["milliseconds"] < 14_000
 
     @pytest.mark.slow
-    def test_a_slow_receiver_holds_up_no_other(self, api, project, receiver, hook, section, monkeypatch):
-        monkeypatch.setattr(sender, "SECONDS", 0.4)
+    def test_a_slow_receiver_holds_up_no_other(self, api, project, receiver, hook, section, hurried):
         hook("/slow")
         hook("/quick")
         start = events_service.last(project)
