@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +52,8 @@ def seen(query: Query) -> Query:
     """The query without localizations that only begin a gap of a track: nobody sees one, and no export has it."""
     if query.kind is not Kind.LOCALIZATION:
         return query
-    return replace(query, where=both(query.where, either(Test("x", Op.PRESENT), Test("points", Op.PRESENT))))
+    is_placed = either(Test("x", Op.PRESENT), Test("points", Op.PRESENT))
+    return msgspec.structs.replace(query, where=both(query.where, is_placed))
 
 
 # --- timelines -------------------------------------------------------------------------------------------------------
