@@ -103,7 +103,6 @@ def test_what_cannot_be_meant_is_refused(limn, signed_in, tmp_path):
     folder = tmp_path / "m"
     assert "Run this first: limn mirror" in limn("mirror", folder, "--back").err
     assert limn("mirror", folder, "--apply").status == USAGE
-    assert limn("mirror", "s3://bucket/a", "--back").status == USAGE
     assert limn("mirror", folder).status == 0
     (folder / "localizations.jsonl").write_text("[1]\n")
     assert "localizations.jsonl, line 1: give one JSON object." in limn("mirror", folder, "--back").err

@@ -15,10 +15,11 @@ import pytest
 from PIL import Image
 
 from infra import client as limn_client
-from infra.client import configuration
+from infra.client import configuration, uploads
 from infra.client.configuration import Profile
 from infra.client.failures import REFUSED, USAGE
 from infra.client.mirrors import bucket as buckets
+from infra.client.mirrors.back import Back
 from infra.client.mirrors.bucket import Bucket
 from infra.client.mirrors.mirror import Mirror
 from infra.emulator import aws
@@ -148,6 +149,74 @@ def test_an_upload_of_a_media_that_is_gone_is_ended(client, add, api, project, t
     assert api.delete(f"Media/{media}").status == 200
     assert Mirror(client, project, Bucket(f"s3://{target}/dive")).run().removed == 1
     assert (unfinished(target), contents(target)) == ([], {})
+
+
+@pytest.fixture
+def boxes(add, api, project):
+    """Three boxes on one picture; their ids, and the specification of another."""
+    media = add("a.png", picture(4, 4))
+    box = api.made(f"LocalizationTypes/{project}", {"name": "Box", "dtype": "box", "media_types": [add.type]})
+    spec = {"type": box, "media_id": media, "frame": 0, "x": 0.5, "y": 0.25, "width": 0.25, "height": 0.25}
+    return api.made(f"Localizations/{project}", [spec] * 3), spec
+
+
+def edit(target, spec):
+    """Change the first row of a bucket, drop the last, and add one, as a program does; a new picture beside."""
+    s3, place = boto3.client("s3"), {"Bucket": target, "Key": "dive/localizations.jsonl"}
+    rows = [json.loads(line) for line in s3.get_object(**place)["Body"].read().splitlines()]
+    rows = [{**rows[0], "x": 0.125}, rows[1], {**spec, "y": 0.5}]
+    s3.put_object(**place, Body="".join(json.dumps(row) + "\n" for row in rows).encode())
+    s3.put_object(Bucket=target, Key="dive/media/12_new.png", Body=picture(6, 6))
+
+
+def test_changes_in_a_bucket_are_told_and_then_sent(limn, signed_in, api, boxes, target, config):
+    ids, spec = boxes
+    address = f"s3://{target}/dive"
+    assert "Run this first: limn mirror" in limn("mirror", address, "--back").err
+    assert limn("mirror", address).status == 0
+    assert limn("mirror", address, "--back", "--delete").out == "would be sent: 0 new files\n"
+    edit(target, spec)
+    told = "1 new files, 1 localizations created, 1 localizations updated, 1 localizations deleted"
+    assert limn("mirror", address, "--back", "--delete").out == f"would be sent: {told}\n"
+    assert "localizations.jsonl was changed. Send it by --back --apply" in limn("mirror", address).err
+    sent = limn("mirror", address, "--back", "--apply", "--delete")
+    assert (sent.status, sent.out.splitlines()[0]) == (0, f"sent: {told}"), sent.err
+    now = {row["id"]: row for row in api.get(f"Localizations/{signed_in}").json}
+    assert (len(now), now[ids[0]]["x"], ids[2] in now) == (3, 0.125, False)
+    api.drain()
+    [media] = api.get(f"Medias/{signed_in}", name="12_new.png").json
+    assert limn("mirror", address).status == 0
+    assert limn("mirror", address, "--back", "--delete").out == "would be sent: 0 new files\n"
+    ours = {name: len(data) for name, data in contents(target).items() if name.startswith(f"{media['id']}-")}
+    assert list(ours.values()) == [len(picture(6, 6))]
+    assert not list((config.parent / "mirrors").iterdir())
+
+
+@pytest.mark.slow
+def test_a_way_back_from_a_bucket_that_dies_goes_on_and_sends_nothing_twice(
+    client, api, project, boxes, target, config, monkeypatch
+):
+    ids, spec = boxes
+    Mirror(client, project, Bucket(f"s3://{target}/dive")).run()
+    edit(target, spec)
+    for lives in range(40):
+        place, journal = Bucket(f"s3://{target}/dive"), uploads.Journal()
+        monkeypatch.setattr(place, "_s3", Mortal(place._s3, lives))
+        try:
+            done = Back(client, project, place, journal, parallel=1).run(apply=True, delete=True)
+            break
+        except Died:
+            continue
+        finally:
+            journal.close()
+    assert (lives > 3, done.refused) == (True, [])
+    assert len(api.get(f"Medias/{project}", name="12_new.png").json) == 1
+    now = {row["id"]: row for row in api.get(f"Localizations/{project}").json}
+    assert (len(now), now[ids[0]]["x"], ids[2] in now) == (3, 0.125, False)
+    api.drain()
+    Mirror(client, project, Bucket(f"s3://{target}/dive"))._place.accept(["localizations.jsonl"])
+    Mirror(client, project, Bucket(f"s3://{target}/dive")).run()
+    assert len(contents(target)) == 2
 
 
 @pytest.mark.slow

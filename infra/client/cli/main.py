@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import getpass
 import json
-import platform
 import sys
 from dataclasses import asdict, replace
 from importlib import metadata
@@ -13,12 +11,20 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from .. import configuration, failures, uploads
+from .. import failures, uploads
 from ..annotator import command as annotator_command
-from ..client import Client, sign_in
-from ..configuration import Profile
 from ..failures import Failure
-from . import agent_commands, audit_commands, dataset_commands, man_command, migrate_command, mirror_command, queries
+from . import (
+    agent_commands,
+    audit_commands,
+    dataset_commands,
+    job_commands,
+    man_command,
+    migrate_command,
+    mirror_command,
+    profile_commands,
+    queries,
+)
 from .output import Output
 from .sessions import ProjectOption, Session, wait
 from .taxa_commands import create_taxa
@@ -29,11 +35,10 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-profiles = typer.Typer(help="Services and tokens in the configuration file.", no_args_is_help=True)
-jobs = typer.Typer(help="Jobs: algorithms and transcodes.", no_args_is_help=True)
-app.add_typer(profiles, name="profile")
-app.add_typer(jobs, name="jobs")
+app.add_typer(profile_commands.profiles, name="profile")
+app.add_typer(job_commands.jobs, name="jobs")
 app.add_typer(annotator_command.app, name="annotator")
+app.command()(profile_commands.login)
 app.command("export")(dataset_commands.export)
 app.command("diff")(dataset_commands.diff)
 app.command("import")(dataset_commands.import_)
@@ -45,7 +50,6 @@ app.command("migrate")(migrate_command.migrate)
 app.command("mirror")(mirror_command.mirror)
 app.command("man")(man_command.man)
 
-OPEN = ("Pending", "Running")
 _USAGE_ERROR: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
 """Typer carries a click of its own and offers this class under no public name."""
 
@@ -71,99 +75,6 @@ def options(
 ) -> None:
     """Keep the options that all commands share."""
     context.obj = Session(profile, Output(as_json=as_json))
-
-
-# --- profiles --------------------------------------------------------------------------------------------------------
-
-
-@app.command()
-def login(
-    context: typer.Context,
-    url: Annotated[str, typer.Argument(help="Address of the service, such as https://limn.example.org.")],
-    username: Annotated[str | None, typer.Option(help="Sign in with a password, which is asked for.")] = None,
-    name: Annotated[str, typer.Option("--name", help="Name of the profile.")] = "default",
-    project: Annotated[int | None, typer.Option(min=1, help="Project of commands that name none.")] = None,
-    device: Annotated[bool, typer.Option("--device", help="Confirm a code in the console, on any machine.")] = False,
-) -> None:
-    """Store a token in a profile. It is read from a prompt, or from standard input; never from the command line."""
-    session, base = context.obj, configuration.address(url)
-    if device:
-        token = sign_in(base, f"limn on {platform.node()}"[:100], show=session.output.tell).profile.token
-    elif username is not None:
-        secret = _secret("Password: ")
-        token = Client(Profile(base)).create_obtain_auth_token({"username": username, "password": secret})["token"]
-    else:
-        token = _secret("Token: ")
-    if not token.isascii() or not token.isprintable() or not token or " " in token:
-        raise Failure("That is not a token: a token is one word of ASCII characters.")
-    profile = Profile(base, token, project)
-    user = Client(profile).whoami()
-    found = configuration.read()
-    found.profiles[name] = profile
-    if len(found.profiles) == 1:
-        found.default = name
-    configuration.write(found)
-    document = {"profile": name, "url": base, "username": user["username"]}
-    session.output.result(document, f"Signed in to {base} as {user['username']} (profile {name}).")
-
-
-@profiles.command("list")
-def list_profiles(context: typer.Context) -> None:
-    """The profiles, without their tokens."""
-    found = configuration.read()
-    rows = [
-        {"name": name, "url": each.url, "project": each.project, "default": name == found.default}
-        for name, each in sorted(found.profiles.items())
-    ]
-    context.obj.output.table(rows, ("name", "url", "project", "default"))
-
-
-@profiles.command("use")
-def use_profile(context: typer.Context, name: str) -> None:
-    """Make a profile the default."""
-    found = _known(name)
-    found.default = name
-    configuration.write(found)
-    context.obj.output.result({"default": name}, f"The default profile is {name}.")
-
-
-@profiles.command("set")
-def set_project(
-    context: typer.Context,
-    project: Annotated[int, typer.Option("--project", "-p", min=1)],
-    name: Annotated[str | None, typer.Argument(help="Profile; without it, the default.")] = None,
-) -> None:
-    """Set the project of a profile."""
-    chosen = name or configuration.read().default
-    found = _known(chosen)
-    found.profiles[chosen] = replace(found.profiles[chosen], project=project)
-    configuration.write(found)
-    context.obj.output.result({"profile": chosen, "project": project}, f"Profile {chosen}: project {project}.")
-
-
-@profiles.command("remove")
-def remove_profile(context: typer.Context, name: str) -> None:
-    """Remove a profile and its token from this machine. The token stays valid."""
-    found = _known(name)
-    del found.profiles[name]
-    configuration.write(found)
-    context.obj.output.result({"removed": name}, f"Removed profile {name}.")
-
-
-def _known(name: str) -> configuration.Configuration:
-    found = configuration.read()
-    if name not in found.profiles:
-        raise Failure(f"There is no profile {name!r}.")
-    return found
-
-
-def _secret(prompt: str) -> str:
-    if sys.stdin.isatty():
-        return getpass.getpass(prompt).strip()
-    return sys.stdin.readline().strip()
-
-
-# --- uploads and queries ---------------------------------------------------------------------------------------------
 
 
 @app.command()
@@ -307,73 +218,6 @@ def _body(path: Path) -> Any:
 
 def _is_search(document: dict[str, Any]) -> bool:
     return "operation" in document or "operations" in document
-
-
-# --- jobs ------------------------------------------------------------------------------------------------------------
-
-_COLUMNS = ("uid", "status", "progress", "start_time", "message")
-
-
-@jobs.command("list")
-def list_jobs(
-    context: typer.Context,
-    project: ProjectOption = None,
-    transcodes: Annotated[bool, typer.Option("--transcodes", help="Transcodes instead of algorithms.")] = False,
-) -> None:
-    """The jobs of a project, oldest first."""
-    session: Session = context.obj
-    client, number = session.client(), session.project(project)
-    listed: Any = client.get_transcode_list(number) if transcodes else client.get_job_list(number)
-    found = [each.get("job", each) for each in listed]
-    session.output.table(found if session.output.as_json else [_short(each) for each in found], _COLUMNS)
-
-
-@jobs.command("show")
-def show_job(context: typer.Context, uid: str) -> None:
-    """One job."""
-    found = context.obj.client().get_job(uid)
-    context.obj.output.result(found, "\n".join(f"{name}: {value}" for name, value in _short(found).items()))
-
-
-@jobs.command("log")
-def show_log(
-    context: typer.Context,
-    uid: str,
-    node: Annotated[str | None, typer.Option(help="Step; the first that failed, else the last that began.")] = None,
-    lines: Annotated[int, typer.Option(min=1, max=1000)] = 100,
-) -> None:
-    """The last lines that a step printed."""
-    asked: Any = {"lines": lines} | ({} if node is None else {"node": node})
-    found = context.obj.client().get_job_log(uid, **asked)
-    text = found.get("lines", "")
-    context.obj.output.result(found, "\n".join(text) if isinstance(text, list) else str(text))
-
-
-@jobs.command("cancel")
-def cancel_job(context: typer.Context, uid: str) -> None:
-    """Cancel a job and remove it."""
-    found = context.obj.client().delete_job(uid)
-    context.obj.output.result(found, found["message"])
-
-
-@jobs.command("wait")
-def wait_for_job(
-    context: typer.Context,
-    uid: str,
-    timeout: Annotated[float, typer.Option(min=0, help="Seconds; 0 waits without end.")] = 0,
-) -> None:
-    """Wait until a job ends. Exit status 7 if it failed."""
-    session: Session = context.obj
-    client = session.client()
-    found = wait(session.output, lambda: client.get_job(uid), lambda job: job["status"] not in OPEN, timeout)
-    session.output.result(found, f"{found['status']} {found.get('message') or ''}".strip())
-    if found["status"] != "Succeeded":
-        raise typer.Exit(failures.INCOMPLETE)
-
-
-def _short(job: dict[str, Any]) -> dict[str, Any]:
-    progress = job.get("progress") or {}
-    return {**{name: job.get(name) for name in _COLUMNS}, "progress": f"{progress.get('done')}/{progress.get('total')}"}
 
 
 def main() -> None:

@@ -13,10 +13,10 @@ import typer
 
 from .. import failures
 from ..failures import Failure
-from ..mirrors.back import KINDS, Back
+from ..mirrors.back import KINDS, Back, Returning
 from ..mirrors.bucket import Bucket
 from ..mirrors.folder import Folder
-from ..mirrors.mirror import Mirror, MirrorStore
+from ..mirrors.mirror import Mirror
 from ..uploads import Journal
 from .sessions import ProjectOption, Session
 
@@ -32,11 +32,11 @@ def mirror(
     every: Annotated[float, typer.Option(min=0, help="Seconds after which to do it again; 0: once.")] = 0,
     parallel: Annotated[int, typer.Option(min=1, max=32, help="Downloads or uploads at once.")] = 4,
     back: Annotated[
-        bool, typer.Option("--back", help="Tell which new files and changed rows of a folder the project would get.")
+        bool, typer.Option("--back", help="Tell which new files and changed rows of the place the project would get.")
     ] = False,
     apply: Annotated[bool, typer.Option("--apply", help="With --back: send them.")] = False,
     delete: Annotated[
-        bool, typer.Option("--delete", help="With --back: delete annotations that are no more in the folder.")
+        bool, typer.Option("--delete", help="With --back: delete annotations that are no more in the place.")
     ] = False,
 ) -> None:
     """Bring a folder or bucket up to date with a project: files of media, and annotations as JSON lines.
@@ -52,16 +52,14 @@ def mirror(
         if chosen is None:
             names = ", ".join(each["name"] for each in known)
             raise Failure(f"--version: the project has no version {version!r}; it has {names}.")
-    if back:
-        if to.startswith("s3://"):
-            raise Failure("--back goes with folders. Objects of a bucket come by a bucket source.", failures.USAGE)
-        job = partial(Back, client, number, version=chosen, parallel=parallel)
-        _back(session, job, Folder(Path(to)), apply=apply, delete=delete)
-    elif apply or delete:
+    if not back and (apply or delete):
         raise Failure("--apply and --delete go with --back.", failures.USAGE)
-    if back and not apply:
-        return
-    place: MirrorStore = Bucket(to) if to.startswith("s3://") else Folder(Path(to))
+    place = Bucket(to) if to.startswith("s3://") else Folder(Path(to))
+    if back:
+        job = partial(Back, client, number, version=chosen, parallel=parallel)
+        _back(session, job, place, apply=apply, delete=delete)
+        if not apply:
+            return
     while True:
         with session.output.transfer() as progress:
             bar = progress.add_task(to, total=None)
@@ -79,14 +77,14 @@ def mirror(
 
 
 def _back(
-    session: Session, job: Callable[[Folder, Journal], Back], folder: Folder, *, apply: bool, delete: bool
+    session: Session, job: Callable[[Returning, Journal], Back], place: Returning, *, apply: bool, delete: bool
 ) -> None:
-    """Write the changes of a folder back to its project, or list them. A refusal ends it."""
+    """Write the changes of a place back to its project, or list them. A refusal ends it."""
     journal = Journal()
     try:
         with session.output.transfer() as progress:
             bar = progress.add_task("back", total=None)
-            done = job(folder, journal).run(apply=apply, delete=delete, advance=partial(progress.advance, bar))
+            done = job(place, journal).run(apply=apply, delete=delete, advance=partial(progress.advance, bar))
     finally:
         journal.close()
     did = "sent" if apply else "would be sent"
@@ -104,4 +102,4 @@ def _back(
     if done.refused:
         raise typer.Exit(failures.INCOMPLETE)
     if apply:
-        folder.accept(f"{kind}.jsonl" for kind in KINDS)
+        place.accept(f"{kind}.jsonl" for kind in KINDS)

@@ -1,4 +1,4 @@
-"""What was done in a mirror's folder, carried back to its project: new files, and changed rows of annotations.
+"""What was done in a mirror's place, carried back to its project: new files, and changed rows of annotations.
 
 A run compares each row with the one that the mirror wrote (`.limn-base`), so that only what was changed here is sent. A
 row that the project has changed, too, is told as a conflict and stays as it is there. A run that died is repeated: an
@@ -8,26 +8,52 @@ upload continues where it was, a new row has an elemental id that is made of its
 from __future__ import annotations
 
 import json
-import re
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from ..client import Client
 from ..failures import Failure
 from ..uploads import Journal, Target, Uploader, UploadFile, is_media
-from .folder import Folder
-from .mirror import Advance, Row, name_of
+from .mirror import Advance, Row
 
 ROWS_PER_REQUEST = 500
 KINDS = {"localizations": "localization", "states": "state"}
-_OURS = re.compile(r"(\d+)_")
+
+
+class Returning(Protocol):
+    """A mirror's place as the way back reads it."""
+
+    holds: int
+    """How many files `fetch` may have on this machine at once."""
+
+    def open(self, owner: str) -> AbstractContextManager[object]:
+        """See `MirrorStore`."""
+
+    def others(self, known: set[int]) -> list[str]:
+        """The names of the files that the mirror did not store, sorted; `known` are the media of the project."""
+
+    def fetch(self, name: str) -> Path:
+        """Such a file on this machine, under the same path and time of change at each call."""
+
+    def settle(self, name: str, media: int) -> None:
+        """Give a file that became a media the name of the mirror's own."""
+
+    def read(self, name: str) -> Iterator[str]:
+        """The lines of a file of rows."""
+
+    def base(self, name: str) -> Iterator[str]:
+        """The lines of a file of rows as the mirror wrote it. Raises Failure where it did not."""
+
+    def accept(self, names: Iterable[str]) -> None:
+        """Let files of rows be written again that were changed here, after their changes were sent."""
 
 
 @dataclass
@@ -40,25 +66,25 @@ class Returned:
     updated: Counter[str] = field(default_factory=Counter)
     deleted: Counter[str] = field(default_factory=Counter)
     missing: Counter[str] = field(default_factory=Counter)
-    """Rows that are in the project and no more in the folder, which stay without `delete`."""
+    """Rows that are in the project and no more in the place, which stay without `delete`."""
     refused: list[tuple[str, str]] = field(default_factory=list)
     """A file, or the kind and id or line of a row, and why it was not sent."""
 
 
 class Back:
-    """The way back from one folder."""
+    """The way back from one place."""
 
     def __init__(
         self,
         client: Client,
         project: int,
-        folder: Folder,
+        place: Returning,
         journal: Journal,
         *,
         version: int | None = None,
         parallel: int = 4,
     ) -> None:
-        self._client, self._project, self._folder, self._journal = client, project, folder, journal
+        self._client, self._project, self._place, self._journal = client, project, place, journal
         self._parallel = parallel
         self._given = {} if version is None else {"version": version}
         """What new rows have that do not say otherwise."""
@@ -68,14 +94,14 @@ class Back:
 
         Args:
             apply: whether to do it, or only to tell what would be done.
-            delete: whether rows that are no more in the folder are deleted.
+            delete: whether rows that are no more in the place are deleted.
             advance: gets the bytes sent.
 
         Raises:
-            Failure: the folder is not a mirror of the project, a row is malformed, or the service does not answer.
+            Failure: the place is not a mirror of the project, a row is malformed, or the service does not answer.
         """
         done = Returned()
-        with self._folder.open(f"{self._client.profile.url} project {self._project}"):
+        with self._place.open(f"{self._client.profile.url} project {self._project}"):
             plans = [(kind, self._plan(kind, done, delete=delete)) for kind in KINDS]
             self._send_files(done, advance, apply=apply)
             if apply:
@@ -88,29 +114,24 @@ class Back:
 
     def _send_files(self, done: Returned, advance: Advance, *, apply: bool) -> None:
         """Upload new files, and name them as the mirror does."""
-        found = [path for path in self._folder.others() if is_media(path)]
-        if not found:
-            return
         ids = {row["id"] for row in self._client.project(self._project).media(archive_lifecycle="all", fields="id")}
-        # A mirror that died after a download has a file of a media that is not in its record yet.
-        files = [path for path in found if not ((ours := _OURS.match(path.name)) and int(ours[1]) in ids)]
-        done.files = [path.name for path in files]
-        if not apply:
-            return
-        uploader = Uploader(self._client, Target(self._project), self._journal, parallel=self._parallel)
-        for outcome in uploader.run([UploadFile(path, path.name) for path in files], advance):
-            path = Path(outcome.path)
-            if outcome.media is None:
-                done.refused.append((path.name, outcome.reason or ""))
-            else:
-                path.rename(path.with_name(f"{outcome.media}_{name_of({'name': path.name})}"))
+        done.files = [name for name in self._place.others(ids) if is_media(Path(name))]
+        for names in _parts(done.files if apply else (), self._place.holds):
+            with ThreadPoolExecutor(self._parallel) as pool:
+                sources = [UploadFile(path, path.name) for path in pool.map(self._place.fetch, names)]
+            uploader = Uploader(self._client, Target(self._project), self._journal, parallel=self._parallel)
+            for name, outcome in zip(names, uploader.run(sources, advance), strict=True):
+                if outcome.media is None:
+                    done.refused.append((name, outcome.reason or ""))
+                else:
+                    self._place.settle(name, outcome.media)
 
     def _plan(self, kind: str, done: Returned, *, delete: bool) -> _Plan:
         """Compare the rows of a kind with those that the mirror last wrote."""
         name = f"{kind}.jsonl"
-        base = {row["id"]: row for _, row in _rows(name, self._folder.base(name))}
+        base = {row["id"]: row for _, row in _rows(name, self._place.base(name))}
         plan, seen, texts = _Plan(kind), set[int](), Counter[str]()
-        for number, row in _rows(name, self._folder.read(name)):
+        for number, row in _rows(name, self._place.read(name)):
             if (target := row.get("id")) is None:
                 text = json.dumps(row, sort_keys=True)
                 texts[text] += 1
@@ -228,7 +249,7 @@ def _element(project: int, text: str) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"limn-mirror:{project}:{text}"))
 
 
-def _parts(every: Iterable[Any]) -> Iterator[list[Any]]:
+def _parts(every: Iterable[Any], most: int = ROWS_PER_REQUEST) -> Iterator[list[Any]]:
     left = iter(every)
-    while some := list(islice(left, ROWS_PER_REQUEST)):
+    while some := list(islice(left, most)):
         yield some

@@ -1,24 +1,29 @@
 """A mirror in a bucket of S3, or of a store with its interface: `pip install '.[buckets]'` (boto3).
 
 Objects are `media/<id>-<mark>_<name>`, where the mark is that of the media's file: the list of the bucket tells what is
-there, so a run on any machine continues another one. Bytes go from range to part, never to a disk of this machine. A
+there, so a run on any machine continues another one. Bytes come from range to part, never to a disk of this machine. A
 large file is a multipart upload, of which a later run sends the missing parts.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from operator import eq
+from pathlib import Path
 from typing import Any
 
-from .. import failures
+import httpx
+
+from .. import configuration, failures
 from ..client import Client
 from ..exchange import Request
 from ..failures import Failure
-from .mirror import MEDIA, TRIES, Advance, Row, mark_of, name_of, url_of
+from .mirror import BASE, MEDIA, TRIES, Advance, Row, mark_of, name_of, url_of
 
 STATE = ".limn-mirror.json"
 PART = 16 * 1024 * 1024
@@ -28,6 +33,8 @@ _OURS = re.compile(r"(\d+)-([0-9a-f]{8})_")
 
 class Bucket:
     """What lies below a prefix of a bucket, with the credentials and endpoint that boto3 finds."""
+
+    holds = 8
 
     def __init__(self, address: str) -> None:
         """Take an address.
@@ -59,15 +66,15 @@ class Bucket:
         yield
 
     def held(self) -> set[int]:
-        """See `Place`."""
+        """See `MirrorStore`."""
         return {*self._known, *self._begun}
 
     def has(self, media: int, key: str) -> bool:
-        """See `Place`."""
+        """See `MirrorStore`."""
         return any(mark_of(key) == _OURS.match(each)[2] for each in self._known.get(media, ()))  # type: ignore[index]
 
     def store(self, client: Client, row: Row, key: str, advance: Advance) -> None:
-        """See `Place`."""
+        """See `MirrorStore`."""
         media = row["id"]
         name = f"{media}-{mark_of(key)}_{name_of(row)}"
         with self._told():
@@ -81,16 +88,90 @@ class Bucket:
             self._remove(media, but=name)
 
     def remove(self, media: int) -> None:
-        """See `Place`."""
+        """See `MirrorStore`."""
         with self._told():
             self._remove(media)
 
     def write(self, name: str, lines: Iterator[str]) -> None:
-        """See `Place`."""
-        with tempfile.TemporaryFile() as file, self._told():
+        """See `MirrorStore`. Raises Failure where the file was changed here: its changes would be lost."""
+        base, following = f"{BASE}/{name}", f"{BASE}/{name}.part"
+        with tempfile.NamedTemporaryFile() as file, self._told():
+            # A run that died before its last step wrote the file, and not the base yet.
+            known = self._head(name) and self._head(base)
+            if known and not any(self._is_same(name, each) for each in (base, following)):
+                remedy = "Send it by --back --apply, or delete it to leave its changes."
+                raise Failure(f"{self._address}: {name} was changed. {remedy}")
             file.writelines(line.encode() for line in lines)
-            file.seek(0)
-            self._s3.upload_fileobj(file, self._bucket, self._prefix + name)
+            file.flush()
+            for each in (following, name, base):
+                self._s3.upload_file(Filename=file.name, Bucket=self._bucket, Key=self._prefix + each)
+            self._s3.delete_object(Bucket=self._bucket, Key=self._prefix + following)
+
+    def accept(self, names: Iterable[str]) -> None:
+        """See `Returning`."""
+        with self._told():
+            for name in names:
+                self._s3.delete_object(Bucket=self._bucket, Key=self._prefix + name)
+
+    def others(self, known: set[int]) -> list[str]:  # noqa: ARG002 names of ours have a mark
+        """See `Returning`."""
+        with self._told():
+            listed = [entry["Key"][len(self._media) :] for entry in self._listed("list_objects_v2", "Contents")]
+        return sorted(name for name in listed if name and "/" not in name and not _OURS.match(name))
+
+    def fetch(self, name: str) -> Path:
+        """See `Returning`. It stays beside the configuration until it is a media."""
+        with self._told():
+            found = self._s3.head_object(**self._place(name))
+            folder = configuration.path().parent / "mirrors" / mark_of(self._address + found["ETag"])
+            path = folder / name
+            if not path.exists():
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                self._s3.download_file(**self._place(name), Filename=str(path) + ".part")
+                os.utime(str(path) + ".part", (changed := found["LastModified"].timestamp(), changed))
+                Path(str(path) + ".part").replace(path)
+        return path
+
+    def settle(self, name: str, media: int) -> None:
+        """See `Returning`. The next run of the mirror stores the media's own file under its mark."""
+        path = self.fetch(name)
+        with self._told():
+            ours = f"{media}-{'0' * 8}_{name_of({'name': name})}"
+            self._s3.copy(CopySource=self._place(name), **self._place(ours))
+            self._s3.delete_object(**self._place(name))
+        path.unlink()
+        path.parent.rmdir()
+
+    def read(self, name: str) -> Iterator[str]:
+        """See `Returning`."""
+        with self._told():
+            try:
+                found = self._s3.get_object(Bucket=self._bucket, Key=self._prefix + name)
+            except self._s3.exceptions.NoSuchKey:
+                raise Failure(
+                    f"{self._address}: {name} does not exist. Run this first: limn mirror {self._address}"
+                ) from None
+            yield from (line.decode() for line in found["Body"].iter_lines(PART))
+
+    def base(self, name: str) -> Iterator[str]:
+        """See `Returning`."""
+        return self.read(f"{BASE}/{name}")
+
+    def _head(self, name: str) -> dict[str, Any] | None:
+        try:
+            found: dict[str, Any] = self._s3.head_object(Bucket=self._bucket, Key=self._prefix + name)
+        except self._s3.exceptions.ClientError as error:
+            if error.response["ResponseMetadata"]["HTTPStatusCode"] == httpx.codes.NOT_FOUND:
+                return None
+            raise
+        return found
+
+    def _is_same(self, one: str, other: str) -> bool:
+        """Whether two objects have the same bytes; stores that encrypt give them different ETags."""
+        first, second = self._head(one), self._head(other)
+        if not first or not second or first["ContentLength"] != second["ContentLength"]:
+            return False
+        return first["ETag"] == second["ETag"] or all(map(eq, self.read(one), self.read(other)))
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -116,12 +197,15 @@ class Bucket:
     def _by_media(self, operation: str, member: str, value: str) -> dict[int, dict[str, str]]:
         """What the bucket lists: a member of each entry by the name of its object, by media."""
         found: dict[int, dict[str, str]] = {}
-        pages = self._s3.get_paginator(operation).paginate(Bucket=self._bucket, Prefix=self._media)
-        for entry in (entry for page in pages for entry in page.get(member, ())):
+        for entry in self._listed(operation, member):
             name = entry["Key"][len(self._media) :]
             if ours := _OURS.match(name):
                 found.setdefault(int(ours[1]), {})[name] = entry[value]
         return found
+
+    def _listed(self, operation: str, member: str) -> Iterator[dict[str, Any]]:
+        pages = self._s3.get_paginator(operation).paginate(Bucket=self._bucket, Prefix=self._media)
+        return (entry for page in pages for entry in page.get(member, ()))
 
     def _place(self, name: str) -> dict[str, str]:
         return {"Bucket": self._bucket, "Key": self._media + name}

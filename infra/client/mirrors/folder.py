@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import filecmp
+import re
 import shutil
 import sqlite3
 import threading
@@ -14,16 +15,17 @@ import httpx
 
 from ..client import Client
 from ..failures import NO_CONNECTION, Failure
-from .mirror import MEDIA, TRIES, Advance, Row, mark_of, name_of, url_of
+from .mirror import BASE, MEDIA, TRIES, Advance, Row, mark_of, name_of, url_of
 
 STATE = ".limn-mirror.sqlite"
-BASE = ".limn-base"
-"""Where each file of rows lies as the mirror wrote it."""
 _BLOCK = 1024 * 1024
+_OURS = re.compile(r"(\d+)_")
 
 
 class Folder:
     """A folder, which is made if it is not there."""
+
+    holds = 1000
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -50,17 +52,17 @@ class Folder:
             self._state.close()
 
     def held(self) -> set[int]:
-        """See `Place`."""
+        """See `MirrorStore`."""
         return set(self._known)
 
     def has(self, media: int, key: str) -> bool:
-        """See `Place`."""
+        """See `MirrorStore`."""
         path, known, size = self._known.get(media, ("", "", 0))
         place = self._path / path
         return known == key and place.is_file() and place.stat().st_size == size
 
     def store(self, client: Client, row: Row, key: str, advance: Advance) -> None:
-        """See `Place`."""
+        """See `MirrorStore`."""
         media = row["id"]
         path = f"{MEDIA}/{media}_{name_of(row)}"
         # The part is of one object: another file of the media begins anew.
@@ -81,12 +83,12 @@ class Folder:
             (self._path / former).unlink(missing_ok=True)
 
     def remove(self, media: int) -> None:
-        """See `Place`."""
+        """See `MirrorStore`."""
         (self._path / self._known[media][0]).unlink(missing_ok=True)
         self._state.execute("DELETE FROM files WHERE media = ?", (media,))
 
     def write(self, name: str, lines: Iterator[str]) -> None:
-        """See `Place`. Raises Failure where the file was changed here: its changes would be lost."""
+        """See `MirrorStore`. Raises Failure where the file was changed here: its changes would be lost."""
         place, base = self._path / name, self._path / BASE / name
         part, next_base = self._path / f".{name}.part", self._path / BASE / f"{name}.part"
         base.parent.mkdir(exist_ok=True)
@@ -100,22 +102,31 @@ class Folder:
         next_base.replace(base)
 
     def accept(self, names: Iterable[str]) -> None:
-        """Let files of rows be written again that were changed here, after their changes were sent."""
+        """See `Returning`."""
         for name in names:
             (self._path / name).unlink(missing_ok=True)
 
-    def others(self) -> list[Path]:
-        """The files beside those that the mirror stored, in the order of their names."""
+    def others(self, known: set[int]) -> list[str]:
+        """See `Returning`. A mirror that died after a download has a file of a media that is not in its record yet."""
         ours = {path for path, *_ in self._known.values()}
-        found = sorted((self._path / MEDIA).iterdir())
-        return [each for each in found if each.is_file() and each.name[0] != "." and f"{MEDIA}/{each.name}" not in ours]
+        found = sorted(each.name for each in (self._path / MEDIA).iterdir() if each.is_file())
+        free = (name for name in found if name[0] != "." and f"{MEDIA}/{name}" not in ours)
+        return [name for name in free if not ((media := _OURS.match(name)) and int(media[1]) in known)]
+
+    def fetch(self, name: str) -> Path:
+        """See `Returning`."""
+        return self._path / MEDIA / name
+
+    def settle(self, name: str, media: int) -> None:
+        """See `Returning`."""
+        self.fetch(name).rename(self._path / MEDIA / f"{media}_{name_of({'name': name})}")
 
     def read(self, name: str) -> Iterator[str]:
-        """The lines of a file of rows."""
+        """See `Returning`."""
         return self._lines(self._path / name)
 
     def base(self, name: str) -> Iterator[str]:
-        """The lines of a file of rows as the mirror wrote it."""
+        """See `Returning`."""
         return self._lines(self._path / BASE / name)
 
     def _lines(self, path: Path) -> Iterator[str]:

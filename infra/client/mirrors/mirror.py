@@ -23,6 +23,8 @@ from ..client import Client
 from ..failures import NOT_FOUND, SERVICE_ERROR, Failure
 
 MEDIA = "media"
+BASE = ".limn-base"
+"""Where each file of rows lies as the mirror wrote it."""
 URL_SECONDS = 86_400
 TRIES = 5
 _NAME_CHARACTERS = 120
