@@ -101,6 +101,8 @@ DIFFERENCES = {
     "a limit of the service (docs/limits.md)": (
         "*: length None is *",
         "*.port: at most None is 65535",
+        "Media*.height: at most None is 65536",
+        "Media*.width: at most None is 65536",
         "*.files_per_job: at most None is 1000000",
         "UploadPart.PartNumber: at most None is 10000",
         "RowProtection*.permission: at most *",

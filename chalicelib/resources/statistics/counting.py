@@ -28,7 +28,7 @@ from chalicelib.resources.statistics.schemas import (
     SightingRow,
     SightingsQuery,
 )
-from chalicelib.resources.statistics.service import seen
+from chalicelib.resources.statistics.service import without_gaps
 from chalicelib.resources.telemetry.files import table_of
 from chalicelib.storage.dynamodb import entities
 
@@ -180,7 +180,7 @@ def _frames_by_label(
 ) -> tuple[dict[int, dict[str, list[int]]], dict[int, Media]]:
     """The frames of each label on each media, one entry for each annotation; and the media."""
     view = view_queries.current(project)
-    parsed = seen(filters.parse(Kind.LOCALIZATION, query, None))
+    parsed = without_gaps(view, filters.parse(Kind.LOCALIZATION, query, None), scope)
     if (count := view_queries.count(view, parsed, scope)) > MOST_ROWS:
         raise BadInput(f"{count} localizations match; at most {MOST_ROWS} are counted. Narrow the query.")
     attributes = view.definitions.types(Kind.LOCALIZATION).values()

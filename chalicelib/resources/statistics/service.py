@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
@@ -16,7 +17,7 @@ from chalicelib.errors import BadInput
 from chalicelib.query.operators import Op
 from chalicelib.query.parsers.entities import EntityIdQuery, parse
 from chalicelib.query.statistics.aggregates import MAXN_MEDIA, MOST_ROWS, Aggregate, Group, Statistics, Written
-from chalicelib.query.tree import Query, Test, both, either
+from chalicelib.query.tree import Everything, Not, Query, Related, Test, both
 from chalicelib.resources.entities.spreadsheets import Presenter
 from chalicelib.resources.statistics.schemas import Facet, FacetValue, StatisticsAnswer, StatisticsQuery
 
@@ -44,16 +45,22 @@ def compute(
         limit=query.limit or (MOST_ROWS if query.fill else None),
     )
     view = view_queries.current(project)
-    aggregate, found = view_queries.statistics(view, seen(parse(query, body)), written, scope)
+    asked = without_gaps(view, parse(query, body), scope)
+    aggregate, found = view_queries.statistics(view, asked, written, scope)
     return aggregate, _fill(view, query, aggregate, found, scope) if query.fill else found
 
 
-def seen(query: Query) -> Query:
-    """The query without localizations that only begin a gap of a track: nobody sees one, and no export has it."""
+def without_gaps(view: View, query: Query, scope: Scope) -> Query:
+    """The query without localizations that only begin a gap of a track: nobody sees one, and no export has it.
+
+    They have no place, and a state contains them. States are looked at only where something without a place matches.
+    """
     if query.kind is not Kind.LOCALIZATION:
         return query
-    is_placed = either(Test("x", Op.PRESENT), Test("points", Op.PRESENT))
-    return msgspec.structs.replace(query, where=both(query.where, is_placed))
+    placeless = both(Not(Test("x", Op.PRESENT)), Not(Test("points", Op.PRESENT)))
+    if not view_queries.ids(view, replace(query, where=both(query.where, placeless), start=0, stop=1), scope):
+        return query
+    return replace(query, where=both(query.where, Not(both(placeless, Related(Kind.STATE, Everything())))))
 
 
 # --- timelines -------------------------------------------------------------------------------------------------------

@@ -82,7 +82,14 @@ def test_what_only_begins_a_gap_of_a_track_is_listed_and_is_no_annotation(here):
     outline = here.api.made(f"LocalizationTypes/{here.project}", spec)
     gap = here.make(frame=0, attributes={"text": "cod"})
     corners = here.make(type=outline, frame=3, points=[[0.1, 0.1], [0.4, 0.1], [0.4, 0.4]])
-    here.make(type=outline, frame=9)
+    other = here.make(type=outline, frame=9)
+    assert (here.count(), ask(here)["matched"]) == (8, 8)
+    track = here.api.made(
+        f"StateTypes/{here.project}", {"name": "track", "association": "Localization", "media_types": [here.media_type]}
+    )
+    here.api.made(
+        f"States/{here.project}", {"type": track, "media_ids": [here.media], "localization_ids": [gap, other]}
+    )
     assert (here.count(), ask(here)["matched"]) == (8, 6)
     rows = ask(here, attribute="text::cod", group_by="text", measure="count,maxn")["rows"]
     assert [(row["count"], row["maxn"]) for row in rows] == [(3, 2)]
