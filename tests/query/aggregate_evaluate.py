@@ -12,6 +12,7 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.models.entities import media_of
 from chalicelib.query.columns import BY_NAME
 from chalicelib.query.evaluate import Evaluation, Things
+from chalicelib.query.statistics.aggregate_sql import Z
 from chalicelib.query.statistics.aggregates import LEAST_INT, Aggregate, Group, Measure, Statistics, Value
 from chalicelib.query.tree import Query
 from chalicelib.query.values import stored
@@ -39,7 +40,7 @@ def statistics(query: Query, aggregate: Aggregate, things: Things) -> Statistics
     grouped: dict[Row, list[_Pair]] = {} if aggregate.groups else {(): []}
     for pair in pairs:
         grouped.setdefault(tuple(_bin(group, pair) for group in aggregate.groups), []).append(pair)
-    rows = [(*key, *_measured(aggregate, members)) for key, members in grouped.items()]
+    rows = [(*key, *_measured(aggregate, key, members, pairs)) for key, members in grouped.items()]
     rows.sort(key=lambda row: [_rank(value) for value in row[: len(aggregate.groups)]])
     for order in reversed(aggregate.order):
         present = [row for row in rows if row[order.column] is not None]
@@ -110,10 +111,12 @@ _STARTS: dict[str, Callable[[datetime], datetime]] = {
 }
 
 
-def _measured(aggregate: Aggregate, pairs: Sequence[_Pair]) -> Iterable[Any]:
+def _measured(aggregate: Aggregate, key: Row, pairs: Sequence[_Pair], everything: Sequence[_Pair]) -> Iterable[Any]:
     for measure in aggregate.measures:
         if measure.word == "maxn":
             yield from _maxn(aggregate, pairs)
+        elif measure.word == "cover":
+            yield from _cover(aggregate, measure, key, everything)
         elif measure.value is None:
             yield len({pair.entity.id for pair in pairs})
         else:
@@ -150,6 +153,30 @@ def _maxn(aggregate: Aggregate, pairs: Sequence[_Pair]) -> Row:
         return None, None, None
     (media, frame), most = min(counts.items(), key=lambda item: (-item[1], item[0]))
     return most, media, frame
+
+
+def _cover(aggregate: Aggregate, measure: Measure, key: Row, pairs: Sequence[_Pair]) -> Row:
+    """The share of the points of a group among those of its other groups, and Wilson's interval."""
+    own = next(at for at, group in enumerate(aggregate.groups) if group.value == measure.value)
+    if key[own] is None:
+        return None, None, None
+    frames: dict[Any, list[bool]] = {}
+    for pair in pairs:
+        row = tuple(_bin(group, pair) for group in aggregate.groups)
+        if row[own] is not None and row[:own] + row[own + 1 :] == key[:own] + key[own + 1 :]:
+            at = (pair.entity.media, pair.entity.frame) if measure.is_stratified else None
+            frames.setdefault(at, []).append(row[own] == key[own])
+    shares = [sum(hits) / len(hits) for hits in frames.values()]
+    share, points = sum(shares) / len(shares), sum(map(len, frames.values()))
+    if measure.is_stratified:
+        if min(map(len, frames.values())) == 1:
+            return share, None, None
+        variance = sum(p * (1 - p) / (len(hits) - 1) for p, hits in zip(shares, frames.values(), strict=True))
+        if variance:
+            points = share * (1 - share) / (variance / len(frames) ** 2)
+    whole, middle = 1 + Z * Z / points, share + Z * Z / 2 / points
+    half = Z * math.sqrt(share * (1 - share) / points + Z * Z / 4 / points**2)
+    return share, max(0.0, (middle - half) / whole), min(1.0, (middle + half) / whole)
 
 
 def _facet(group: Group, pairs: Sequence[_Pair]) -> list[Row]:

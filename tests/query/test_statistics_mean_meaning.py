@@ -47,9 +47,11 @@ class Statistician:
         return self.name(kind) + (f"::{bin_}" if bin_ else "")
 
     def measure(self, kind: Kind) -> str:
-        word = self.rng.choice(["count", "maxn", *MEASURES])
+        word = self.rng.choice(["count", "maxn", "cover", *MEASURES])
         if word in ("count", "maxn"):
             return word
+        if word == "cover":
+            return f"cover::{self.name(kind)}{self.rng.choice(['', '::stratified'])}"
         fraction = f"::{self.rng.choice(['0', '0.3', '0.5', '1'])}" if word == "quantile" else ""
         return f"{word}::{self.name(kind)}{fraction}"
 
@@ -71,6 +73,11 @@ class Statistician:
             return Written(facets=facets, limit=rng.choice([None, 1, 3]))
         groups = self.some("group_by", query, self.group, 4)
         measures = self.some("measure", query, self.measure, 4)
+        for each in measures:  # the attribute of a cover is a group, of which there are three
+            if each.startswith("cover") and len({*groups, each.split("::")[1]}) > 3:
+                measures = [other for other in measures if other != each]
+            elif each.startswith("cover"):
+                groups = list(dict.fromkeys([*groups, each.split("::")[1]]))
         columns = [name for name in (*groups, *measures) if name != "maxn"]
         order = [rng.choice(["", "-"]) + rng.choice(columns) for _ in range(rng.randrange(2)) if columns]
         return Written(group_by=groups, measure=measures, order_by=order, limit=rng.choice([None, None, 2]))

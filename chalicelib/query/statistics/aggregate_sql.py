@@ -17,9 +17,11 @@ from typing import Any
 from chalicelib.core.kinds import Kind
 from chalicelib.query.compiler.sql import Compiler, Statement, computed, either, table
 from chalicelib.query.layout import SQL_TYPE, Layout, latitude
-from chalicelib.query.statistics.aggregates import LEAST_INT, Aggregate, Group, Measure, Statistics, Value
+from chalicelib.query.statistics.aggregates import COVER, LEAST_INT, Aggregate, Group, Measure, Statistics, Value
 from chalicelib.query.tree import Query
 
+Z = 1.959963984540054
+"""The quantile of the normal distribution for intervals of 95 %."""
 _SIMPLE = {"sum": "sum", "min": "min", "max": "max", "mean": "avg"}
 
 
@@ -63,6 +65,15 @@ def _read_facets(matched: int, rows: Sequence[tuple[Any, ...]], wide: Sequence[b
     return Statistics(matched, numbers, found)
 
 
+def _wilson(table: str) -> list[str]:
+    """A share of `p` among `e` points, and its interval of 95 % by E. B. Wilson (1927)."""
+    p, e = f"{table}.p", f"{table}.e"
+    middle, half = f"{p} + {Z * Z / 2} / {e}", f"{Z} * sqrt({p} * (1 - {p}) / {e} + {Z * Z / 4} / {e} / {e})"
+    whole = f"(1 + {Z * Z} / {e})"
+    ends = f"greatest(0.0, ({middle} - {half}) / {whole})", f"least(1.0, ({middle} + {half}) / {whole})"
+    return [p, *(f"CASE WHEN {e} NOTNULL THEN {end} END" for end in ends)]  # greatest and least pass over nulls
+
+
 def _place(longitude: float | None, latitude: float | None) -> tuple[float, float] | None:
     return None if longitude is None or latitude is None else (longitude, latitude)
 
@@ -98,7 +109,7 @@ class _Statistics:
 
     @property
     def _counts_frames(self) -> bool:
-        return any(measure.word == "maxn" for measure in self.aggregate.measures)
+        return any(measure.word == "maxn" or measure.is_stratified for measure in self.aggregate.measures)
 
     @property
     def _media(self) -> str:
@@ -171,12 +182,17 @@ class _Statistics:
         source = self._once("r", taken)
         rows += f", a AS (SELECT {', '.join((*names, measured))} FROM {source}{by})"
         picked, joined = [*(f"a.{name}" for name in names)], "a"
-        if self._counts_frames:
-            rows += self._frames(names)
-            same = " AND ".join(f"x.{name} IS NOT DISTINCT FROM a.{name}" for name in names) or "true"
-            joined = f"a LEFT JOIN x ON {same}"
         for place, measure in enumerate(self.aggregate.measures):
-            picked += ["x.n", "x.media", "x.frame"] if measure.word == "maxn" else [f"a.m{place}"]
+            if measure.word not in ("maxn", COVER):
+                picked.append(f"a.m{place}")
+                continue
+            table = f"x{place}"
+            rows += self._cover(table, names, measure) if measure.word == COVER else self._frames(table, names)
+            same = " AND ".join(f"{table}.{name} IS NOT DISTINCT FROM a.{name}" for name in names) or "true"
+            joined += f" LEFT JOIN {table} ON {same}"
+            picked += (
+                _wilson(table) if measure.word == COVER else [f"{table}.{each}" for each in ("n", "media", "frame")]
+            )
         return (
             f"{rows} SELECT {', '.join(picked)}, count(*) OVER () FROM {joined} ORDER BY {self._order(picked)}"
             f" LIMIT {self.compiler.value(self.aggregate.limit)}"
@@ -198,7 +214,7 @@ class _Statistics:
     def _measures(self) -> list[str]:
         found, place = [], 0
         for number, measure in enumerate(self.aggregate.measures):
-            if measure.word != "maxn":
+            if measure.word not in ("maxn", COVER):
                 found.append(f"{self._measure(measure, f'v{place}')} AS m{number}")
             place += measure.value is not None
         return found or ["count(*) AS unused"]
@@ -213,16 +229,51 @@ class _Statistics:
                 return f"quantile_cont({value}::DOUBLE, {self.compiler.value(measure.fraction)})"
         return f"{_SIMPLE[measure.word]}({value})"
 
-    def _frames(self, names: Sequence[str]) -> str:
+    def _frames(self, table: str, names: Sequence[str]) -> str:
         """MaxN: the most entities of a group on one frame of a media, and the first media and frame with as many."""
         listed = "".join(f"{name}, " for name in names)
         by = f" GROUP BY {', '.join(names)}" if names else ""
         return (
             f", f AS (SELECT {listed}media, frame, count(*) AS n FROM r WHERE media NOTNULL AND frame NOTNULL"
             f" GROUP BY {listed}media, frame)"
-            f", x AS (SELECT {listed}best.n AS n, -best.m AS media, -best.f AS frame"
+            f", {table} AS (SELECT {listed}best.n AS n, -best.m AS media, -best.f AS frame"
             f" FROM (SELECT {listed}max({{'n': n, 'm': -media, 'f': -frame}}) AS best FROM f{by}))"
         )
+
+    def _cover(self, table: str, names: Sequence[str], measure: Measure) -> str:
+        """The share `p` of each label among the labelled points of the other groups, and as how many points it counts.
+
+        Without strata that is all points. Where each frame is a stratum, `p` is the mean of the frames' shares, and
+        `e` is p(1 - p) over its variance (Cochran, "Sampling Techniques", 1977, 5.4); null where a frame has one point.
+        """
+        label, listed = names[self._first_column(measure)], ", ".join(names)
+        others = [name for name in names if name != label]
+        frame = ", ".join((*others, "media", "frame"))
+        if not measure.is_stratified:
+            within = f"PARTITION BY {', '.join(others)}" if others else ""
+            return (
+                f", {table} AS (SELECT *, k / n AS p, n AS e FROM (SELECT {listed}, count(*) AS k,"
+                f" sum(count(*)) OVER ({within}) AS n FROM r WHERE {label} NOTNULL GROUP BY {listed}))"
+            )
+        same = " AND ".join(f"s.{name} IS NOT DISTINCT FROM f.{name}" for name in others) or "true"
+        return (
+            f", {table}s AS (SELECT {listed}, media, frame, count(*) AS k,"
+            f" sum(count(*)) OVER (PARTITION BY {frame}) AS n"
+            f" FROM r WHERE {label} NOTNULL GROUP BY {listed}, media, frame)"
+            f", {table}f AS (SELECT {''.join(f'{name}, ' for name in others)}count(*) AS frames, sum(n) AS points,"
+            f" min(n) AS fewest FROM (SELECT DISTINCT {frame}, n FROM {table}s)"
+            f"{' GROUP BY ' + ', '.join(others) if others else ''})"
+            f", {table} AS (SELECT *, CASE WHEN fewest > 1 THEN if(v > 0, p * (1 - p) / v, points) END"
+            f" AS e FROM (SELECT {', '.join(f's.{name}' for name in names)}, points, fewest, sum(k / n) / frames AS p,"
+            f" sum(k / n * (1 - k / n) / (n - 1)) / frames ** 2 AS v FROM {table}s s JOIN {table}f f ON {same}"
+            f" GROUP BY {', '.join(f's.{name}' for name in names)}, frames, points, fewest))"
+        )
+
+    def _first_column(self, measure: Measure) -> int:
+        """The number of the column of the group whose cover is measured."""
+        groups = self.aggregate.groups
+        at = next(place for place, group in enumerate(groups) if group.value == measure.value)
+        return at + sum(group.value.dtype == "geopos" for group in groups[:at])
 
     def _order(self, picked: Sequence[str]) -> str:
         """The order: the columns asked for, then the groups."""

@@ -1,7 +1,7 @@
 """Statistics of the entities that a query selects: groups and measures, as written and bound to definitions.
 
     group_by   NAME, or NAME::BIN      `Species`, `Depth::10`, `$created_datetime::month`, `Position::0.5`
-    measure    WORD, or WORD::NAME     `count`, `mean::Depth`, `quantile::Depth::0.95`, `maxn`
+    measure    WORD, or WORD::NAME     `count`, `mean::Depth`, `quantile::Depth::0.95`, `maxn`, `cover::Label`
 
 A NAME is an attribute or a built-in field with `$`. For annotations, `$media.NAME` is an attribute or built-in field of
 their media. A BIN is the width of a number's bin, the size in degrees of a place's cell, or a unit of time.
@@ -53,6 +53,9 @@ MEASURES = {
     "quantile": _NUMBERS,
 }
 """The measures of values, and the dtypes that each takes. `count` and `maxn` measure no value."""
+COVER, STRATIFIED = "cover", "stratified"
+"""The measure of a label's share among the labelled points, and the design in which each frame is a stratum."""
+_LABELS = frozenset({"bool", "int", "string"})
 MAXN_MEDIA = "maxn::$media"
 MAXN = ("maxn", MAXN_MEDIA, "maxn::$frame")
 """The columns of `maxn`: most annotations of a group on one frame; the media and frame, the first such."""
@@ -84,12 +87,20 @@ class Group(Struct, frozen=True):
 
 
 class Measure(Struct, frozen=True):
-    """A measure of a group; `fraction` belongs to `quantile`."""
+    """A measure of a group; `fraction` belongs to `quantile`, `is_stratified` to `cover`."""
 
     label: str
     word: str
     value: Value | None = None
     fraction: float = 0.5
+    is_stratified: bool = False
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of its columns."""
+        if self.word == COVER:
+            return self.label, f"{self.label}::low", f"{self.label}::high"
+        return MAXN if self.word == "maxn" else (self.label,)
 
 
 class Order(Struct, frozen=True):
@@ -125,7 +136,7 @@ class Aggregate(Struct, frozen=True, kw_only=True):
         """The names of the columns: groups, then measures."""
         found = [group.label for group in self.groups]
         for measure in self.measures:
-            found += MAXN if measure.word == "maxn" else [measure.label]
+            found += measure.labels
         return tuple(found)
 
     @property
@@ -188,13 +199,25 @@ def bind(written: Written, query: Query, definitions: Definitions, media: Tree |
                 raise BadInput(f"{member}: facets are counts of single attributes. Give facets or {member}, not both.")
         groups = _each("facets", written.facets, MOST_FACETS, names.group)
         return replace(found, groups=groups, facets=True, limit=_limit(written, 10, MOST_TOP))
+    groups = _each("group_by", written.group_by, MOST_GROUPS, names.group)
+    measures = _each("measure", written.measure or ("count",), MOST_MEASURES, names.measure)
     found = replace(
         found,
-        groups=_each("group_by", written.group_by, MOST_GROUPS, names.group),
-        measures=_each("measure", written.measure or ("count",), MOST_MEASURES, names.measure),
+        groups=_with_covered(groups, measures),
+        measures=measures,
         limit=_limit(written, 1_000, MOST_ROWS),
     )
     return replace(found, order=_orders(written.order_by, found.labels))
+
+
+def _with_covered(groups: tuple[Group, ...], measures: tuple[Measure, ...]) -> tuple[Group, ...]:
+    """The groups, and last those whose cover is measured: a cover is of one value."""
+    for measure in measures:
+        if measure.word == COVER and measure.value and measure.value not in [each.value for each in groups]:
+            groups = (*groups, Group(measure.label.split(SEPARATOR)[1], measure.value))
+    if len(groups) > MOST_GROUPS:
+        raise BadInput(f"group_by takes at most {MOST_GROUPS} with the attributes of cover, not {len(groups)}.")
+    return groups
 
 
 def _limit(written: Written, default: int, most: int) -> int:
@@ -264,8 +287,11 @@ class _Names:
             if word == "maxn" and not self.kind.is_annotation:
                 raise BadInput(f"{place}: maxn counts annotations on a frame, which {self.kind} has not.")
             return Measure(text, word)
+        if word == COVER:
+            return self._cover(place, text, rest)
         if word not in MEASURES:
-            raise BadInput(f"{place}: {shown(word)} is no measure.{nearest(word, ('count', 'maxn', *MEASURES))}")
+            words = ("count", "maxn", COVER, *MEASURES)
+            raise BadInput(f"{place}: {shown(word)} is no measure.{nearest(word, words)}")
         name, _, fraction = rest.partition(SEPARATOR)
         value = self.value(place, name) if name else None
         if value is None or (word == "quantile") != bool(fraction):
@@ -278,6 +304,20 @@ class _Names:
         if not 0 <= share <= 1:
             raise BadInput(f"{place}: the fraction in {shown(text)} is not from 0 to 1.")
         return Measure(text, word, value, share)
+
+    def _cover(self, place: str, text: str, rest: str) -> Measure:
+        name, separator, design = rest.partition(SEPARATOR)
+        if self.kind is not Kind.LOCALIZATION:
+            raise BadInput(f"{place}: cover counts points on frames, which are localizations, not {self.kind}.")
+        if not name or (separator and design != STRATIFIED):
+            raise BadInput(f"{place}: {shown(text)} must have the form cover::NAME or cover::NAME::{STRATIFIED}.")
+        value = self.value(place, name)
+        if value.dtype not in _LABELS or value.kind is not self.kind:
+            raise BadInput(
+                f"{place}: cover takes a value of localizations of type {', '.join(sorted(_LABELS))}; {shown(name)} is "
+                f"of type {value.dtype}, of {value.kind}."
+            )
+        return Measure(text, COVER, value, is_stratified=bool(separator))
 
     def value(self, place: str, name: str) -> Value:
         """The value that a name stands for."""

@@ -34,7 +34,8 @@ class StatisticsQuery(EntityQuery, kw_only=True):
         list[str] | None,
         Meta(
             description="`count` (the default), `distinct::NAME`, `sum::NAME`, `min::NAME`, `max::NAME`, `mean::NAME`, "
-            "`median::NAME`, `quantile::NAME::0.95`, and `maxn`: the most annotations on one frame of a media."
+            "`median::NAME`, `quantile::NAME::0.95`, `maxn`: the most annotations on one frame of a media, and "
+            "`cover::NAME` or `cover::NAME::stratified`: the share of a label among labelled points, with its interval."
         ),
     ] = None
     facets: Annotated[
