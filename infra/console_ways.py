@@ -26,6 +26,7 @@ PLACES = {
     "ui/facets.js": "Media and Crops: filters",
     "ui/files.js": "Files of algorithms, applets, imports and the project",
     "ui/leaf_tree.js": "Manage › Label trees",
+    "ui/point_samples.js": "Media › the search or a selection › Draw points; the annotation view",
     "ui/restore.js": "Undo after a deletion",
     "ui/sections.js": "Media: folders and saved searches",
     "ui/share.js": "Media › a selection or folder › Share",
@@ -119,7 +120,6 @@ REASONS = {
         *("DestroyRowProtectionListApi", "UpdateAnnotationFrames", "UpdateAttributeValues", "UpdateFileUrls"),
         *(
             "UpdateTelemetryValues",
-            "CreatePointSamples",
             "GetFrameTelemetry",
             "GetClonedMedia",
             "DeleteMedia",

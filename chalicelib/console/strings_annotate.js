@@ -211,7 +211,11 @@ export const annotate = translated("annotate", {
   bothShapes: "Your shape in full, theirs dashed",
   attributeMode: "Attribute mode",
   attributeAsked: "Attribute that is asked",
-  attributeKeys: "A digit answers and goes on, Tab skips, Shift Tab goes back, Escape ends",
+  attributeKeys:
+    "A digit answers and goes on, Enter finds the next without an answer, Tab skips, Shift Tab goes back, Escape ends",
+  moreChoices: (/** @type {number} */ count) =>
+    `${number(count)} more: type the start of a name, Enter takes the first`,
+  allAnswered: "All that can be asked have an answer.",
   yes: "Yes",
   no: "No",
   looking: "Looking",

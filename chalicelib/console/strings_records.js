@@ -32,6 +32,25 @@ export const records = translated("records", {
   clip: "Download the loop as a clip",
   clipNeedsLoop: "Choose a loop on the timeline first.",
   clipIsMade: "The clip is made …",
+  // sampled points
+  drawPoints: "Draw points",
+  points: "Points",
+  pointsLead: (/** @type {number} */ count) =>
+    `Dots on frames of ${plural(count, "media", "media")}. What lies under each is then labelled in the attribute mode (A).`,
+  noDotType: "The project needs a localization type of dots first.",
+  pointFrames: "Frames",
+  pointFramesOf: { frame: "One frame", every: "Every so many frames" },
+  frame: "Frame",
+  everyFrames: "Every … frames",
+  pointMethod: "Method",
+  pointMethods: { random: "Random", stratified: "Random in the cells of a grid", grid: "Centres of a grid" },
+  pointCount: "Points on each frame",
+  seed: "Seed",
+  seedHint: "The same seed draws the same points, and none twice.",
+  layer: "Layer",
+  labelPoints: "Label them",
+  pointsDrawn: (/** @type {number} */ points, /** @type {number} */ frames) =>
+    `${plural(points, "point")} on ${plural(frames, "frame")}`,
   // mail
   mail: "Write a mail",
   mailLead: "Each recipient gets a mail of their own.",

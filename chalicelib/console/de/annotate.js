@@ -211,7 +211,11 @@ export const annotate = {
   bothShapes: "Ihre Form durchgezogen, die andere gestrichelt",
   attributeMode: "Attributmodus",
   attributeAsked: "Abgefragtes Attribut",
-  attributeKeys: "Eine Ziffer antwortet und geht weiter, Tab überspringt, Umschalt Tab geht zurück, Escape beendet",
+  attributeKeys:
+    "Eine Ziffer antwortet und geht weiter, Eingabe findet das Nächste ohne Antwort, Tab überspringt, Umschalt Tab geht zurück, Escape beendet",
+  moreChoices: (/** @type {number} */ count) =>
+    `${number(count)} weitere: den Anfang eines Namens tippen, Eingabe nimmt den ersten`,
+  allAnswered: "Alles, was gefragt werden kann, hat eine Antwort.",
   yes: "Ja",
   no: "Nein",
   looking: "Ansicht",

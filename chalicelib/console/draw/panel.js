@@ -235,20 +235,13 @@ function Layers({ session }) {
     session.shownLayers.value = new Set(isShown ? [...shown, id] : [...shown].filter((each) => each !== id));
     session.stage?.invalidate();
   };
-  const draw = (/** @type {number} */ id) => {
-    session.layer.value = id;
-    show(id, true);
-    session.select([]);
-  };
   const add = async () => {
     const name = await prompt({ title: words.addLayer, label: words.layerName, action: words.create });
     if (!name || !project.value) return;
     try {
       const { id } = await post(`Versions/${project.value.id}`, { name, bases: active ? [active] : [] });
-      const made = await get(`Version/${id}`);
-      session.layers.value = [...session.layers.value, made];
       await reload("versions");
-      draw(id);
+      await session.drawIn(id);
     } catch (failure) {
       toastError(failure);
     }
@@ -260,6 +253,6 @@ function Layers({ session }) {
         /** @type {any} */ layer,
       ) => html`<li key=${layer.id} class="row layer"><${Checkbox} label=${html`<span class="cut">${layer.name}</span>`} checked=${shown.has(layer.id)} disabled=${layer.id === active}
       aria-label=${words.layerVisible(layer.name)} onChange=${(/** @type {boolean} */ is) => show(layer.id, is)} /><span class="grow" />
-      ${session.mayEdit && html`<${Button} small kind="quiet" icon="edit" title=${`${words.layerActive}: ${layer.name}`} pressed=${layer.id === active} onClick=${() => draw(layer.id)} />`}</li>`,
+      ${session.mayEdit && html`<${Button} small kind="quiet" icon="edit" title=${`${words.layerActive}: ${layer.name}`} pressed=${layer.id === active} onClick=${() => session.drawIn(layer.id)} />`}</li>`,
     )}</ul></section>`;
 }

@@ -142,7 +142,7 @@ export function drawMarquee(context, rect, marquee) {
   context.setLineDash([]);
 }
 
-const DOT = { dot: 5, chosen: 6, end: 3 };
+const DOT = { dot: 5, chosen: 6, end: 3, hole: 2 };
 
 function trace(/** @type {Item} */ item, /** @type {Rect} */ rect, /** @type {Paths} */ { area, lines, dots, rings }) {
   const { kind, shape } = item;
@@ -152,9 +152,10 @@ function trace(/** @type {Item} */ item, /** @type {Rect} */ rect, /** @type {Pa
     /** @type {Path2D} */ path,
     /** @type {{x: number, y: number}} */ at,
     /** @type {number} */ radius,
+    isHole = false,
   ) => {
     path.moveTo(at.x + radius, at.y);
-    path.arc(at.x, at.y, radius, 0, Math.PI * 2);
+    path.arc(at.x, at.y, radius, 0, Math.PI * 2, isHole);
   };
   if (item.skeleton || shape.visible) {
     for (const [one, two] of item.skeleton?.edges ?? [])
@@ -176,7 +177,10 @@ function trace(/** @type {Item} */ item, /** @type {Rect} */ rect, /** @type {Pa
     area.ellipse(middle.x, middle.y, half.x, half.y, turn, 0, Math.PI * 2);
     return;
   }
-  if (kind === "dot") return circle(dots, placed[0], item.look === "selected" ? DOT.chosen : DOT.dot);
+  if (kind === "dot") {
+    circle(dots, placed[0], item.look === "selected" ? DOT.chosen : DOT.dot);
+    return circle(dots, placed[0], DOT.hole, true); // through it one sees what the dot is on
+  }
   const isOpen = kind === "line" || shape.closed === false;
   const points = turned(placed, shape.angle);
   if (kind === "line" || (isOpen && item.look !== "plain")) for (const at of points) circle(dots, at, DOT.end);

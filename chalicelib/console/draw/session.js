@@ -324,6 +324,18 @@ export class Session {
     if (Number.isFinite(best)) this.player?.seek(best);
   }
 
+  /** Draw in a layer from now on, which may have been made meanwhile. @param {number} id */
+  drawIn = async (id) => {
+    const isKnown = this.layers.peek().some((/** @type {any} */ each) => each.id === id);
+    const made = isKnown ? [] : [await get(`Version/${id}`)];
+    batch(() => {
+      this.layers.value = [...this.layers.peek(), ...made];
+      this.layer.value = id;
+      this.shownLayers.value = new Set([...this.shownLayers.peek(), id]);
+      this.select([]);
+    });
+  };
+
   #activeLayer() {
     return this.layers.peek().find((/** @type {any} */ each) => each.id === this.layer.peek());
   }
@@ -333,12 +345,7 @@ export class Session {
     if (this.layer.peek() || !this.mayEdit) return;
     const open = /** @type {NonNullable<typeof project.value>} */ (project.value);
     const { id } = await request("POST", `Versions/${open.id}`, { body: { name: "Baseline" } });
-    const made = await get(`Version/${id}`);
-    batch(() => {
-      this.layers.value = [made];
-      this.layer.value = id;
-      this.shownLayers.value = new Set([id]);
-    });
+    await this.drawIn(id);
   }
 
   /** While the media is transcoded, look for finer files: rarely, and more rarely with time. @param {number} pause */

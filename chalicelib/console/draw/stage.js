@@ -208,6 +208,14 @@ export class Stage {
     this.layout();
   }
 
+  /** Look at a point from near. @param {Point} point in fractions of the picture @param {number} zoom */
+  lookAt({ x, y }, zoom) {
+    this.zoom = clamp(zoom, 1, MOST_ZOOM);
+    this.layout();
+    this.pan = { x: (0.5 - x) * this.rect.width, y: (0.5 - y) * this.rect.height };
+    this.layout();
+  }
+
   /** Give up what is being drawn or dragged. Whether there was anything. */
   cancel() {
     const had = this.pen.isDrawing || Boolean(this.drag);

@@ -212,7 +212,11 @@ export const annotate = {
   bothShapes: "Su forma con trazo continuo, la otra con guiones",
   attributeMode: "Modo de atributos",
   attributeAsked: "Atributo que se pregunta",
-  attributeKeys: "Una cifra responde y avanza, Tab salta, Mayús Tab retrocede, Escape termina",
+  attributeKeys:
+    "Una cifra responde y avanza, Intro busca lo siguiente sin respuesta, Tab salta, Mayús Tab retrocede, Escape termina",
+  moreChoices: (/** @type {number} */ count) =>
+    `${number(count)} más: escriba el principio de un nombre, Intro toma el primero`,
+  allAnswered: "Todo lo que se puede preguntar tiene respuesta.",
   yes: "Sí",
   no: "No",
   looking: "Vista",

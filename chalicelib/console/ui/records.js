@@ -108,7 +108,8 @@ function collect(members, given, before, isNew) {
         .split("\n")
         .map((each) => each.trim())
         .filter(Boolean);
-    else if (kind === "number" && typeof value === "string" && value.trim()) value = Number(value);
+    else if (kind === "number" && typeof value === "string" && value.trim())
+      value = Number.isNaN(Number(value)) ? value : Number(value); // what is no number is refused by the service
     else if (kind === "select" && value === "" && before[name] !== undefined) value = null;
     else if (kind === "select" && typeof value === "string")
       value =

@@ -6,6 +6,7 @@ import { access } from "../strings_access.js";
 import { records as words } from "../strings_records.js";
 import { download } from "../ui/files.js";
 import { Menu } from "../ui/menu.js";
+import { PointsDialog } from "../ui/point_samples.js";
 import { ShareDialog } from "../ui/share.js";
 import { toast, toastError } from "../ui/toast.js";
 
@@ -28,6 +29,7 @@ export function FileMenu({ session, media }) {
   const isVideo = media.num_frames > 1;
   const mayShare = may("Full Control");
   const [what, setWhat] = useState(/** @type {Record<string, any> | null} */ (null));
+  const [isPointing, setPointing] = useState(false);
   const shareFrames = () => {
     const frame = session.player?.target ?? 0;
     const [first, last] = session.player?.loop ?? [frame, frame];
@@ -37,10 +39,12 @@ export function FileMenu({ session, media }) {
     const versions = session.layers.value.map((/** @type {any} */ each) => each.id);
     setWhat({ view: { media_id: media.id, frame: session.player?.target ?? 0, versions } });
   };
-  return html`${what && html`<${ShareDialog} project=${media.project} what=${what} onClose=${() => setWhat(null)} />`}<${Menu} small kind="quiet" icon="video" title=${words.file} items=${[
-    { label: words.permalink, icon: "link", run: link },
-    isVideo && { label: words.clip, icon: "download", run: () => clip().catch(toastError) },
-    mayShare && isVideo && { label: access.shareFrames, icon: "link", run: shareFrames },
-    mayShare && { label: access.shareView, icon: "link", run: shareView },
-  ]} />`;
+  return html`${isPointing && html`<${PointsDialog} what=${{ media_ids: [session.media.id] }} count=${1} frame=${session.frame.peek()} onClose=${() => setPointing(false)} onDone=${session.drawIn} />`}
+    ${what && html`<${ShareDialog} project=${media.project} what=${what} onClose=${() => setWhat(null)} />`}<${Menu} small kind="quiet" icon="video" title=${words.file} items=${[
+      { label: words.permalink, icon: "link", run: link },
+      isVideo && { label: words.clip, icon: "download", run: () => clip().catch(toastError) },
+      session.mayEdit && { label: words.drawPoints, icon: "dot", run: () => setPointing(true) },
+      mayShare && isVideo && { label: access.shareFrames, icon: "link", run: shareFrames },
+      mayShare && { label: access.shareView, icon: "link", run: shareView },
+    ]} />`;
 }

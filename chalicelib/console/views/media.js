@@ -19,6 +19,7 @@ import { allOf, facetString, fieldsOf } from "../ui/search.js";
 import { SearchBox } from "../ui/search_box.js";
 import { DRAGGED_MEDIA, Sections } from "../ui/sections.js";
 import { CopyDialog } from "../ui/copy_media.js";
+import { PointsDialog } from "../ui/point_samples.js";
 import { useSelection } from "../ui/selection.js";
 import { ShareDialog } from "../ui/share.js";
 import { access } from "../strings_access.js";
@@ -44,6 +45,7 @@ export default function MediaGallery({ query }) {
   const [turn, setTurn] = useState(0);
   const [size, setSize] = useState(/** @type {keyof typeof SIZES} */ (localStorage.getItem("limn.size") ?? "medium"));
   const [editing, setEditing] = useState(false);
+  const [pointed, setPointed] = useState(/** @type {any} */ (null));
   const search = allOf(query.search ?? "", facetString(chosen));
   const filter = { section: query.section, search };
   const inputs = [open.id, query.section, search, query.sort, turn];
@@ -94,6 +96,7 @@ export default function MediaGallery({ query }) {
       .map((each) => [each.name, text.sortBy(each.name)]),
   ];
   const total = count.value ?? 0;
+  const asked = new URLSearchParams(Object.entries(filter).filter(([, value]) => value)).toString();
   const isWrong = count.failure?.status === 400;
   return html`<div class="with-side"><aside class="side"><${Sections} chosen=${query.section ?? ""} onClear=${() => setQuery({ section: "" })} onMoved=${() => {
     selection.clear();
@@ -112,10 +115,17 @@ export default function MediaGallery({ query }) {
           })),
           "line",
           isFiltered && may("Can Edit") && { label: text.saveSearch, icon: "save", run: saveSearch },
+          total > 0 &&
+            may("Can Edit") && {
+              label: records.drawPoints,
+              icon: "dot",
+              run: () => setPointed({ media_query: asked }),
+            },
           { label: text.reload, icon: "reload", run: again },
         ]} />
         ${may("Can Transfer") && html`<${Button} kind="primary" icon="upload" href=${link(`/projects/${open.id}/upload`, { section: query.section })}>${text.upload}<//>`}</div>
-      ${selection.ids.size > 0 && html`<${Bulk} selection=${selection} total=${total} onEdit=${() => setEditing(true)} onDone=${again} />`}
+      ${selection.ids.size > 0 && html`<${Bulk} selection=${selection} total=${total} onEdit=${() => setEditing(true)} onPoints=${() => setPointed({ media_ids: [...selection.ids] })} onDone=${again} />`}
+      ${pointed && html`<${PointsDialog} what=${pointed} count=${pointed.media_ids?.length ?? total} onClose=${() => setPointed(null)} />`}
       ${
         count.failure && !isWrong
           ? html`<${Failure} failure=${count.failure} again=${count.again} />`
@@ -180,8 +190,8 @@ function chosenOf(item, total, ids) {
   return found;
 }
 
-/** What can be done with a selection. @param {{selection: any, total: number, onEdit: () => void, onDone: () => void}} props */
-function Bulk({ selection, onEdit, onDone }) {
+/** What can be done with a selection. @param {{selection: any, total: number, onEdit: () => void, onPoints: () => void, onDone: () => void}} props */
+function Bulk({ selection, onEdit, onPoints, onDone }) {
   const open = /** @type {any} */ (project.value);
   const ids = [...selection.ids];
   const act = (/** @type {Promise<any>} */ work, /** @type {string} */ message) =>
@@ -218,6 +228,7 @@ function Bulk({ selection, onEdit, onDone }) {
     ${
       may("Can Edit") &&
       html`<${Button} small icon="edit" onClick=${onEdit}>${text.editAttributes}<//>
+      <${Button} small icon="dot" onClick=${onPoints}>${records.drawPoints}<//>
       <${Menu} small icon="folder" label=${text.moveTo} items=${[...folders.map((/** @type {any} */ each) => ({ label: each.name, icon: "folder", run: () => act(patch(`Medias/${open.id}`, { ids, primary_section: each.id }), text.movedTo(each.name)) })), folders.length && "line", { label: text.noFolder, run: () => act(patch(`Medias/${open.id}`, { ids, primary_section: -1 }), text.saved) }]} />`
     }
     ${detectors.length > 0 && html`<${Menu} small icon="jobs" label=${assist.annotateBy} items=${detectors.map((/** @type {any} */ each) => ({ label: each.name, run: () => annotate(each) }))} />`}

@@ -251,3 +251,19 @@ def test_one_attribute_is_asked_of_all_shapes_by_keys_alone(screen, dive):
     expect(screen.page.get_by_role("group", name="Attribute mode")).to_have_count(0)
     screen.saved()
     assert species(dive) == ["Tuna", "Cod", "Tuna"]
+
+
+def test_what_has_no_answer_is_found_on_later_frames_and_from_the_beginning(screen, dive):
+    ids = [dive.api.create(f"Localizations/{dive.project}", [dive.box(frame)])[0] for frame in (5, 9, 12)]
+    for box in (ids[0], ids[2]):
+        dive.api.ask("PATCH", f"Localization/{box}", {"null_attributes": ["Species"]})
+    screen.open(5)
+    screen.press("A", "Enter")
+    screen.at(12)
+    screen.press("Enter")
+    screen.at(5)
+    screen.press("2", "Enter")
+    screen.at(12)
+    screen.press("2", "Escape")
+    screen.saved()
+    assert species(dive) == ["Tuna", "Cod", "Tuna"]
