@@ -14,6 +14,7 @@ RECEIVES = 4
 
 
 def _send(message: SendEmail, _: Delivery) -> None:
+    project_emails.check_now(message)
     email_service.send_email(message, read=lambda _bucket, path: objects.read(project_emails.attachment_key(path)))
 
 

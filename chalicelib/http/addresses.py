@@ -18,8 +18,9 @@ from chalicelib.core.models.accounts import ORGANIZATION, Organization, Project
 from chalicelib.core.models.accounts import PROJECT as PROJECT_RECORD
 from chalicelib.core.permissions import Level
 from chalicelib.core.records import RecordKind
-from chalicelib.http.operation import Address, Located
-from chalicelib.storage.dynamodb import entities, entity_rows, record_rows, records
+from chalicelib.errors import NotFound
+from chalicelib.http.operation import Address, Call, Located, T
+from chalicelib.storage.dynamodb import ahead, entities, entity_rows, record_rows, records
 from chalicelib.storage.dynamodb.ahead import RowKey
 from chalicelib.storage.dynamodb.tables import EntityRow, RecordRow
 
@@ -193,3 +194,18 @@ def entity(kind: Kind) -> Address[Any]:
 def by_body(kind: str, locate: Callable[[dict[str, Any], Any], Located[Any]]) -> Address[Any]:
     """`/rest/AttributeType/{id}`: a type of a project that path and body name together."""
     return in_project(kind, lambda path: locate(path, None), locate_by=locate)
+
+
+def look_again(call: Call[T, Any, Any], address: Address[T]) -> tuple[Scope, T]:
+    """The scope and the target of a request that has waited: both may have changed since it was let in.
+
+    Raises:
+        Unauthenticated: the token ended.
+        NotFound: the target is gone, or the caller no longer has the level that the operation needs there.
+    """
+    ahead.forget()
+    scope = Scope.from_caller(authentication.caller_of(call.headers, call.caller.network_address), call.scope.needed)
+    found = address.find(call.path)
+    if address.level(scope, found) < scope.needed:
+        raise NotFound.of(address.kind, " ".join(map(str, call.path.values())))
+    return scope, found.target

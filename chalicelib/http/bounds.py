@@ -7,6 +7,7 @@ a bound, or have long integers, are scanned.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -14,7 +15,7 @@ import msgspec
 from msgspec import inspect
 
 from chalicelib.core.resource import options
-from chalicelib.errors import BadInput
+from chalicelib.errors import BadInput, WrongContent
 
 MAX_DEPTH = 50
 """Most levels of nested arrays and objects."""
@@ -33,9 +34,29 @@ _Place = tuple[str | int, ...]
 _INT64 = range(-(2**63), 2**63)
 _LONG_DIGITS = re.compile(rb"(?<![0-9.])[0-9]{19}")
 """An integer that may have more than 64 bits; the digits after a point are none."""
+_CHARSET = re.compile(r";\s*charset\s*=\s*\"?([^\s;\"]*)", re.IGNORECASE)
 _ZEROS = bytes(ord("0") if byte in b"0123456789" else byte for byte in range(256))
 _LONG_ZEROS = b"0" * 19
 _NEITHER_BRACKET_NOR_QUOTE = bytes(set(range(256)) - set(b'[]{}"'))
+
+
+def check_encoding(headers: Mapping[str, str]) -> None:
+    """Refuse bodies in another encoding than they are read in.
+
+    Args:
+        headers: those of a request with a body, by their names in lower case.
+
+    Raises:
+        WrongContent: the body is compressed, or its charset is not UTF-8.
+    """
+    coding = headers.get("content-encoding", "").strip().lower()
+    if coding not in ("", "identity"):
+        raise WrongContent(
+            f"Content-Encoding: {coding[:50]!r} is not supported. Send the body uncompressed, as identity."
+        )
+    charset = _CHARSET.search(headers.get("content-type", ""))
+    if charset and charset[1].lower() not in ("utf-8", "utf8"):
+        raise WrongContent(f"Content-Type: charset {charset[1][:50]!r} is not supported. Send the body in utf-8.")
 
 
 def check_depth(text: bytes) -> None:

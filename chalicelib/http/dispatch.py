@@ -33,6 +33,7 @@ from chalicelib.core.time.deadline import REQUEST_SECONDS, time_limit
 from chalicelib.core.usage_limits import check_exhausted
 from chalicelib.errors import Forbidden, LimnError, NotFound, Unauthenticated
 from chalicelib.http import idempotency, read_back
+from chalicelib.http.bounds import check_encoding
 from chalicelib.http.decoding import decode_body, decode_path, decode_query, name_member
 from chalicelib.http.encoding import SAFE_IN_BROWSERS, HttpAnswer, encode, encode_refusal, fitting, negotiate
 from chalicelib.http.operation import GUESTS, Call, Located, Operation
@@ -158,6 +159,8 @@ def admit(operation: Operation, request: Request) -> Call[Any, Any, Any]:
     accept = negotiate(operation, request.query, request.headers)
     query = decode_query(operation, request.query)
     sent_back: dict[str, read_back.SentBack] = {}
+    if request.body:
+        check_encoding(request.headers)
     body = decode_body(operation, request.body, request.headers.get("content-type"), sent_back, query)
     if not is_told_by_path:
         found, level = _allowed(operation, scope, path, body)

@@ -239,7 +239,7 @@ GUARDS: dict[str, Guard] = {
     "waiting requests": Guard(
         "events for a caller who lost access while the request waited",
         "chalicelib/resources/events/operations.py",
-        "page = read(start, _scope_now(call))",
+        "page = read(start, look_again(call, WITHIN_PROJECT)[0])",
         "page = read(start)",
         "tests/resources/events/test_events.py",
         "test_who_loses_access_while_a_request_waits_gets_nothing",

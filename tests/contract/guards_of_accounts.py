@@ -229,4 +229,28 @@ GUARDS: dict[str, Guard] = {
         "tests/resources/erasures/test_erasures.py",
         "test_whom_an_administrator_added_unasked_is_not_theirs_to_erase",
     ),
+    "clips that are waited for": Guard(
+        "clips for a caller who lost access while the request waited",
+        "chalicelib/resources/clips/service.py",
+        "            check()\n            return",
+        "            return",
+        "tests/resources/clips/test_clips.py",
+        "test_who_loses_access_while_a_clip_is_cut_gets_none",
+    ),
+    "levels of work": Guard(
+        "mails, imports and layers in the background for whoever lost the level that they need",
+        "chalicelib/access/background.py",
+        "    if level < needed:\n",
+        "    if False:\n",
+        "tests/resources/accounts/test_ended_accounts.py",
+        "test_mails_that_its_jobs_would_send_are_not_sent",
+    ),
+    "mails that wait": Guard(
+        "mails in the queue for or to whom the project was closed meanwhile",
+        "functions/email.py",
+        "    project_emails.check_now(message)\n",
+        "",
+        "tests/resources/accounts/test_ended_accounts.py",
+        "test_a_mail_that_waits_is_not_sent_for_whom_or_to_whom_the_project_was_closed_meanwhile",
+    ),
 }

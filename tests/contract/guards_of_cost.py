@@ -253,4 +253,12 @@ GUARDS: dict[str, Guard] = {
         "tests/resources/health/test_service.py",
         "test_work_that_was_given_up_is_named_with_the_way_back",
     ),
+    "encodings of bodies": Guard(
+        "bodies in another encoding than they are read in",
+        "chalicelib/http/dispatch.py",
+        "    if request.body:\n        check_encoding(request.headers)\n",
+        "",
+        "tests/contract/test_wrong_requests.py",
+        "test_a_body_in_another_encoding_is_415",
+    ),
 }

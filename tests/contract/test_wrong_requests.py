@@ -10,6 +10,7 @@ from chalicelib.http.encoding import encode
 from chalicelib.http.operation import Answer
 from infra.local.http.gateway import LARGEST_REQUEST
 from tests.contract.world import World, build
+from tests.resources.uploads import tus_client
 from tests.service import Api
 from tests.sweeps import sweep
 
@@ -36,6 +37,33 @@ def test_what_is_of_the_wrong_shape_is_never_our_fault(operation, world):
 def test_a_form_is_no_json(api):
     form = Api(api.user, api.token, {"Content-Type": "application/x-www-form-urlencoded"})
     assert form.post("Organizations", {"a": 1}).status == 400
+
+
+@pytest.mark.parametrize(
+    ("headers", "refusal"),
+    [
+        ({"Content-Encoding": "gzip"}, "Content-Encoding: 'gzip' is not supported. Send the body uncompressed"),
+        ({"Content-Encoding": "identity, br"}, "Content-Encoding: 'identity, br' is not supported."),
+        ({"Content-Type": "application/json; charset=iso-8859-1"}, "charset 'iso-8859-1' is not supported. Send"),
+        ({"Content-Type": 'application/json; a=1;CHARSET="utf-16"'}, "charset 'utf-16' is not supported. Send"),
+        ({"Content-Encoding": "Identity"}, None),
+        ({"Content-Type": 'application/json;charset="UTF-8"'}, None),
+    ],
+)
+def test_a_body_in_another_encoding_is_415(api, project, headers, refusal):
+    given = Api(api.user, api.token, headers)
+    said = given.patch(f"Project/{project}", {"summary": "new"})
+    assert (said.status, api.get(f"Project/{project}").json["summary"] == "new") == (
+        (415, False) if refusal else (200, True)
+    )
+    assert refusal is None or refusal in said.message
+    assert given.get(f"Project/{project}").status == 200
+
+
+def test_a_part_of_an_upload_in_another_encoding_is_415(api, project):
+    path = tus_client.begun(api, project, 1)
+    assert tus_client.sent(api, path, 0, b"x", Content_Encoding="gzip").status == 415
+    assert tus_client.sent(api, path, 0, b"x", Content_Encoding="identity").status == 204
 
 
 def test_a_body_above_the_limit_is_413_and_the_next_request_is_served(api, project):

@@ -10,7 +10,7 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.models.entities import Media
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource
-from chalicelib.http.addresses import entity
+from chalicelib.http.addresses import entity, look_again
 from chalicelib.http.operation import Call, Operations
 from chalicelib.resources.clips import service as clips_service
 from chalicelib.resources.frames.cameras import cameras_of
@@ -34,7 +34,10 @@ class ClipQuery(Resource, kw_only=True):
     part: PartNumber | None = None
 
 
-@OPERATIONS.get("/rest/GetClip/{id}", "GetClip", needs=Permission.VIEW, addresses=entity(Kind.MEDIA))
+_MEDIA = entity(Kind.MEDIA)
+
+
+@OPERATIONS.get("/rest/GetClip/{id}", "GetClip", needs=Permission.VIEW, addresses=_MEDIA)
 def get_clip(call: Call[Media, ClipQuery, None]) -> VideoClip:
     """Parts of a video as one MP4, for 24 hours.
 
@@ -47,4 +50,11 @@ def get_clip(call: Call[Media, ClipQuery, None]) -> VideoClip:
     if cameras and query.part is not None:
         media, ranges = clips_service.ranges_of_part(cameras, query.part, ranges)
         cameras = None
-    return clips_service.get(media, cameras, call.caller.id, ranges, query.quality, reencode=query.reencode > 0)
+
+    def check() -> None:
+        scope, target = look_again(call, _MEDIA)
+        cameras_of(target, scope, query.part)
+
+    return clips_service.get(
+        media, cameras, call.caller.id, ranges, query.quality, reencode=query.reencode > 0, check=check
+    )

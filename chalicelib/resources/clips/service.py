@@ -46,11 +46,19 @@ MOST_ENCODED = 20_000_000_000
 
 
 def get(
-    media: Media, cameras: Cameras | None, user: int, ranges: list[str], quality: int | None, *, reencode: bool
+    media: Media,
+    cameras: Cameras | None,
+    user: int,
+    ranges: list[str],
+    quality: int | None,
+    *,
+    reencode: bool,
+    check: Callable[[], None],
 ) -> VideoClip:
     """A clip: a short one is cut at once, a long one by the clip function while the request waits.
 
-    Of a media that shows others, `cameras`, what all of them show, encoded anew.
+    Of a media that shows others, `cameras`, what all of them show, encoded anew. After a wait, `check` raises where the
+    user may no longer have it.
 
     Raises:
         BadInput: a range is malformed or outside the video, or the media has nothing to stream, or it cannot be cut.
@@ -58,14 +66,14 @@ def get(
     """
     if cameras:
         wanted = _order_of_cameras(cameras, ranges, quality)
-        return wait(_send(media, user, wanted).id)
+        return wait(_send(media, user, wanted).id, check)
     wanted = _order(media, ranges, quality, reencode=reencode)
     _check_size(media, wanted)
     if _is_short(media, wanted, quality):
         file = temporary_files_service.new_clip(media.project, user, wanted, _lookup(wanted))
         # The file is listed only once it is whole; a crash before that leaves an object that its bucket removes.
         return _answer(temporary_files_service.add(_record_clip(file, wanted)))
-    return wait(_send(media, user, wanted).id)
+    return wait(_send(media, user, wanted).id, check)
 
 
 def _is_short(media: Media, wanted: ClipOrder, quality: int | None) -> bool:
@@ -208,8 +216,8 @@ def _send(media: Media, user: int, wanted: ClipOrder) -> TemporaryFile:
     return file
 
 
-def wait(number: int) -> VideoClip:
-    """The clip once it is cut.
+def wait(number: int, check: Callable[[], None] = lambda: None) -> VideoClip:
+    """The clip once it is cut, and `check` raised nothing.
 
     Raises:
         BadInput: it could not be cut.
@@ -221,6 +229,7 @@ def wait(number: int) -> VideoClip:
         if file.status == "failed":
             raise BadInput("The clip could not be cut.", file.message)
         if file.status == "ready":
+            check()
             return _answer(file)
         if time.monotonic() > deadline:
             raise Unavailable(f"The clip is not cut yet; it will be temporary file {number}.")

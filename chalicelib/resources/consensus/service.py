@@ -23,7 +23,7 @@ from chalicelib.core.models.definitions import VERSION
 from chalicelib.core.models.entities import LocalizationSpec
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now
-from chalicelib.errors import BadInput, Forbidden, NotFound, reason_of
+from chalicelib.errors import BadInput, NotFound, reason_of
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Test, both
 from chalicelib.queues import send
@@ -176,11 +176,8 @@ def run_round(uid: str, number: int) -> None:
 
 
 def _writer(layer: ConsensusLayer) -> Writer:
-    scope = scope_of(layer.user, layer.project, "consensus layer")
-    level = scope.within_project(layer.project)
-    if level < Level.FULL:
-        raise Forbidden("The user of this consensus layer no longer has Full Control of the project.")
-    return Writer(project=layer.project, user=layer.user, level=level, scope=scope)
+    scope = scope_of(layer.user, layer.project, "consensus layer", Level.FULL)
+    return Writer(project=layer.project, user=layer.user, level=scope.within_project(layer.project), scope=scope)
 
 
 def _begin(layer: ConsensusLayer) -> ConsensusLayer:

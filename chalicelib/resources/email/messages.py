@@ -37,6 +37,12 @@ class SendEmail(Message, frozen=True, kw_only=True, tag="email.1"):
     files: list[TextFile] = msgspec.field(default_factory=list)
     asked_by: str | None = None
     """Where a mail goes that it could not be sent; None where only the operator learns of it."""
+    project: int = 0
+    """The project whose members write to each other; 0 for a mail of the service."""
+    author: int = 0
+    """The user who asked for it."""
+    members: list[int] = msgspec.field(default_factory=list)
+    """The users who have the addresses of its recipients."""
 
     def idempotency_key(self) -> str:
         """By its id alone."""

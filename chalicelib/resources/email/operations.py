@@ -7,7 +7,7 @@ import uuid
 from chalicelib.access import rate_limits
 from chalicelib.core.models.accounts import Project
 from chalicelib.core.models.jobs import EmailSpec
-from chalicelib.core.permissions import Permission
+from chalicelib.core.permissions import Level, Permission
 from chalicelib.core.responses import MessageResponse
 from chalicelib.core.text import email_addresses
 from chalicelib.http.addresses import PROJECT
@@ -29,7 +29,7 @@ def send_email(call: Call[Project, NoQuery, EmailSpec]) -> MessageResponse:
     of the project, 7,000,000 bytes together; more is 413. 200 mails an hour of a caller and 60 to an address are
     allowed; more is 429.
     """
-    mails = project_emails.prepare(call.project, call.body, str(uuid.uuid4()), call.caller.id)
+    mails = project_emails.prepare(call.project, call.body, str(uuid.uuid4()), call.caller.id, Level.EXECUTE)
     for message in mails:
         rate_limits.check(rate_limits.PROJECT_MAIL, call.caller, email_addresses.parse(message.recipients[0]).address)
     send_many(settings().email_queue_url, mails)

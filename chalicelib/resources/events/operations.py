@@ -9,18 +9,16 @@ from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta
 
-from chalicelib.access import authentication
 from chalicelib.access.scope import Scope
 from chalicelib.core.models.accounts import Project
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource, Timestamp, shown
-from chalicelib.errors import BadInput, NotFound
-from chalicelib.http.addresses import WITHIN_PROJECT
-from chalicelib.http.operation import Call, Located, Operations
+from chalicelib.errors import BadInput
+from chalicelib.http.addresses import WITHIN_PROJECT, look_again
+from chalicelib.http.operation import Call, Operations
 from chalicelib.resources.events import service as events_service
 from chalicelib.resources.events.events import KINDS, NOTES
 from chalicelib.resources.events.service import MOST_EVENTS, Page
-from chalicelib.storage.dynamodb import ahead
 
 OPERATIONS = Operations(tag="Events")
 
@@ -174,22 +172,7 @@ def list_events(call: Call[Project, EventQuery, None]) -> dict[str, Any]:
                 start = page.next
                 page = read(start)
                 if page.events:
-                    page = read(start, _scope_now(call))
+                    page = read(start, look_again(call, WITHIN_PROJECT)[0])
         finally:
             WAITING.end(call.organization)
     return {"events": [event.whole() for event in page.events], "next": page.next, "behind": page.behind}
-
-
-def _scope_now(call: Call[Project, EventQuery, None]) -> Scope:
-    """The scope of a request that has waited. What its caller may see may have changed since.
-
-    Raises:
-        Unauthenticated: the token ended.
-        NotFound: the caller no longer sees the project.
-    """
-    ahead.forget()
-    caller = authentication.caller_of(call.headers, call.caller.network_address)
-    scope = Scope.from_caller(caller, call.scope.needed)
-    if WITHIN_PROJECT.level(scope, Located(target=call.target, project=call.project)) < scope.needed:
-        raise NotFound.of("Project", call.project)
-    return scope

@@ -11,12 +11,11 @@ from typing import Any
 import msgspec
 
 from chalicelib.access import view_queries
-from chalicelib.access.authentication import Caller
-from chalicelib.access.scope import Scope
+from chalicelib.access.background import scope_of
 from chalicelib.core.keys import object_keys
 from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.log.commits import Note
-from chalicelib.core.models.accounts import PROJECT, USER, Project
+from chalicelib.core.models.accounts import PROJECT, Project
 from chalicelib.core.models.definitions import VERSION, Definitions
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now
@@ -234,10 +233,7 @@ def _part_key(found: StoredImport, phase: Phase, number: int) -> ObjectKey:
 def _writer(found: StoredImport) -> tuple[Writer, Project]:
     """The user of an import with their present permission. Raises Forbidden or NotFound."""
     project = records.get(PROJECT, found.project)
-    user = records.get(USER, found.user)
-    caller = Caller(id=user.id, username=user.username, is_staff=user.is_staff)
-    scope = Scope.from_caller(caller, Level.TRANSFER)
-    level = scope.within_project(project.id)
-    if project.deleted is not None or level < Level.TRANSFER or not user.is_active:
-        raise Forbidden("The user who started the import may no longer write to the project.")
-    return Writer(project=project.id, user=user.id, level=level, scope=scope), project
+    if project.deleted is not None:
+        raise Forbidden("The project of the import was deleted.")
+    scope = scope_of(found.user, project.id, "import", Level.TRANSFER)
+    return Writer(project=project.id, user=found.user, level=scope.within_project(project.id), scope=scope), project

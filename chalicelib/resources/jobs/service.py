@@ -114,7 +114,7 @@ def start(
     gid = str(uuid.uuid4())
     for mail in (spec.success_email_spec, spec.failure_email_spec):
         if mail is not None:
-            project_emails.prepare(project.id, mail, gid, caller.id)
+            project_emails.prepare(project.id, mail, gid, caller.id, Level.EXECUTE)
     batches = batches_of(media, algorithm.files_per_job)
     if not batches:
         return Launched(algorithm=algorithm, gid=gid, runs=[])

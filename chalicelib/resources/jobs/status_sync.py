@@ -24,6 +24,7 @@ from chalicelib.core.keys import object_keys
 from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.log.commits import Note
 from chalicelib.core.models.integrations import JOB_CLUSTER
+from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now
 from chalicelib.core.time import clock
 from chalicelib.errors import LimnError, NotFound, Unavailable
@@ -338,7 +339,7 @@ def notify_launcher(run: Run) -> Run:
     if spec is None or not run.is_final:
         return run
     try:
-        mails = project_emails.prepare(run.project, spec, f"job-{run.uid}", run.user)
+        mails = project_emails.prepare(run.project, spec, f"job-{run.uid}", run.user, Level.EXECUTE)
         send_many(settings().email_queue_url, mails)
     except Unavailable:
         raise

@@ -19,6 +19,7 @@ from chalicelib.core.models.definitions import Definitions
 from chalicelib.core.models.entities import Media
 from chalicelib.core.models.jobs import JOB, Job, JobProgress, StoredJob, Transcode, TranscodeSpec
 from chalicelib.core.models.media_files import MediaFiles
+from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now, shared
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.query.parsers import filters
@@ -71,7 +72,7 @@ def start(writer: Writer, project: Project, spec: TranscodeSpec, *, elemental_id
     size = _size(writer.scope, project, spec)
     _refuse_archive(writer.scope, project, spec)
     if spec.email_spec:
-        project_emails.prepare(project.id, spec.email_spec, uid, writer.user)
+        project_emails.prepare(project.id, spec.email_spec, uid, writer.user, Level.TRANSFER)
 
     def job_for(media: Media) -> StoredJob:
         section = EXISTING if spec.media_id else media.primary_section

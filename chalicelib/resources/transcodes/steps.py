@@ -36,6 +36,7 @@ from chalicelib.core.models.definitions import MediaType
 from chalicelib.core.models.entities import Media
 from chalicelib.core.models.jobs import JOB, EmailSpec, StoredJob
 from chalicelib.core.models.media_files import MediaFiles
+from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now
 from chalicelib.errors import BadInput, Conflict, LimnError, NotFound, reason_of
 from chalicelib.queues import send, send_many
@@ -388,7 +389,7 @@ def _notify(job: StoredJob, failure: str | None) -> None:
         text = f"The transcode of {job.spec.name} failed: {failure}\n\nThe uploaded file was kept.\n"
         spec = EmailSpec(recipients=spec.recipients, subject=f"Failed: {spec.subject}"[:200], text=text)
     try:
-        mails = project_emails.prepare(job.project, spec, f"transcode-{job.uid}", job.user)
+        mails = project_emails.prepare(job.project, spec, f"transcode-{job.uid}", job.user, Level.TRANSFER)
     except LimnError:
         # A recipient left the project, or an attachment was deleted: the transcode still succeeds.
         return

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import uuid
+
 import pytest
 
-from chalicelib.core.models.accounts import PROJECT
+from chalicelib.core.models.accounts import MEMBERSHIP, PROJECT
 from chalicelib.core.models.datasets import EXPORT
 from chalicelib.core.models.jobs import EmailSpec
+from chalicelib.core.permissions import Level
+from chalicelib.core.records import padded
 from chalicelib.errors import Forbidden
 from chalicelib.resources.email import project_emails
 from chalicelib.resources.imports.schemas import IMPORT
@@ -16,6 +20,7 @@ from chalicelib.storage.dynamodb import records
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.log import wakeups
 from tests import objects
+from tests.resources.email.test_mail import mails
 from tests.resources.uploads.tus_client import BYTES, asked, begun
 from tests.resources.webhooks import receiver as receivers
 from tests.service import join, new_user
@@ -72,12 +77,34 @@ def test_exports_imports_and_webhooks_that_it_began_end(api, project, leaver, en
     assert not records.get(WEBHOOK, hook).active
 
 
-def test_mails_that_its_jobs_would_send_are_not_sent(project, leaver, api, end):
+@pytest.mark.parametrize("loss", ["account", "membership", "level"])
+def test_mails_that_its_jobs_would_send_are_not_sent(project, leaver, api, end, loss):
     spec = EmailSpec(recipients=[api.user.email], subject="s", text="t")
-    assert project_emails.prepare(project, spec, "before", leaver.user.id)
-    assert end() == 200
+    assert project_emails.prepare(project, spec, "before", leaver.user.id, Level.EXECUTE)
+    membership = f"Membership/{records.find(MEMBERSHIP, project, padded(leaver.user.id)).id}"
+    if loss == "account":
+        assert end() == 200
+    else:
+        said = api.delete(membership) if loss == "membership" else api.patch(membership, {"permission": "Can Edit"})
+        assert said.status == 200
     with pytest.raises(Forbidden):
-        project_emails.prepare(project, spec, "after", leaver.user.id)
+        project_emails.prepare(project, spec, "after", leaver.user.id, Level.EXECUTE)
+
+
+@pytest.mark.parametrize("loss", ["author", "recipient", None])
+def test_a_mail_that_waits_is_not_sent_for_whom_or_to_whom_the_project_was_closed_meanwhile(
+    api, project, leaver, end, loss
+):
+    writer, reader = (leaver, api) if loss == "author" else (api, leaver)
+    subject = f"Waiting {uuid.uuid4()}"
+    body = {"recipients": [reader.user.email], "subject": subject, "text": "t"}
+    assert writer.post(f"Email/{project}", body).status == 201
+    if loss == "author":
+        assert end() == 200
+    elif loss:
+        assert api.delete(f"Membership/{records.find(MEMBERSHIP, project, padded(leaver.user.id)).id}").status == 200
+    api.drain()
+    assert len(mails(subject)) == (0 if loss else 1)
 
 
 def test_a_member_whose_account_ended_gets_no_mail_of_the_project(api, project, leaver, end):

@@ -9,7 +9,9 @@ import pytest
 
 from chalicelib.access.masks import EXIST, READ
 from chalicelib.core.kinds import Kind
+from chalicelib.core.models.accounts import MEMBERSHIP
 from chalicelib.core.models.definitions import ResolutionConfig
+from chalicelib.core.records import padded
 from chalicelib.core.resource import timestamp
 from chalicelib.resources.clips import service as clips_service
 from chalicelib.resources.temporary_files.schemas import TEMPORARY_FILE
@@ -108,6 +110,24 @@ class TestLongClips:
             ([30], [60]) if reencode else ([25, 50], [49, 74])
         )
         assert frames_in(read(owner, said.json["file"]["path"])) == (31 if reencode else 50)
+
+
+@pytest.mark.parametrize(("loss", "status"), [("token", 401), ("membership", 404), (None, 200)])
+def test_who_loses_access_while_a_clip_is_cut_gets_none(owner, place, media, monkeypatch, loss, status):
+    reader = new_user()
+    join(reader, place, "View Only")
+    monkeypatch.setattr(clips_service, "LARGEST_COPIED", 0)
+
+    def lose(_):
+        if loss == "token":
+            assert reader.delete("Token", id=reader.get("Token").json[0]["id"]).status == 200
+        elif loss:
+            membership = records.find(MEMBERSHIP, place, padded(reader.user.id))
+            assert owner.delete(f"Membership/{membership.id}").status == 200
+        owner.drain()
+
+    monkeypatch.setattr(clips_service.time, "sleep", lose)
+    assert reader.get(f"GetClip/{media}", frame_ranges="0:3").status == status
 
 
 def test_a_clip_that_a_request_cuts_itself_is_as_open_as_its_media(owner, place, media, fine_grained):

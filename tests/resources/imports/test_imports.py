@@ -296,7 +296,7 @@ def test_a_user_who_lost_the_permission_imports_nothing(world, member):
     assert world.api.patch(f"Membership/{membership}", {"permission": "Can Edit"}).status == 200
     world.api.drain()
     found = world.api.get(f"Import/{made['uid']}").json
-    assert (found["status"], "may no longer write" in found["message"]) == ("failed", True)
+    assert (found["status"], "no longer has 'Can Transfer'" in found["message"]) == ("failed", True)
     assert world.localizations() == []
     assert settings().dataset_queue_url
 
