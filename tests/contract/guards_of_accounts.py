@@ -253,4 +253,20 @@ GUARDS: dict[str, Guard] = {
         "tests/resources/accounts/test_ended_accounts.py",
         "test_a_mail_that_waits_is_not_sent_for_whom_or_to_whom_the_project_was_closed_meanwhile",
     ),
+    "layers of accepted drafts": Guard(
+        "drafts that are accepted into a layer of another project",
+        "chalicelib/resources/annotators/drafts.py",
+        "    if spec.version is not None and records.find(VERSION, project, padded(spec.version)) is None:\n",
+        "    if False:\n",
+        "tests/resources/annotators/test_drafts.py",
+        "test_what_it_refuses",
+    ),
+    "sources of localizations": Guard(
+        "localizations that are made of those of another project",
+        "chalicelib/resources/annotations/creation.py",
+        "        self._check_sources()\n",
+        "",
+        "tests/rules/test_refined_shapes.py",
+        "test_what_one_was_made_of",
+    ),
 }

@@ -191,6 +191,13 @@ def test_a_line_of_megabytes_is_refused():
     refused(lambda: read_mot.read(ZipArchive(zipped(*files))), "more than 4194304 bytes")
 
 
+def test_a_parquet_with_a_name_that_is_no_text_is_refused(tmp_path):
+    path = tmp_path / "localizations.parquet"
+    duckdb.sql(f"COPY (SELECT 'a' AS media, 1 AS \"attributes.mine\") TO '{path}' (FORMAT parquet)")
+    body = path.read_bytes().replace(b"attributes.mine", b"attributes.m\xff\xfee")
+    refused(lambda: read_table.read_parquet(single(path.name, body)), "not Parquet")
+
+
 def test_a_parquet_that_is_none_is_refused():
     refused(lambda: read_table.read_parquet(single("localizations.parquet", b"PAR1" * 10)), "not Parquet")
 

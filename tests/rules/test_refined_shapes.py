@@ -85,17 +85,23 @@ def test_refinements_are_removed(world: World, member: str):
 
 @rule(
     "Localizations",
-    "`made_of`, at creation, has the ids of up to 100 localizations that one was made of; they may be deleted later.",
+    "`made_of`, at creation, has the ids of up to 100 localizations of the project that one was made of; they may be "
+    "deleted later.",
     takes="made_of",
     of=[LOCALIZATIONS],
 )
 def test_what_one_was_made_of(world: World):
     box = {"type": world.types["box"], **BOX}
     first, second = (create(world, **box) for _ in range(2))
+    other = empty_world()
+    kind = {"name": "box", "dtype": "box", "media_types": [other.types["media"]]}
+    other.types["box"] = other.api.made(f"LocalizationTypes/{other.project}", kind)
+    other.ids["media"] = {"A": other.media("A")}
+    foreign = create(other, type=other.types["box"], **BOX)
     made = create(world, **box, made_of=[second, first])
     assert world.one("localization", made)["made_of"] == [second, first]
     assert world.api.delete(f"Localization/{second}").status == 200
     assert world.one("localization", made)["made_of"] == [second, first]
-    for wrong in ([1.5], ["x"], [first] * 101, first):
+    for wrong in ([1.5], ["x"], [first] * 101, first, [10**9], [first, foreign]):
         said = world.api.post(world.path("localization"), spec(world, **box, made_of=wrong))
         assert (said.status, "made_of" in said.body.decode()) == (400, True), wrong

@@ -182,7 +182,7 @@ def _parquet_rows(archive: Archive, path: str) -> Iterator[tuple[str, Mapping[st
                     for *values, _ in some:
                         yield f"{path} row {index}", _present(dict(zip(names, values, strict=True)))
                         index += 1
-            except duckdb.Error as error:
+            except (duckdb.Error, RuntimeError, UnicodeError) as error:  # a RuntimeError is a name that is no UTF-8
                 raise BadInput(f"{path} is not Parquet that can be read: {str(error)[:200]}") from None
 
 

@@ -108,7 +108,8 @@ _firsts: dict[int, int] = {}
 class _Creation:
     """One attempt at a creation."""
 
-    _checks_frames = True
+    _is_asked = True
+    """Whether a caller waits for it, who is told what is wrong; else it was judged before it began."""
 
     def __init__(self, kind: Kind, writer: Writer, specs: Sequence[Spec], *, listed: bool) -> None:
         self._kind = kind
@@ -187,6 +188,7 @@ class _Creation:
         self._check_media()
         self._check_members()
         self._check_parents()
+        self._check_sources()
         self._check_shapes()
         if any(spec.version is None for spec in self._specs):
             self._default = self._find_default()
@@ -215,7 +217,7 @@ class _Creation:
             for number in _media_of(spec):
                 if number not in known:
                     raise self._refusal(index, f"{member}: the project has no media {number}.")
-            if spec.frame is not None and self._checks_frames:
+            if spec.frame is not None and self._is_asked:
                 try:
                     refuse_beyond(spec.frame, [known[number] for number in _media_of(spec)])
                 except BadInput as refusal:
@@ -232,6 +234,15 @@ class _Creation:
             for number in spec.localization_ids or () if isinstance(spec, StateSpec) else ():
                 if number not in self._places:
                     raise self._refusal(index, f"localization_ids: the project has no localization {number}.")
+
+    def _check_sources(self) -> None:
+        made_of = [spec.made_of or () if isinstance(spec, LocalizationSpec) else () for spec in self._specs]
+        if not any(made_of) or not self._is_asked:
+            return
+        known = find_existing(Kind.LOCALIZATION, self._writer.project, set().union(*made_of))
+        for index, numbers in enumerate(made_of):
+            if unknown := [number for number in numbers if number not in known]:
+                raise self._refusal(index, f"made_of: the project has no localization {unknown[0]}.")
 
     def _check_shapes(self) -> None:
         for index, spec in enumerate(self._specs):
@@ -335,8 +346,8 @@ class _Creation:
 class _Missing(_Creation):
     """One attempt at a creation of what is missing."""
 
-    # An import judged the frames before it began. A count that became known since then does not stop it half way.
-    _checks_frames = False
+    # A count of frames that became known since an import began, or a deletion, does not stop it half way.
+    _is_asked = False
 
     def __init__(self, kind: Kind, writer: Writer, specs: Sequence[Spec]) -> None:
         super().__init__(kind, writer, specs, listed=True)

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from chalicelib.access import view_queries
 from chalicelib.core.kinds import Kind
-from chalicelib.core.models.definitions import STATE_TYPE, TYPE_RECORD
+from chalicelib.core.models.definitions import STATE_TYPE, TYPE_RECORD, VERSION
 from chalicelib.core.records import padded
 from chalicelib.errors import BadInput
 from chalicelib.query.operators import Op
@@ -54,7 +54,7 @@ def review(writer: Writer, annotator: Annotator, spec: DraftsSpec) -> DraftsRevi
     layer = service.layer_of(annotator)
     if layer is None:
         raise BadInput(f"The annotator {annotator.name!r} has no layer of drafts.")
-    _check(spec, layer)
+    _check(writer.project, spec, layer)
     found = _SelectedDrafts(writer, annotator, spec, layer)
     fixed = writer.authorship()
     if spec.decision == "accept":
@@ -82,7 +82,7 @@ def review(writer: Writer, annotator: Annotator, spec: DraftsSpec) -> DraftsRevi
     )
 
 
-def _check(spec: DraftsSpec, layer: int) -> None:
+def _check(project: int, spec: DraftsSpec, layer: int) -> None:
     given = [name for name in _SELECTING if getattr(spec, name) is not None]
     if bool(given) == spec.is_all:
         raise BadInput(f"Give one of {', '.join(_SELECTING)}, or is_all: true for all drafts, not both.")
@@ -90,6 +90,8 @@ def _check(spec: DraftsSpec, layer: int) -> None:
         raise BadInput("version: the layer that accepted drafts move to is needed to accept, and only then.")
     if spec.version == layer:
         raise BadInput("version: it is the layer of the drafts themselves; give another one.")
+    if spec.version is not None and records.find(VERSION, project, padded(spec.version)) is None:
+        raise BadInput(f"version: the project has no version {spec.version}.")
     if spec.frames is not None and spec.frames[0] > spec.frames[1]:
         raise BadInput("frames: the first and the last frame, in this order.")
 

@@ -6,6 +6,7 @@ import pytest
 
 from chalicelib.settings import override
 from tests.resources.media.samples import media_type
+from tests.service import new_sibling
 
 SIDES = {"x": 0.25, "y": 0.5, "width": 0.25, "height": 0.25}
 
@@ -137,6 +138,8 @@ def test_a_bulk_change_of_attributes_is_undone_for_each_row(drafts):
         ({"decision": "accept", "version": None, "is_all": True}, "version: the layer"),
         ({"decision": "reject", "version": "own", "is_all": True}, "version: the layer"),
         ({"decision": "accept", "version": "layer", "is_all": True}, "version: it is the layer of the drafts"),
+        ({"decision": "accept", "version": "foreign", "is_all": True}, "version: the project has no version"),
+        ({"decision": "accept", "version": 10**9, "is_all": True}, "version: the project has no version"),
         ({"decision": "reject"}, "is_all: true"),
         ({"decision": "reject", "least": 0.5, "is_all": True}, "is_all: true"),
         ({"decision": "reject", "frames": [5, 1]}, "frames: the first and the last"),
@@ -144,10 +147,14 @@ def test_a_bulk_change_of_attributes_is_undone_for_each_row(drafts):
     ],
 )
 def test_what_it_refuses(drafts, body, says):
-    names = {"own": drafts.own, "layer": drafts.layer, "inner": drafts.inner}
+    neighbour = new_sibling(drafts.api, drafts.project)
+    foreign = drafts.api.get(f"Versions/{neighbour}").json[0]["id"]
+    names = {"own": drafts.own, "layer": drafts.layer, "inner": drafts.inner, "foreign": foreign}
+    before = drafts.places()
     given = {name: names.get(value, value) if isinstance(value, str) else value for name, value in body.items()}
     said = drafts.api.post(f"Drafts/{drafts.annotator}", {name: v for name, v in given.items() if v is not None})
     assert (said.status, says in said.message) == (400, True), said.body
+    assert drafts.places() == before
 
 
 def test_it_takes_can_edit(drafts, member):
