@@ -258,7 +258,9 @@ def test_what_has_no_answer_is_found_on_later_frames_and_from_the_beginning(scre
     for box in (ids[0], ids[2]):
         dive.api.ask("PATCH", f"Localization/{box}", {"null_attributes": ["Species"]})
     screen.open(5)
-    screen.press("A", "Enter")
+    screen.press("A")
+    expect(screen.page.locator(".annotate-panel .selection")).to_be_visible()
+    screen.press("Enter")
     screen.at(12)
     screen.press("Enter")
     screen.at(5)
