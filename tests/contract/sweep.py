@@ -48,7 +48,8 @@ LISTS = {
 """What the owner of a world sees of it: the words of the paths, by what they address."""
 _ID = re.compile(
     r"(^|_)(id|ids|media|parent|bases|type|types|meta|version|versions|section|sections|files?|localizations?|states?|"
-    r"bucket|cluster|template|project|organization|group|target_group|job_cluster|hosted_template|algorithm|merge_state_id)"
+    r"bucket|cluster|template|project|organization|group|target_group|job_cluster|hosted_template|algorithm|merge_state_id|"
+    r"annotator|drafts|like|made_of|reference)"
     r"(_add|_del|_remove)?$"
 )
 _NOT_IDS = {"uid", "gid"}
@@ -236,6 +237,7 @@ def _own(operation: Operation, body: Any, world: World) -> Any:
     kind = next((word for word in ("Media", "Localization", "State", "Leaf", "File") if word in operation.id), "")
     ids = {"type": things.get(f"{kind.lower()}_type", things["localization_type"]), "dest_project": things["project"]}
     ids |= {"media_id": things["media"], "media_ids": [things["media"]], "media_types": [things["media_type"]]}
+    ids |= {"version": things["version"], "versions": [things["version"]], "reference": things["version"]}
     ids |= {"dest_type": things["media_type"], "organization": things["organization"], "user": things["user"]}
     return {name: ids.get(name, value) for name, value in body.items()}
 

@@ -15,10 +15,16 @@ import pytest
 import urllib3
 
 import chalicelib
+from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.core.keys import object_keys
 from chalicelib.core.time.deadline import time_limit
 from chalicelib.core.web import origins
 from chalicelib.errors import Forbidden, LimnError, Unavailable
+from chalicelib.resources.annotators import service as annotators_service
+from chalicelib.resources.annotators.schemas import Annotator
+from chalicelib.resources.identity_providers import oidc
+from chalicelib.resources.uploads import fetching
+from chalicelib.resources.webhooks import sender
 from chalicelib.settings import override
 from chalicelib.storage import outbound
 from chalicelib.storage.objects import s3
@@ -174,6 +180,38 @@ def test_a_name_that_resolves_elsewhere_each_time_reaches_only_addresses_that_we
     for _ in range(12):
         with pytest.raises((Forbidden, urllib3.exceptions.HTTPError)):
             outbound.ask(origins.take_apart("https://rebound.example.org"), "GET", seconds=2, most=1, headers={})
+    assert set(connected) == {"93.184.216.34"}
+
+
+def _annotator() -> None:
+    there = Annotator(id=1, project=1, name="a", url="https://rebound.example.org/m", type=1, kind="detector")
+    annotators_service.ask(there, {}, most=100)
+
+
+REBINDING = {
+    "annotator": _annotator,
+    "identity provider": lambda: oidc._fetch("https://rebound.example.org/.well-known/openid-configuration"),
+    "template or file": lambda: fetching.fetch("https://rebound.example.org/t.yaml", 1, 100, UNRESTRICTED),
+    "webhook": lambda: sender.post("https://rebound.example.org/hook", ["whsec_AAAA"], "1", b"{}"),
+    "S3": lambda: store_at("https://rebound.example.org", "s3").head(object_keys.trial_key()),
+}
+"""What asks a server that a user named, by the kind of its URL."""
+
+
+@pytest.mark.parametrize("kind", REBINDING)
+def test_each_kind_of_url_is_judged_anew_with_each_connection(monkeypatch, hosts, kind):
+    hosts["rebound.example.org"] = itertools.cycle(["93.184.216.34", "169.254.169.254", "127.0.0.1", "10.0.0.1"])
+    connected = []
+
+    def connect(address, *_, **__):
+        connected.append(address[0])
+        raise OSError("no network here")
+
+    monkeypatch.setattr("urllib3.util.connection.create_connection", connect)
+    with override(allowed_origins=["https://rebound.example.org"]):
+        for _ in range(8):
+            with suppress(LimnError):
+                REBINDING[kind]()
     assert set(connected) == {"93.184.216.34"}
 
 
