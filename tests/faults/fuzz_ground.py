@@ -43,7 +43,7 @@ HARD = {
     ),
     **dict.fromkeys(("SuggestLabels", "FindForReview"), "nothing has vectors here: tests/resources/annotators"),
     **dict.fromkeys(
-        ("PredictBoxes", "SegmentObject", "TrackObjects", "ComputeEmbeddings", "Embed"),
+        ("PredictBoxes", "SegmentObject", "TrackObjects", "ComputeEmbeddings"),
         "no annotator answers here: tests/resources/annotators",
     ),
 }

@@ -257,7 +257,7 @@ class Machine(RuleBasedStateMachine):
             return body
         addresses = DECLARED[name].addresses
         made = DECLARED[next(iter(LINKS[name].values()))["operationId"]].addresses if name in LINKS else addresses
-        what = made.what if made else ""
+        what = made.kind if made else ""
         aimed = {}
         for key, value in body.items():
             word = f"{what}_type" if key == "type" and what in TYPED else REFERS.get(key, "")
