@@ -54,7 +54,7 @@ MEASURES = {
 }
 """The measures of values, and the dtypes that each takes. `count` and `maxn` measure no value."""
 COVER, STRATIFIED = "cover", "stratified"
-"""The measure of a label's share among the labelled points, and the design in which each frame is a stratum."""
+"""Names of the cover measure, and of its variant in which each frame is a stratum."""
 _LABELS = frozenset({"bool", "int", "string"})
 MAXN_MEDIA = "maxn::$media"
 MAXN = ("maxn", MAXN_MEDIA, "maxn::$frame")

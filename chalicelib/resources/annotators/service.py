@@ -38,7 +38,7 @@ IMAGE = "public.ecr.aws/docker/library/python:3.12-slim"
 _OK = 200
 _UNKNOWN_PICTURE = 409
 DTYPES = ("box", "poly", "dot")
-"""Dtypes of the localization types that answers may become."""
+"""Dtypes of the localization types in which answers can be stored."""
 LAYER = "Drafts of"
 CONVENTIONS: dict[str, tuple[str, ...]] = {
     "detector": ("limn", "label-studio", "nuclio"),

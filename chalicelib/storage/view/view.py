@@ -195,7 +195,7 @@ class View:
             return int(self.store.run(f"SELECT count(*) FROM {sql.table(kind)}")[0][0])  # noqa: S608
 
     def text_bytes(self, kind: Kind, test: Test | AttributeTest) -> int:
-        """The bytes of the texts that a checked test compares, with those applied since they were counted."""
+        """Bytes of text that a checked test compares, including rows applied since the last count."""
         with self._gate.reading():
             return sum(self._bytes_of(kind, column) for column in sql.text_columns(kind, test, self.state.layout))
 

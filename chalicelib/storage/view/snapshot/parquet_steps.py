@@ -23,7 +23,7 @@ from chalicelib.storage.view.snapshot.files import Part
 from chalicelib.storage.view.snapshot.snapshot_records import Manifest, current, folder, stamp, time_of
 
 EXPORT_SHARE = 10
-"""The files are written again when this share of the rows has changed since."""
+"""Share of changed rows from which on the files are rewritten."""
 _PATIENCE = snapshots.KEPT_SECONDS / 2
 """Seconds after which files under way are begun anew: the objects of their snapshot stay for a day."""
 _KEY = "snapshots/export.json"
