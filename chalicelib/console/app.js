@@ -50,7 +50,7 @@ function App() {
   const [ready, setReady] = useState(false);
   const [failure, setFailure] = useState(/** @type {any} */ (null));
   useEffect(() => {
-    resume().then(() => setReady(true), setFailure);
+    resumed.then(() => setReady(true), setFailure);
   }, []);
   if (failure) return html`<${Failure} failure=${failure} again=${() => location.reload()} />`;
   if (!ready) return html`<${Loading} />`;
@@ -76,10 +76,13 @@ addEventListener("drop", (event) => {
   if (open) toast(text.dropElsewhere, { action: text.toUpload, run: () => navigate(`/projects/${open.id}/upload`) });
 });
 
+const resumed = resume();
+resumed.catch(() => undefined); // told by the first view
 // the first view, its project and what it shows are read while the session is
 if (session.peek()) {
   const { view, params } = route.peek();
   readAhead();
-  Promise.all([view && load(view), params.project && openProject(params.project)]).catch(() => undefined);
+  // modules last: there are a hundred, and a connection takes six at a time
+  Promise.all([params.project && openProject(params.project), view && load(view)]).catch(() => undefined);
 }
 render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById("app")));

@@ -59,8 +59,6 @@ addEventListener("hashchange", () => {
  */
 export const route = computed(() => parse(hash.value));
 
-preload(`views/${route.peek().view?.view}.js`); // before a language is there
-
 /** The module of a view. @param {View} view @returns {Promise<any>} */
 export function load({ view }) {
   preload(`views/${view}.js`);
