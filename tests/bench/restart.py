@@ -33,6 +33,7 @@ def main() -> None:
     read.add_argument("--restarts", type=int, default=3)
     read.add_argument("--compacts", type=float, default=100.0, help="seconds until it is compacted at rest")
     read.add_argument("--home", type=Path)
+    read.add_argument("--together", action="store_true", help="the boxes of a media are created in one request")
     asked = read.parse_args()
     print(line())
     with tempfile.TemporaryDirectory(prefix="limn-bench-") as folder:
@@ -52,7 +53,7 @@ def fill(stack: Stack, asked: argparse.Namespace) -> dict[str, int | list[int]]:
     kept = stack.home / "filled.json"
     if not kept.exists():
         stack.start(COMPACT_EVERY="20")
-        service = Service(stack.home, asked.rows, asked.media)
+        service = Service(stack.home, asked.rows, asked.media, together=asked.together)
         time.sleep(asked.compacts)
         stack.stop()
         kept.write_text(json.dumps({"project": service.project, "media": service.media}))

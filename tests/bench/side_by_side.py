@@ -82,14 +82,18 @@ class Connection:
 
 
 class Service(Connection):
-    """One running service with a project of `rows` boxes on `media` media, 500 boxes a request."""
+    """One running service with a project of `rows` boxes on `media` media, 500 boxes a request.
 
-    def __init__(self, home: Path, rows: int, media: int) -> None:
+    Each request has boxes of all media in turn, or with `together` those of one media after the other.
+    """
+
+    def __init__(self, home: Path, rows: int, media: int, *, together: bool = False) -> None:
         super().__init__(home)
         self.begin(media)
         self.ids: list[int] = []
         for first in range(0, rows, 500):
-            batch = [self.box(self.media[n % media]) for n in range(first, min(first + 500, rows))]
+            last = min(first + 500, rows)
+            batch = [self.box(self.media[n * media // rows if together else n % media]) for n in range(first, last)]
             self.ids += self.call("POST", f"Localizations/{self.project}", json=batch).json()["id"]
 
     def begin(self, media: int) -> None:
