@@ -9,9 +9,7 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import zipfile
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import httpx
@@ -21,6 +19,7 @@ from infra import client as limn_client
 from infra.client import exchange, failures, operations
 from infra.client.configuration import Profile
 from infra.client.failures import Failure
+from tests.loopback import Handler, Server
 
 TOP = Path(__file__).parents[2]
 
@@ -119,9 +118,9 @@ class Losing:
 
         losing = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Proxy(Handler):
             def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
+                body = self.read_body()
                 losing.keys.append(self.headers["Idempotency-Key"])
                 kept = ("authorization", "content-type", "idempotency-key")
                 sent = {name: value for name, value in self.headers.items() if name.lower() in kept}
@@ -130,21 +129,13 @@ class Losing:
                     losing.lost -= 1
                     self.close_connection = True
                     return
-                self.send_response(answer.status_code)
-                self.send_header("Content-Length", str(len(answer.content)))
-                self.end_headers()
-                self.wfile.write(answer.content)
+                self.answer(answer.status_code, answer.content)
 
-            def log_message(self, *_):
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
-        return f"http://127.0.0.1:{self.server.server_port}"
+        self.server = Server(Proxy)
+        return self.server.url
 
     def __exit__(self, *_):
-        self.server.shutdown()
-        self.server.server_close()
+        self.server.close()
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 import inspect
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
 import msgspec
@@ -20,6 +18,7 @@ from chalicelib.http.decoding import MOST_WHOLE
 from chalicelib.http.openapi import described, document, etag
 from chalicelib.http.operation import Call
 from tests.http.toys import OPERATIONS, operation
+from tests.loopback import Handler, Server
 
 
 @pytest.fixture(scope="module")
@@ -233,7 +232,7 @@ class TestSchemas:
         assert described("A\n  b.\n\n  C.") == "A b.\n\nC."
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     asked: ClassVar[list] = []
     answers: ClassVar[dict] = {
         ("GET", "/rest/Toys/7"): (200, [{"id": 1, "type": 2, "media_files": {"streaming": [{"path": "a"}]}}]),
@@ -246,41 +245,25 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _serve(self):
         path, _, query = self.path.partition("?")
-        raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        status, answer = 404, {"message": "no"}
+        raw = self.read_body()
+        status, body = self.answers.get((self.command, path), (404, {"message": "no"}))
         content_type = "application/json"
-        body = None
         if path == "/schema":
             status, content_type, body = 200, "application/vnd.oai.openapi", msgspec.json.encode(document(OPERATIONS))
-        elif (self.command, path) in self.answers:
-            status, answer = self.answers[self.command, path]
+        elif status != 404:
             self.asked.append((self.command, path, query, json.loads(raw) if raw else None))
-        body = body or json.dumps(answer).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", content_type)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+        self.answer(status, body, {"Content-Type": content_type})
 
-    do_GET = do_PUT = do_POST = do_PATCH = do_DELETE = _serve  # noqa: N815 the handler's spelling
-
-    def log_message(self, *_):
-        """Stay silent."""
+    do_GET = do_PUT = do_POST = do_PATCH = do_DELETE = _serve
 
 
 @pytest.fixture(scope="module")
 def client():
     openapi = pytest.importorskip("tator.openapi.client")
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    host = f"http://127.0.0.1:{server.server_port}"
-    made = openapi.OpenAPIClient(f"{host}/schema", host)
-    yield made
-    made.session.close()
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with Server(_Handler) as server:
+        made = openapi.OpenAPIClient(f"{server.url}/schema", server.url)
+        yield made
+        made.session.close()
 
 
 class TestRealClient:

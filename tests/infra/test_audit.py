@@ -3,44 +3,33 @@
 from __future__ import annotations
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from infra import audit
 from infra.package import ROOT
+from tests.loopback import Handler, Server
 
 
 @pytest.fixture
 def database():
     """A database that knows what the test puts into `known`, by name and version."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def log_message(self, *_):
-            pass
-
+    class Database(Handler):
         def do_POST(self):
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["queries"]
+            asked = json.loads(self.read_body())["queries"]
             assert {query["package"]["ecosystem"] for query in asked} == {"PyPI"}
             results = [
                 {"vulns": [{"id": each} for each in known]} if known else {}
                 for query in asked
                 for known in [server.known.get((query["package"]["name"], query["version"]))]
             ]
-            body = server.nonsense or json.dumps({"results": results}).encode()
-            self.send_response(server.status)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+            self.answer(server.status, server.nonsense or {"results": results})
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.known, server.status, server.nonsense = {}, 200, b""
-    server.url = f"http://127.0.0.1:{server.server_address[1]}/v1/querybatch"
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
+    with Server(Database) as server:
+        server.known, server.status, server.nonsense = {}, 200, b""
+        server.url += "/v1/querybatch"
+        yield server
 
 
 @pytest.fixture

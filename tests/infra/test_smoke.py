@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-
 import pytest
 
 from infra import deploy
 from infra.operating.smoke import Broken, Smoke
+from tests.loopback import Handler, Server
 
 
 def test_a_service_that_does_not_answer_is_said_with_the_step(capsys, monkeypatch):
@@ -67,18 +65,9 @@ def test_a_project_that_stays_is_named_with_what_went_wrong_first(monkeypatch):
 def local_page():
     """The address of a server that answers every GET with a page."""
 
-    class Page(BaseHTTPRequestHandler):
+    class Page(Handler):
         def do_GET(self):
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.end_headers()
-            self.wfile.write(b"<html>")
+            self.answer(200, b"<html>", {"Content-Type": "text/html; charset=utf-8"})
 
-        def log_message(self, *_):
-            """Nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Page)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    server.server_close()
+    with Server(Page) as server:
+        yield server.url

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from infra import package
+from tests.loopback import Handler, Server
 from tests.rehearsal.deployment import STAGE, Stage
 
 
@@ -54,27 +53,13 @@ def smoke(stage: Stage, organization: int) -> str:
 def served(stage: Stage) -> Iterator[str]:
     """The gateway of a stage as an HTTP server; its address."""
 
-    class Gateway(BaseHTTPRequestHandler):
+    class Gateway(Handler):
         def _answer(self) -> None:
-            data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            status, headers, answer = stage.request(self.command, self.path, dict(self.headers), data)
-            self.send_response(status)
-            for name, value in headers.items():
-                if name.lower() != "content-length":
-                    self.send_header(name, value)
-            self.send_header("Content-Length", str(len(answer)))
-            self.end_headers()
-            self.wfile.write(answer)
+            status, headers, answer = stage.request(self.command, self.path, dict(self.headers), self.read_body())
+            kept = {name: value for name, value in headers.items() if name.lower() != "content-length"}
+            self.answer(status, answer, kept)
 
-        do_GET = do_POST = do_PATCH = do_DELETE = _answer  # noqa: N815 names of http.server
+        do_GET = do_POST = do_PATCH = do_DELETE = _answer
 
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Gateway)
-    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        server.server_close()
+    with Server(Gateway) as server:
+        yield server.url

@@ -18,9 +18,10 @@ import time
 import uuid
 from collections import Counter
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+
+from tests.loopback import Handler, Server
 
 LARGEST_PAYLOAD = 6 * 1024 * 1024
 """Bytes of an event or an answer that Lambda takes."""
@@ -70,8 +71,7 @@ class Container:
         self._answers: queue.Queue[tuple[bool, bytes]] = queue.Queue()
         self._busy = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
-        self._server = _Server(("127.0.0.1", 0), type("Runtime", (_Runtime,), {"container": self}))
-        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+        self._server = _Server(type("Runtime", (_Runtime,), {"container": self}))
 
     def invoke(self, event: Any, about: str) -> Any:
         """The answer to an event about something, such as `GET Media`. Raises Ended: there is none."""
@@ -105,8 +105,7 @@ class Container:
     def close(self) -> None:
         """End the process and its server."""
         self.stop()
-        self._server.shutdown()
-        self._server.server_close()
+        self._server.close()
 
     def asked(self) -> tuple[str, bytes]:
         """The next event; the first request for one ends the cold start."""
@@ -183,35 +182,31 @@ class Container:
         return (self._code.parent / f"{self.name}.log").read_text()[-3000:]
 
 
-class _Server(ThreadingHTTPServer):
+class _Server(Server):
     def handle_error(self, *_: Any) -> None:
         """Say nothing of a process that was ended while it waited."""
 
 
-class _Runtime(BaseHTTPRequestHandler):
+class _Runtime(Handler):
     protocol_version = "HTTP/1.1"
     container: Container
 
     def do_GET(self) -> None:
         number, body = self.container.asked()
-        self.send_response(200)
-        self.send_header("Lambda-Runtime-Aws-Request-Id", number)
-        self.send_header("Lambda-Runtime-Deadline-Ms", str(int((time.time() + self.container.seconds) * 1000)))
         arn = f"arn:aws:lambda:us-east-1:123456789012:function:{self.container.name}"
-        self.send_header("Lambda-Runtime-Invoked-Function-Arn", arn)
-        self.send_header("Lambda-Runtime-Trace-Id", "Root=1-00000000-000000000000000000000000")
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+        headers = {
+            "Lambda-Runtime-Aws-Request-Id": number,
+            "Lambda-Runtime-Deadline-Ms": str(int((time.time() + self.container.seconds) * 1000)),
+            "Lambda-Runtime-Invoked-Function-Arn": arn,
+            "Lambda-Runtime-Trace-Id": "Root=1-00000000-000000000000000000000000",
+            "Content-Type": "application/json",
+        }
+        self.answer(200, body, headers)
 
     def do_POST(self) -> None:
-        length = self.headers.get("Content-Length")
-        body = self.rfile.read(int(length)) if length else self._chunks()
+        body = self.read_body() if self.headers.get("Content-Length") else self._chunks()
         self.container.answered(body, good=self.path.endswith("/response"))
-        self.send_response(202)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
+        self.answer(202)
 
     def _chunks(self) -> bytes:
         found = b""
@@ -219,9 +214,6 @@ class _Runtime(BaseHTTPRequestHandler):
             found += self.rfile.read(size)
             self.rfile.readline()
         return found
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
 
 
 def memory_of(group: int) -> int:

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-import threading
 import xml.etree.ElementTree as ET
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
+
+from tests.loopback import Handler, Server
 
 ACCOUNT = "limn@example.iam.gserviceaccount.com"
 KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -42,34 +42,26 @@ class GcsServer:
     """The server; `objects` is what it holds, by bucket and key, `classes` each one's storage class."""
 
     def __init__(self) -> None:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+        self._server = Server(_Handler)
         self.objects: dict[str, dict[str, tuple[bytes, str]]] = {}
         self.classes: dict[tuple[str, str], str] = {}
         self.refused: list[str] = []
         self._server.home = self  # type: ignore[attr-defined]
         self._server.uploads = {}  # type: ignore[attr-defined]
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
-
-    def stop(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        self.url, self.stop = self._server.url, self._server.close
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     protocol_version = "HTTP/1.1"
     server: Any
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
 
     def do_GET(self) -> None:
         self._handle()
 
-    do_PUT = do_POST = do_HEAD = do_DELETE = do_GET  # noqa: N815
+    do_PUT = do_POST = do_HEAD = do_DELETE = do_GET
 
     def _handle(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        body = self.read_body()
         parts = urlsplit(self.path)
         self.query = dict(parse_qsl(parts.query, keep_blank_values=True))
         problem = self._problem(parts.path, parts.query)
@@ -136,7 +128,7 @@ class _Handler(BaseHTTPRequestHandler):
             data, status = data[first : last + 1], 206
         more = {"Content-Disposition": value} if (value := self.query.get("response-content-disposition")) else {}
         more["x-goog-storage-class"] = self.server.home.classes.get((bucket, key), "STANDARD")
-        self._reply(status, data, ETag=_etag(held[key][0]), **{"Content-Type": mime, **more})
+        self.answer(status, data, {"ETag": _etag(held[key][0]), "Content-Type": mime, **more})
 
     _head = _get
 
@@ -153,13 +145,13 @@ class _Handler(BaseHTTPRequestHandler):
             held[key] = (body, self.headers.get("Content-Type", ""))
         if "uploadId" not in self.query:
             self.server.home.classes[bucket, key] = self.headers.get("x-goog-storage-class", "STANDARD")
-        self._reply(200, b"", ETag=_etag(body))
+        self.answer(200, headers={"ETag": _etag(body)})
 
     def _post(self, bucket: str, held: dict[str, tuple[bytes, str]], key: str, body: bytes) -> None:
         if "uploads" in self.query:
             number = f"upload/{len(self.server.uploads)}+="
             self.server.uploads[number] = (key, self.headers.get("Content-Type", ""), {})
-            self._reply(200, _xml("InitiateMultipartUploadResult", f"<UploadId>{number}</UploadId>"))
+            self.answer(200, _xml("InitiateMultipartUploadResult", f"<UploadId>{number}</UploadId>"))
             return
         found = self.server.uploads.get(self.query["uploadId"])
         if found is None:
@@ -179,33 +171,24 @@ class _Handler(BaseHTTPRequestHandler):
             data += one
         del self.server.uploads[self.query["uploadId"]]
         held[key] = (data, mime)
-        self._reply(200, _xml("CompleteMultipartUploadResult", ""))
+        self.answer(200, _xml("CompleteMultipartUploadResult", ""))
 
     def _delete(self, bucket: str, held: dict[str, tuple[bytes, str]], key: str, _: bytes) -> None:
         gone = self.server.uploads if "uploadId" in self.query else held
         if gone.pop(self.query.get("uploadId", key), None) is None:
             self._error(404, "NoSuchKey")
         else:
-            self._reply(204, b"")
+            self.answer(204)
 
     def _listing(self, held: dict[str, tuple[bytes, str]]) -> None:
         after = self.query.get("continuation-token", "")
         found = [key for key in sorted(held) if key.startswith(self.query["prefix"]) and key > after]
         more = f"<NextContinuationToken>{found[PAGE - 1]}</NextContinuationToken>" if len(found) > PAGE else ""
         rows = "".join(f"<Contents><Key>{key}</Key></Contents>" for key in found[:PAGE])
-        self._reply(200, _xml("ListBucketResult", rows + more))
+        self.answer(200, _xml("ListBucketResult", rows + more))
 
     def _error(self, status: int, code: str) -> None:
-        self._reply(status, f"<Error><Code>{code}</Code></Error>".encode())
-
-    def _reply(self, status: int, data: bytes, **headers: str) -> None:
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(data)
+        self.answer(status, f"<Error><Code>{code}</Code></Error>".encode())
 
 
 def _etag(data: bytes) -> str:

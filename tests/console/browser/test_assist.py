@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 import uuid
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import requests
@@ -18,6 +16,7 @@ from tests.console.browser.dives import SPECIES, close
 from tests.console.browser.test_accessibility import AXE, FOUND
 from tests.console.browser.views import show
 from tests.console.browser.waits import until
+from tests.loopback import Handler, Server
 
 BOXES = [
     {"x": 0.1, "y": 0.1, "width": 0.2, "height": 0.2, "label": "Cod", "confidence": 0.9},
@@ -75,25 +74,12 @@ class Model:
 def serving(port):
     model = Model()
 
-    class Handler(BaseHTTPRequestHandler):
-        def log_message(self, *_):
-            """Nothing."""
-
+    class Predictions(Handler):
         def do_POST(self):
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            data = json.dumps(model.answer(body)).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
+            self.answer(200, model.answer(json.loads(self.read_body())))
 
-    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    try:
+    with Server(Predictions, port):
         yield model
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 @pytest.fixture

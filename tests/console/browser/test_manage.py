@@ -5,10 +5,8 @@ from __future__ import annotations
 import io
 import json
 import re
-import threading
 import uuid
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import boto3
 import pytest
@@ -18,6 +16,7 @@ from playwright.sync_api import Page, expect
 from infra.emulator import aws
 from tests.console.browser.projects import new_project
 from tests.console.browser.views import show
+from tests.loopback import Handler, Server
 
 
 @pytest.fixture
@@ -25,20 +24,13 @@ def receiver(stack) -> Iterator[list[dict]]:
     """The events that a server gets, which refuses the first."""
     got: list[dict] = []
 
-    class Receiver(BaseHTTPRequestHandler):
+    class Receiver(Handler):
         def do_POST(self) -> None:
-            got.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(500 if len(got) == 1 else 204)
-            self.end_headers()
+            got.append(json.loads(self.read_body()))
+            self.answer(500 if len(got) == 1 else 204)
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", stack.hooks), Receiver)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    yield got
-    server.shutdown()
-    server.server_close()
+    with Server(Receiver, stack.hooks):
+        yield got
 
 
 @pytest.fixture

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
-import threading
 import time
 from collections.abc import Callable
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import AbstractContextManager, closing, suppress
 from typing import Any
+
+from tests import loopback
+from tests.loopback import Handler
 
 BOX = {"x": 0.25, "y": 0.5, "width": 0.25, "height": 0.25, "label": "fish", "confidence": 0.75}
 
@@ -27,12 +28,9 @@ class Server:
         """Seconds before each byte of the answer."""
         owner = self
 
-        class Handler(BaseHTTPRequestHandler):
-            def log_message(self, *_: object) -> None:
-                """Nothing."""
-
+        class Model(Handler):
             def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                body = json.loads(self.read_body())
                 owner.asked.append((self.path, dict(self.headers), body))
                 made = owner.reply(self.path, body) if owner.reply else None
                 status = made if isinstance(made, int) else owner.status
@@ -47,10 +45,8 @@ class Server:
                         time.sleep(owner.pause)
                     self.wfile.write(b"" if owner.pause else data)
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.port = self._server.server_address[1]
-        self.url = f"http://127.0.0.1:{self.port}"
-        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+        server = loopback.Server(Model)
+        self.port, self.url, self.close = server.server_port, server.url, server.close
 
     def boxes(self, path: str, body: Any) -> Any:
         """The box by the convention of a path, of a picture of 64×48."""
@@ -64,16 +60,7 @@ class Server:
             return [{"confidence": "0.75", "label": "fish", "points": [16, 24, 32, 36], "type": "rectangle"}]
         return {"boxes": [BOX]}
 
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
 
-
-@contextmanager
-def running() -> Any:
+def running() -> AbstractContextManager[Server]:
     """A server that answers."""
-    server = Server()
-    try:
-        yield server
-    finally:
-        server.close()
+    return closing(Server())

@@ -1,7 +1,6 @@
 """Media by reference from servers that misbehave: each request gets its answer, and an error says what is wrong."""
 
 import copy
-import http.server
 import json
 import threading
 from dataclasses import replace
@@ -13,6 +12,7 @@ from chalicelib.http import dispatch
 from chalicelib.resources.media import streams
 from chalicelib.resources.uploads import fetching
 from chalicelib.settings import override
+from tests.loopback import Handler, Server
 from tests.resources.media.samples import frame_shown, media_type, video
 from tests.video.made import FileSource, transcode
 
@@ -29,14 +29,11 @@ def made(tmp_path_factory):
     return found.files["64"], found.info("64")
 
 
-class Server(http.server.ThreadingHTTPServer):
+class FilmServer(Server):
     """Serves a film and its segment file; `behave` has a function for the requests of a path."""
 
-    daemon_threads = True
-    block_on_close = False
-
     def __init__(self, files):
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(FilmHandler)
         self.files = files
         self.behave = {}
         self.asked = []
@@ -46,7 +43,7 @@ class Server(http.server.ThreadingHTTPServer):
         pass
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
+class FilmHandler(Handler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self):
@@ -56,19 +53,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if behave:
             behave(self, wanted)
         else:
-            self.answer(self.server.files[path], wanted)
+            self.answer_range(self.server.files[path], wanted)
 
-    def answer(self, data, wanted, *, status=None, total=None, body=None):
+    def answer_range(self, data, wanted, *, status=None, total=None, body=None):
         first, last = 0, len(data) - 1
         if wanted:
             first, last = (int(part) for part in wanted.removeprefix("bytes=").split("-"))
         body = data[first : last + 1] if body is None else body
-        self.send_response(status or (206 if wanted else 200))
-        if wanted and status != 200:
-            self.send_header("Content-Range", f"bytes {first}-{last}/{len(data) if total is None else total}")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+        span = f"bytes {first}-{last}/{len(data) if total is None else total}"
+        headers = {"Content-Range": span} if wanted and status != 200 else {}
+        self.answer(status or (206 if wanted else 200), body, headers)
 
     def drip(self, first):
         """Send a byte now and then until the test is over."""
@@ -76,30 +70,23 @@ class Handler(http.server.BaseHTTPRequestHandler):
         while not self.server.over.wait(0.02):
             self.wfile.write(b"x")
 
-    def log_message(self, *_):
-        pass
-
 
 @pytest.fixture
 def server(made, monkeypatch):
     data, info = made
-    running = Server({"/film.mp4": data, "/film.json": json.dumps(info).encode()})
-    thread = threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    running.home = f"http://127.0.0.1:{running.server_port}"
+    running = FilmServer({"/film.mp4": data, "/film.json": json.dumps(info).encode()})
     monkeypatch.setattr(fetching, "_is_inside", lambda address: address.port == running.server_port)
-    with override(allowed_origins=[running.home]):
+    with override(allowed_origins=[running.url]):
         yield running
     running.over.set()
-    running.shutdown()
-    running.server_close()
+    running.close()
 
 
 @pytest.fixture
 def media(api, project, server):
     number = api.made(f"Medias/{project}", {"type": media_type(project), "name": "film.mp4", "md5": ""})
     entry = {"codec": "h264", "resolution": [64, 96], "reference_only": 1}
-    entry |= {"path": f"{server.home}/film.mp4", "segment_info": f"{server.home}/film.json"}
+    entry |= {"path": f"{server.url}/film.mp4", "segment_info": f"{server.url}/film.json"}
     said = api.post(f"VideoFiles/{number}", entry, role="streaming")
     assert said.status == 201, said.body
     return number
@@ -139,27 +126,19 @@ def test_what_the_server_serves_is_shown(api, media, shape, server):
 
 
 VIDEO = {
-    "the whole file in place of a range": lambda at, wanted: at.answer(
+    "the whole file in place of a range": lambda at, wanted: at.answer_range(
         at.server.files["/film.mp4"], wanted, status=200
     ),
-    "an error": lambda at, wanted: at.answer(b"no", None, status=404),
+    "an error": lambda at, wanted: at.answer(404, b"no"),
     "nothing": lambda at, wanted: at.connection.close(),
     "no HTTP": lambda at, wanted: at.wfile.write(b"220 ready\r\n"),
-    "another length": lambda at, wanted: at.answer(at.server.files["/film.mp4"], wanted, total=len(at.server.asked)),
-    "other bytes": lambda at, wanted: at.answer(bytes(len(at.server.files["/film.mp4"])), wanted),
-    "less than a range": lambda at, wanted: at.answer(at.server.files["/film.mp4"], wanted, body=b"x"),
-    "a redirect without end": lambda at, wanted: (
-        at.send_response(302),
-        at.send_header("Location", "/film.mp4"),
-        at.send_header("Content-Length", "0"),
-        at.end_headers(),
+    "another length": lambda at, wanted: at.answer_range(
+        at.server.files["/film.mp4"], wanted, total=len(at.server.asked)
     ),
-    "a malformed range": lambda at, wanted: (
-        at.send_response(206),
-        at.send_header("Content-Range", "bytes 0-/-1"),
-        at.send_header("Content-Length", "0"),
-        at.end_headers(),
-    ),
+    "other bytes": lambda at, wanted: at.answer_range(bytes(len(at.server.files["/film.mp4"])), wanted),
+    "less than a range": lambda at, wanted: at.answer_range(at.server.files["/film.mp4"], wanted, body=b"x"),
+    "a redirect without end": lambda at, wanted: at.answer(302, headers={"Location": "/film.mp4"}),
+    "a malformed range": lambda at, wanted: at.answer(206, headers={"Content-Range": "bytes 0-/-1"}),
     "a malformed length": lambda at, wanted: (
         at.send_response(206),
         at.send_header("Content-Range", "bytes 0-0/100"),
@@ -180,10 +159,7 @@ def test_a_server_that_does_not_answer_ranges_is_refused(api, media, shape, serv
 
 def test_a_redirect_to_the_inside_is_refused(api, media, shape, server):
     def redirect(at, _):
-        at.send_response(302)
-        at.send_header("Location", "http://169.254.169.254/latest/meta-data")
-        at.send_header("Content-Length", "0")
-        at.end_headers()
+        at.answer(302, headers={"Location": "http://169.254.169.254/latest/meta-data"})
 
     for path in ("/film.mp4", "/film.json"):
         server.behave = {path: redirect}
@@ -268,7 +244,7 @@ def test_a_malformed_segment_file_is_refused(api, media, shape, server, made, na
         assert all(said.status in (200, 400) for said in answers(api, media, shape).values())
         return
     if name == "a huge header":
-        server.behave["/film.mp4"] = lambda at, wanted: at.answer(b"", wanted, total=2**41, body=b"x")
+        server.behave["/film.mp4"] = lambda at, wanted: at.answer_range(b"", wanted, total=2**41, body=b"x")
     check_refused(api, media, shape)
     longest = (
         max(int(wanted.partition("-")[2]) for path, wanted in server.asked if wanted and path == "/film.mp4")
@@ -301,7 +277,7 @@ def test_an_endless_segment_file_is_refused(api, media, shape, server, monkeypat
 
 def test_an_image_that_changes_between_its_size_and_its_bytes_is_refused(api, project, server):
     number = api.made(f"Medias/{project}", {"type": media_type(project, dtype="image"), "name": "i.png", "md5": ""})
-    entry = {"path": f"{server.home}/i.png", "resolution": [30, 40], "reference_only": 1}
+    entry = {"path": f"{server.url}/i.png", "resolution": [30, 40], "reference_only": 1}
     assert api.post(f"ImageFiles/{number}", entry, role="image").status == 201
     for size in (10, 2**20, 2**60, 0):
         server.behave["/i.png"] = lambda at, wanted, size=size: at.answer(b"", wanted, total=size, body=b"x")

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import secrets
-import threading
 import time
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from joserfc import jwt
 from joserfc.jwk import ECKey, RSAKey
+
+from tests.loopback import Handler, Server
 
 
 class Provider:
@@ -35,42 +34,26 @@ class Provider:
         self.metadata: dict[str, Any] = {}
         provider = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Endpoints(Handler):
             def do_GET(self) -> None:
                 provider.asked.append(self.path)
                 if self.path.endswith("/.well-known/openid-configuration"):
-                    return self.say(200, provider.document())
+                    return self.answer(200, provider.document())
                 if self.path.startswith("/authorize"):
                     asked = parse_qs(urlsplit(self.path).query)
-                    self.send_response(302)
-                    self.send_header("Location", callback(asked["redirect_uri"][0], provider.authorize(self.path)))
-                    return self.end_headers()
+                    place = callback(asked["redirect_uri"][0], provider.authorize(self.path))
+                    return self.answer(302, headers={"Location": place})
                 if self.path == "/keys":
-                    return self.say(200, {"keys": [key.as_dict(private=False) for key in provider.published]})
-                return self.say(404, {})
+                    return self.answer(200, {"keys": [key.as_dict(private=False) for key in provider.published]})
+                return self.answer(404, {})
 
             def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-                given = {name: values[0] for name, values in parse_qs(body).items()}
+                given = {name: values[0] for name, values in parse_qs(self.read_body().decode()).items()}
                 provider.asked.append(self.path)
-                self.say(*provider.token(given, self.headers.get("Authorization", "")))
+                self.answer(*provider.token(given, self.headers.get("Authorization", "")))
 
-            def say(self, status: int, document: Any) -> None:
-                data = json.dumps(document).encode()
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
-        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
-
-    @property
-    def issuer(self) -> str:
-        return f"http://127.0.0.1:{self.server.server_address[1]}"
+        server = Server(Endpoints, port)
+        self.issuer, self.close = server.url, server.close
 
     def document(self) -> dict[str, Any]:
         return {
@@ -126,10 +109,6 @@ class Provider:
     def _sign(self, claims: dict[str, Any]) -> str:
         algorithm = "ES256" if isinstance(self.key, ECKey) else "RS256"
         return jwt.encode({"alg": algorithm, "kid": self.key.kid}, claims, self.key)
-
-    def close(self) -> None:
-        self.server.shutdown()
-        self.server.server_close()
 
 
 def callback(place: str, answer: dict[str, str]) -> str:

@@ -12,10 +12,8 @@ import json
 import os
 import re
 import ssl
-import threading
 import time
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -26,6 +24,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from chalicelib.settings import settings
+from tests.loopback import Handler, Server
 from tests.resources.jobs import argo
 
 TOKEN = "cluster-token-4711"
@@ -108,31 +107,27 @@ class FakeCluster:
         self.ca, file = certificates(folder)
         self.workflows: dict[tuple[str, str], dict[str, Any]] = {}
         self.asked: list[tuple[str, str]] = []
-        self.fault: Callable[[BaseHTTPRequestHandler], None] | None = None
+        self.fault: Callable[[Handler], None] | None = None
         self.pods: Callable[[str], list[str]] = lambda _: []
         """The pods of a workflow, named after their nodes; `output` is what one printed."""
         self.output: Callable[[str, int], list[str]] = lambda _, __: []
         handler = type("Handler", (_Handler,), {"cluster": self})
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self._server.daemon_threads = True
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(file)
-        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
-        self.port = self._server.server_address[1]
-        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+        self._server = Server(handler, tls=context)
+        self.port = self._server.server_port
         self._allow(is_allowed=True)
 
     def _allow(self, *, is_allowed: bool) -> None:
         """Have the operator of this process allow it, for it lies inside."""
-        name, own = "LIMN_SERVICE_ORIGINS", f"https://127.0.0.1:{self.port}"
+        name, own = "LIMN_SERVICE_ORIGINS", self._server.url
         others = [origin for origin in os.environ.get(name, "").split(",") if origin not in ("", own)]
         os.environ[name] = ",".join([*others, own] if is_allowed else others)
         settings.cache_clear()
 
     def close(self) -> None:
         self._allow(is_allowed=False)
-        self._server.shutdown()
-        self._server.server_close()
+        self._server.close()
 
     def one(self, uid: str) -> dict[str, Any]:
         """The workflow of a job."""
@@ -148,24 +143,15 @@ class FakeCluster:
         assert argo.wrong(workflow) is None, argo.wrong(workflow)
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     cluster: FakeCluster
     protocol_version = "HTTP/1.1"
 
-    def log_message(self, *_: object) -> None:
-        """Nothing."""
-
     def say(self, status: int, body: Any) -> None:
-        data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+        self.answer(status, body, {"Content-Type": "application/json"})
 
-    def _serve(self, method: str) -> None:
-        length = int(self.headers.get("Content-Length") or 0)
-        body = self.rfile.read(length)
+    def _serve(self) -> None:
+        body, method = self.read_body(), self.command
         self.cluster.asked.append((method, self.path))
         if self.cluster.fault is not None:
             self.cluster.fault(self)
@@ -223,14 +209,7 @@ class _Handler(BaseHTTPRequestHandler):
         gone = self.cluster.workflows.pop((namespace, str(name)), None)
         self.say(200 if gone else 404, {"kind": "Status", "message": "" if gone else "not found"})
 
-    def do_GET(self) -> None:
-        self._serve("GET")
-
-    def do_POST(self) -> None:
-        self._serve("POST")
-
-    def do_DELETE(self) -> None:
-        self._serve("DELETE")
+    do_GET = do_POST = do_DELETE = _serve
 
 
 def node(name: str, phase: str, *children: str) -> dict[str, Any]:

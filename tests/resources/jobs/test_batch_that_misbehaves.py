@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import boto3
 import pytest
 from botocore.config import Config
 
 from chalicelib.resources.jobs.engines import batch_calls
+from tests.loopback import Handler, Server
 from tests.resources.jobs.test_engines_batch import launched, numbers
 from tests.resources.jobs.test_engines_batch import told as _told
 from tests.workflows.test_workflows import FORK
@@ -33,26 +32,17 @@ def misbehave(request):
     """Makes Batch misbehave in one way, and behave again."""
     answer = FAULTS[request.param]
 
-    class Handler(BaseHTTPRequestHandler):
-        def log_message(self, *_):
-            pass
-
+    class BrokenBatch(Handler):
         def do_POST(self):
             if answer is None:
                 time.sleep(90)
             self.wfile.write(answer or b"")
             self.close_connection = True
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    endpoint = f"http://127.0.0.1:{server.server_address[1]}"
     impatient = batch_calls.CONFIG.merge(Config(read_timeout=batch_calls.CONFIG.read_timeout / 5))
-    bad, good = boto3.client("batch", endpoint_url=endpoint, config=impatient), batch_calls.client()
-    with pytest.MonkeyPatch.context() as patch:
+    with Server(BrokenBatch) as server, pytest.MonkeyPatch.context() as patch:
+        bad, good = boto3.client("batch", endpoint_url=server.url, config=impatient), batch_calls.client()
         yield lambda *, wrong: patch.setattr(batch_calls, "client", lambda **_: bad if wrong else good)
-    server.shutdown()
-    server.server_close()
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Callers' URLs: fetched from allowed origins only, never from the inside."""
 
-import http.server
-import threading
 from contextlib import ExitStack, contextmanager
 
 import pytest
@@ -15,6 +13,7 @@ from chalicelib.settings import override, settings
 from chalicelib.storage import outbound
 from chalicelib.storage.objects import owners
 from tests import objects
+from tests.loopback import Handler, Server
 
 CONTENT = bytes(range(256)) * 40
 
@@ -28,44 +27,24 @@ def setting(monkeypatch):
         yield lambda **changes: stack.enter_context(override(**changes))
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
+class FileHandler(Handler):
     def do_GET(self):
         if self.path.startswith("/to/"):
-            self.send_response(302)
-            self.send_header("Location", self.path.removeprefix("/to/"))
-            self.send_header("Content-Length", "0")
-            self.end_headers()
+            self.answer(302, headers={"Location": self.path.removeprefix("/to/")})
             return
-        first, last = 0, len(CONTENT) - 1
+        status, headers, first, last = 200, {"ETag": '"abc"'}, 0, len(CONTENT) - 1
         if wanted := self.headers.get("Range"):
             first, last = (int(part) for part in wanted.removeprefix("bytes=").split("-"))
             last = min(last, len(CONTENT) - 1)
-            self.send_response(206)
-            self.send_header("Content-Range", f"bytes {first}-{last}/{len(CONTENT)}")
-        else:
-            self.send_response(200)
-        body = CONTENT[first : last + 1]
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("ETag", '"abc"')
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
+            status, headers["Content-Range"] = 206, f"bytes {first}-{last}/{len(CONTENT)}"
+        self.answer(status, CONTENT[first : last + 1], headers)
 
 
 @contextmanager
 def server():
     """A file server on this machine; its origin."""
-    running = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=running.serve_forever, args=(0.01,))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{running.server_port}"
-    finally:
-        running.shutdown()
-        running.server_close()
-        thread.join()
+    with Server(FileHandler) as running:
+        yield running.url
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import AbstractContextManager, closing
 from typing import Any
 
 from standardwebhooks import Webhook, WebhookVerificationError
+
+from tests.loopback import Handler, Server
 
 
 class Receiver:
@@ -29,33 +29,20 @@ class Receiver:
         self._lock = threading.Lock()
         owner = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Endpoint(Handler):
             protocol_version = "HTTP/1.1"
             disable_nagle_algorithm = True
 
-            def log_message(self, *_: object) -> None:
-                """Nothing."""
-
             def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                answer = owner.take(self.path, dict(self.headers), body)
+                answer = owner.take(self.path, dict(self.headers), self.read_body())
                 if callable(answer):
                     answer(self)
                     return
                 status, headers = answer if isinstance(answer, tuple) else (answer, {})
-                self.send_response(status)
-                for name, value in headers.items():
-                    self.send_header(name, value)
-                self.send_header("Content-Length", "2")
-                self.end_headers()
-                self.wfile.write(b"ok")
+                self.answer(status, b"ok", headers)
 
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-
-        self._server = Server(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+        server = Server(Endpoint)
+        self.url, self.close = server.url, server.close
 
     def take(self, path: str, headers: dict[str, str], body: bytes) -> Any:
         """Verify one message; what to answer."""
@@ -76,27 +63,18 @@ class Receiver:
                 self.ids.append(message["id"])
         return answer
 
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
 
-
-@contextmanager
-def running() -> Iterator[Receiver]:
+def running() -> AbstractContextManager[Receiver]:
     """A receiver that listens."""
-    server = Receiver()
-    try:
-        yield server
-    finally:
-        server.close()
+    return closing(Receiver())
 
 
-def hang(handler: BaseHTTPRequestHandler) -> None:
+def hang(handler: Handler) -> None:
     """Answer nothing for a long time."""
     time.sleep(3)
 
 
-def drip(handler: BaseHTTPRequestHandler) -> None:
+def drip(handler: Handler) -> None:
     """Send headers without an end, byte by byte."""
     try:
         handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-A: ")
