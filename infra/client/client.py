@@ -76,7 +76,14 @@ class _Base:
 def _value(entry: Entry, query: dict[str, Any], answer: httpx.Response) -> Any:
     if entry.answers == "bytes" or query.get("format", "json") != "json":
         return answer.content
-    return answer.text if entry.answers == "text" else msgspec.json.decode(answer.content)
+    return answer.text if entry.answers == "text" else _decoded(entry.id, answer)
+
+
+def _decoded(name: str, answer: httpx.Response) -> Any:
+    try:
+        return msgspec.json.decode(answer.content)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise Failure(f"The answer to {name} is no JSON: {error}", failures.SERVICE_ERROR) from None
 
 
 class Client(_Base, Operations):
@@ -84,8 +91,7 @@ class Client(_Base, Operations):
 
     def __init__(self, profile: Profile, *, connections: int = 10) -> None:
         super().__init__(profile)
-        limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
-        self._web = httpx.Client(timeout=exchange.TIMEOUT, limits=limits, follow_redirects=True)
+        self._web = exchange.opened(connections)
         weakref.finalize(self, self._web.close)
 
     def __enter__(self) -> Self:
@@ -108,9 +114,7 @@ class Client(_Base, Operations):
 
     def schema(self) -> dict[str, Any]:
         """The OpenAPI document of the service."""
-        found: dict[str, Any] = msgspec.json.decode(
-            self.exchanged(Request("GET", f"{self.profile.url}/schema")).content
-        )
+        found: dict[str, Any] = _decoded("schema", self.exchanged(Request("GET", f"{self.profile.url}/schema")))
         return found
 
     def exchanged(self, request: Request) -> httpx.Response:
@@ -128,7 +132,8 @@ class Client(_Base, Operations):
 
     def stream(self, url: str, start: int = 0) -> AbstractContextManager[httpx.Response]:
         """Stream the bytes of a presigned URL from an offset on."""
-        return self._web.stream("GET", url, headers={"Range": f"bytes={start}-"} if start else {})
+        headers = {"Range": f"bytes={start}-"} if start else {}
+        return self._web.stream("GET", url, headers=headers, extensions=exchange.STREAMED)
 
     def _call(self, entry: Entry, path: dict[str, Any], query: dict[str, Any], body: Any) -> Any:
         return _value(entry, query, exchange.run(self._web, self._steps(entry, path, query, body)))
@@ -139,8 +144,7 @@ class AsyncClient(_Base, AsyncOperations):
 
     def __init__(self, profile: Profile, *, connections: int = 10) -> None:
         super().__init__(profile)
-        limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
-        self._web = httpx.AsyncClient(timeout=exchange.TIMEOUT, limits=limits, follow_redirects=True)
+        self._web = exchange.opened_async(connections)
 
     async def __aenter__(self) -> Self:
         return self

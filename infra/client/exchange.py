@@ -14,7 +14,8 @@ import asyncio
 import random
 import time
 import uuid
-from collections.abc import Generator, Iterator, Mapping
+import zlib
+from collections.abc import AsyncIterator, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any, Literal
@@ -32,7 +33,11 @@ LONGEST_WAIT = 60.0
 """Seconds that the service may ask for; more is an error."""
 BUSY = frozenset({429, 502, 503, 504})
 PIECE = 1024 * 1024
-"""Bytes of a large body that are handed to the connection at once."""
+"""Bytes of a large body that are handed to the connection, or unpacked from an answer, at once."""
+MOST_BYTES = 1024**3
+"""Bytes of an answer, unpacked, that is held in memory; exports and files are streamed, and have no bound."""
+_STREAMED = "limn_streamed"
+_GZIP = 16 + zlib.MAX_WBITS
 TIMEOUT = httpx.Timeout(10, read=120, write=120, pool=None)
 """Seconds. Answers take at most 29 s; large ones are read from the object store."""
 
@@ -99,6 +104,94 @@ def exchange(request: Request, repeat: Literal["safe", "keyed", "once"] = "safe"
             raise Failure(f"No answer from {_host(request.url)}: {_reason(answer)}", failures.NO_CONNECTION) from answer
         yield wait
     raise AssertionError  # the last attempt answers or raises
+
+
+def opened(connections: int, transport: httpx.BaseTransport | None = None) -> httpx.Client:
+    """An HTTP client whose answers are bounded: `MOST_BYTES`, unpacked in pieces, unless they are streamed."""
+    limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
+    return httpx.Client(
+        timeout=TIMEOUT,
+        limits=limits,
+        follow_redirects=True,
+        headers=_ACCEPTED,
+        event_hooks={"response": [_bound]},
+        transport=transport,
+    )
+
+
+def opened_async(connections: int) -> httpx.AsyncClient:
+    """As `opened`, for programs with an event loop."""
+
+    async def bound(answer: httpx.Response) -> None:
+        _bound(answer)
+
+    limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
+    return httpx.AsyncClient(
+        timeout=TIMEOUT, limits=limits, follow_redirects=True, headers=_ACCEPTED, event_hooks={"response": [bound]}
+    )
+
+
+_ACCEPTED = {"Accept-Encoding": "gzip"}
+STREAMED = {_STREAMED: True}
+"""Extensions of a request whose answer is not held in memory."""
+
+
+def _bound(answer: httpx.Response) -> None:
+    """Have an answer unpacked here: httpx unpacks what arrives at once, which 64 kB may make gigabytes.
+
+    The body of a redirect is bounded too, for httpx reads it.
+    """
+    answer.stream = _Bounded(answer, answer.headers.pop("Content-Encoding", "identity").strip().lower())
+
+
+class _Bounded(httpx.SyncByteStream, httpx.AsyncByteStream):
+    """The body of an answer, unpacked in pieces of at most `PIECE`.
+
+    Raises:
+        Failure: it is longer than `MOST_BYTES`, or packed in another way than was asked for.
+    """
+
+    def __init__(self, answer: httpx.Response, encoding: str) -> None:
+        self._packed: Any = answer.stream
+        self._url, self._encoding = str(answer.url), encoding
+        self._unpack = zlib.decompressobj(_GZIP) if encoding == "gzip" else None
+        self._left = None if answer.request.extensions.get(_STREAMED) else MOST_BYTES
+
+    def _pieces(self, packed: bytes) -> Iterator[bytes]:
+        if self._encoding not in ("identity", "gzip", ""):
+            message = f"{_host(self._url)} answered in the encoding {self._encoding[:40]!r}, which was not asked for."
+            raise Failure(message, failures.SERVICE_ERROR)
+        while packed:
+            piece = packed
+            if self._unpack is None:
+                packed = b""
+            else:
+                try:
+                    piece = self._unpack.decompress(packed, PIECE)
+                except zlib.error as error:
+                    raise httpx.DecodingError(str(error)) from error
+                packed = self._unpack.unconsumed_tail
+            if self._left is not None:
+                self._left -= len(piece)
+                if self._left < 0:
+                    message = f"{_host(self._url)} answered more than {MOST_BYTES} bytes. Ask for less at once."
+                    raise Failure(message, failures.SERVICE_ERROR)
+            yield piece
+
+    def __iter__(self) -> Iterator[bytes]:
+        for packed in self._packed:
+            yield from self._pieces(packed)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for packed in self._packed:
+            for piece in self._pieces(packed):
+                yield piece
+
+    def close(self) -> None:
+        self._packed.close()
+
+    async def aclose(self) -> None:
+        await self._packed.aclose()
 
 
 def run(web: httpx.Client, steps: Exchange) -> httpx.Response:
@@ -174,7 +267,7 @@ def _refusal(answer: httpx.Response) -> Failure:
     try:
         document = msgspec.json.decode(answer.content)
         message, details, code = str(document["message"]), document.get("details"), document.get("error")
-    except (msgspec.DecodeError, KeyError, TypeError, AttributeError):  # not an answer of the service
+    except (msgspec.DecodeError, RecursionError, KeyError, TypeError, AttributeError):  # not an answer of the service
         return failures.of_answer(answer.status_code, f"{answer.status_code} {answer.reason_phrase}")
     if details and details != message:
         message = f"{message} {details}"

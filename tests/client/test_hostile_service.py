@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+import gzip
 import io
 import json
+import threading
 import zipfile
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 import pytest
 from rich.console import Console
 
 from infra.client import client as clients
+from infra.client import exchange
+from infra.client.cli import datasets
 from infra.client.cli.output import Output
 from infra.client.configuration import Profile
 from infra.client.failures import Failure
@@ -36,7 +43,7 @@ def hostile():
             return answer(request)
 
         client._web.close()
-        client._web = httpx.Client(transport=httpx.MockTransport(handle), follow_redirects=True)
+        client._web = exchange.opened(1, httpx.MockTransport(handle))
         made.append(client)
         return client
 
@@ -103,3 +110,94 @@ def test_texts_of_a_service_do_not_command_a_terminal():
     said = out.getvalue()
     assert said.count("b") >= 6
     assert not any(sign in said for sign in ("\x1b]", "\x07", "\x9b", "\u202e"))
+
+
+@pytest.fixture
+def serving():
+    """A server on this machine that answers every GET with headers and a body; its address."""
+    servers = []
+
+    def start(status, headers, body):
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self):
+                self.send_response(status if self.path.endswith("Projects") else 200)
+                for name, value in {**headers, "Content-Length": str(len(body))}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                with suppress(ConnectionError):  # the client has enough
+                    self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        servers.append(server)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        return f"http://127.0.0.1:{server.server_port}"
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+def list_projects(url):
+    with clients.Client(Profile(url)) as client:
+        return client.get_project_list()
+
+
+def list_projects_async(url):
+    async def ask():
+        async with clients.AsyncClient(Profile(url)) as client:
+            return await client.get_project_list()
+
+    return asyncio.run(ask())
+
+
+HARM = {
+    "long": (200, {}, b"x" * 2_000_000, "more than 1000000 bytes"),
+    "bomb": (200, {"Content-Encoding": "gzip"}, gzip.compress(bytes(100_000_000)), "more than 1000000 bytes"),
+    "bomb of an error": (404, {"Content-Encoding": "gzip"}, gzip.compress(bytes(100_000_000)), "more than 1000000"),
+    "bomb in a bomb": (200, {"Content-Encoding": "gzip, gzip"}, gzip.compress(bytes(1000)), "encoding 'gzip, gzip'"),
+    "another encoding": (200, {"Content-Encoding": "deflate"}, b"x", "encoding 'deflate', which was not asked for"),
+    "redirect": (302, {"Location": "/x", "Content-Encoding": "gzip"}, gzip.compress(bytes(100_000_000)), "more than"),
+    "no gzip": (200, {"Content-Encoding": "gzip"}, b"x" * 100, "No answer"),
+    "no JSON": (200, {}, b"<html>", "is no JSON"),
+    "deep": (200, {}, b"[" * 900_000, "is no JSON"),
+    "deep error": (404, {}, b"[" * 900_000, "404"),
+}
+
+
+@pytest.mark.parametrize("ask", [list_projects, list_projects_async])
+@pytest.mark.parametrize("harm", HARM)
+def test_an_answer_is_bounded_as_it_is_unpacked(serving, monkeypatch, harm, ask):
+    *answer, named = HARM[harm]
+    monkeypatch.setattr(exchange, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(exchange, "ATTEMPTS", 1)
+    url = serving(*answer)
+    unpacked = []
+    seen = exchange._Bounded._pieces
+    monkeypatch.setattr(
+        exchange._Bounded, "_pieces", lambda *given: (unpacked.append(len(piece)) or piece for piece in seen(*given))
+    )
+    with pytest.raises(Failure, match=named):
+        ask(url)
+    assert sum(unpacked) <= 1_000_000
+    assert max(unpacked, default=0) <= exchange.PIECE
+
+
+@pytest.mark.parametrize("ask", [list_projects, list_projects_async])
+def test_packed_answers_are_read(serving, ask):
+    rows = [{"id": number, "name": "a" * 900} for number in range(3000)]  # of several pieces
+    assert ask(serving(200, {"Content-Encoding": "gzip"}, gzip.compress(json.dumps(rows).encode()))) == rows
+
+
+def test_a_download_ends_where_the_export_should(serving, tmp_path, monkeypatch):
+    url, read = serving(200, {}, bytes(9_000_000)), []
+    export = {"url": url, "size": 10}
+    with clients.Client(Profile(url)) as client, pytest.raises(Failure, match="and the export 10"):
+        datasets.download(client, lambda: export, tmp_path / "a.zip", read.append)
+    assert sum(read) <= 1024 * 1024
+    assert list(tmp_path.iterdir()) == []

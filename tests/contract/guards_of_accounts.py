@@ -269,4 +269,12 @@ GUARDS: dict[str, Guard] = {
         "tests/rules/test_refined_shapes.py",
         "test_what_one_was_made_of",
     ),
+    "media of reports": Guard(
+        "media of other projects in quality reports and consensus layers",
+        "chalicelib/resources/quality/service.py",
+        '        if number not in known:\n            raise NotFound.of("Media"',
+        '        if False:\n            raise NotFound.of("Media"',
+        "tests/resources/quality/test_quality.py",
+        "test_a_wrong_order_is_refused_by_name",
+    ),
 }

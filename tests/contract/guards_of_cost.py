@@ -269,4 +269,28 @@ GUARDS: dict[str, Guard] = {
         "tests/formats/test_hostile_archives.py",
         "test_a_parquet_with_a_name_that_is_no_text_is_refused",
     ),
+    "answers to clients": Guard(
+        "answers of a service that would fill the memory of its client",
+        "infra/client/exchange.py",
+        "                self._left -= len(piece)\n",
+        "",
+        "tests/client/test_hostile_service.py",
+        "test_an_answer_is_bounded_as_it_is_unpacked",
+    ),
+    "downloads of clients": Guard(
+        "downloads that do not end where the export does",
+        "infra/client/cli/datasets.py",
+        '                        if file.tell() > export["size"]:\n',
+        "                        if False:\n",
+        "tests/client/test_hostile_service.py",
+        "test_a_download_ends_where_the_export_should",
+    ),
+    "uids of transcodes": Guard(
+        "a repeated uid of a transcode with other members",
+        "chalicelib/resources/transcodes/service.py",
+        "        if given != getattr(job.spec, name) and (",
+        "        if name in settled and (",
+        "tests/resources/transcodes/test_transcodes.py",
+        "test_a_lost_answer_may_be_asked_for_again",
+    ),
 }

@@ -24,7 +24,9 @@ from chalicelib.http.operation import Operation
 from chalicelib.storage.dynamodb import ids
 from chalicelib.storage.dynamodb.tables import CounterRow
 from tests.contract.examples import body_of, full_body_of, query_of
-from tests.contract.world import World, build
+from tests.contract.world import World
+from tests.faults.workflow_calls import overrides
+from tests.faults.workflows import build, workflow_of
 from tests.service import Api
 
 MARK = "foreignmark"
@@ -53,7 +55,7 @@ _ID = re.compile(
     r"(_add|_del|_remove)?$"
 )
 _NOT_IDS = {"uid", "gid"}
-_NARROWS = re.compile(r"(?:(?:List|ById): (?:\w+_)?ids|_(?:del|remove))$")
+_NARROWS = re.compile(r"(?:(?:List|ById|UpdateAnnotationFrames|UpdateTelemetryValues): (?:\w+_)?ids|_(?:del|remove))$")
 """Members that narrow what is found, or take out what is not there: foreign ids have no effect."""
 
 
@@ -168,10 +170,10 @@ def in_deep_bodies(worlds: Worlds, report: Report, operations: list[Operation]) 
                 last = place.rpartition(".")[2]
                 for number in _foreign(last, worlds.there):
                     planted = dict(_planted(whole[member], number, member))[place]
-                    body = _own(operation, body_of(operation), worlds.here)
+                    path, body, query = _own(operation, worlds.here)
                     lie = {member: planted}
                     sent = [{**each, **lie} for each in body] if isinstance(body, list) else {**(body or {}), **lie}
-                    said = worlds.here.owner.ask(operation.method, worlds.here.path(operation), sent)
+                    said = worlds.here.owner.ask(operation.method, path, sent, **query)
                     report.note("deep body", said, f"{operation.id}: {place}")
                     if said.status < 300:
                         report.faults.append(f"{operation.id}: {place}: a foreign id was accepted")
@@ -182,8 +184,7 @@ def in_bodies(worlds: Worlds, report: Report, operations: list[Operation]) -> No
     for operation in operations:
         if operation.body in (None, bytes):
             continue
-        path = worlds.here.path(operation)
-        body = _own(operation, body_of(operation), worlds.here)
+        path, body, query = _own(operation, worlds.here)
         whole = full_body_of(operation)
         for member in whole if isinstance(whole, dict) else ():
             if not _ID.search(member) or member in _NOT_IDS:
@@ -192,7 +193,7 @@ def in_bodies(worlds: Worlds, report: Report, operations: list[Operation]) -> No
                 value = [number] if isinstance(whole[member], list) else number
                 lie = {member: value}
                 planted = [{**each, **lie} for each in body] if isinstance(body, list) else {**(body or {}), **lie}
-                said = worlds.here.owner.ask(operation.method, path, planted, **query_of(operation))
+                said = worlds.here.owner.ask(operation.method, path, planted, **query)
                 what = f"{operation.id}: {member}"
                 report.note("body", said, what)
                 if said.status < 300 and not _NARROWS.search(what):
@@ -202,15 +203,14 @@ def in_bodies(worlds: Worlds, report: Report, operations: list[Operation]) -> No
 def in_queries(worlds: Worlds, report: Report, operations: list[Operation]) -> None:
     """Name the foreign objects in parameters of requests to the callers' own, one at a time."""
     for operation in operations:
-        path = worlds.here.path(operation)
+        path, body, query = _own(operation, worlds.here)
+        sent = {"raw": body} if isinstance(body, bytes) else {"body": body}
         for item in shapes.type_info(operation.query).fields:  # type: ignore[attr-defined]
             if not _ID.search(item.encode_name) or item.encode_name in _NOT_IDS:
                 continue
             for number in _foreign(item.encode_name, worlds.there):
-                query = {**query_of(operation), item.encode_name: number}
-                said = worlds.here.owner.ask(
-                    operation.method, path, _own(operation, body_of(operation), worlds.here), **query
-                )
+                asked = {**query, item.encode_name: number}
+                said = worlds.here.owner.ask(operation.method, path, **sent, **asked)
                 report.note("query", said, f"{operation.id}?{item.encode_name}")
 
 
@@ -227,18 +227,28 @@ def sweep(worlds: Worlds, operations: list[Operation]) -> Report:
     return report
 
 
-def _own(operation: Operation, body: Any, world: World) -> Any:
+def _own(operation: Operation, world: World) -> tuple[str, Any, dict[str, Any]]:
+    """Path, body and query of a request of the callers' own: one that works, where `overrides` has it."""
+    known = overrides(world)
+    request = workflow_of(operation, world, known.get(operation.id, {}))
+    return (
+        request.path,
+        request.body if operation.id in known else _named(operation, request.body, world),
+        request.query,
+    )
+
+
+def _named(operation: Operation, body: Any, world: World) -> Any:
     """The smallest body, with ids of the caller's own world."""
     if isinstance(body, list):
-        return [_own(operation, each, world) for each in body]
+        return [_named(operation, each, world) for each in body]
     if not isinstance(body, dict):
         return body
     things = world.things
     kind = next((word for word in ("Media", "Localization", "State", "Leaf", "File") if word in operation.id), "")
-    ids = {"type": things.get(f"{kind.lower()}_type", things["localization_type"]), "dest_project": things["project"]}
+    ids = {"type": things.get(f"{kind.lower()}_type", things["localization_type"])}
     ids |= {"media_id": things["media"], "media_ids": [things["media"]], "media_types": [things["media_type"]]}
-    ids |= {"version": things["version"], "versions": [things["version"]], "reference": things["version"]}
-    ids |= {"dest_type": things["media_type"], "organization": things["organization"], "user": things["user"]}
+    ids |= {"version": things["version"], "user": things["user"]}
     return {name: ids.get(name, value) for name, value in body.items()}
 
 

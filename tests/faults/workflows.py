@@ -296,17 +296,18 @@ def reads(world):
     }
     writes = {operation.id for operation in writing()}
     return [
-        _workflow(operation, world, change.get(operation.id)) for operation in OPERATIONS if operation.id not in writes
+        workflow_of(operation, world, change.get(operation.id)) for operation in OPERATIONS if operation.id not in writes
     ]
 
 
 def workflows(world):
     """A request for every writing operation that is swept here, and for further ways through some."""
-    made = [_workflow(operation, world) for operation in writing() if operation.id not in ELSEWHERE | OF_MEASURES]
+    made = [workflow_of(operation, world) for operation in writing() if operation.id not in ELSEWHERE | OF_MEASURES]
     return made + _more_calls(world)
 
 
-def _workflow(operation, world, change=None):
+def workflow_of(operation, world, change=None):
+    """A request for an operation: the smallest that its schema allows, with what `change` or `overrides` say of it."""
     path = operation.path
     variables = world.variables(operation)
     change = change or overrides(world).get(operation.id, {})

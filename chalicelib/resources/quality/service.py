@@ -80,17 +80,22 @@ def order(scope: Scope, project: int, spec: QualityReportSpec) -> QualityReport:
 
 
 def check(scope: Scope, project: int, spec: QualityReportSpec) -> None:
-    """Refuse a comparison of unknown layers or classes, or of too many shapes.
+    """Refuse a comparison of unknown layers, media or classes, or of too many shapes.
 
     Raises:
         BadInput: an unknown class attribute, a query that is not valid, or too many shapes.
-        NotFound: a layer is not in the project.
+        NotFound: a layer or a media is not in the project, or not visible to the caller.
     """
     for number in layers_of(spec):
         if records.get(VERSION, number).project != project:
             raise NotFound.of("Version", number)
     view = view_queries.current(project)
     _check_attribute(view.definitions, spec.class_attribute)
+    named = tuple(dict.fromkeys(spec.media_ids or ()))
+    known = set(view_queries.ids(view, Query(kind=Kind.MEDIA, where=Test("id", Op.IN, named)), scope)) if named else ()
+    for number in named:
+        if number not in known:
+            raise NotFound.of("Media", number)
     if view_queries.count(view, query_of(spec), scope) > MOST_SHAPES:
         raise BadInput(f"At most {MOST_SHAPES} shapes are compared; narrow it by media_ids or query.")
 

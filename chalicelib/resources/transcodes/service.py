@@ -266,9 +266,13 @@ def _check_required(spec: TranscodeSpec) -> None:
 
 def _same_job(job: StoredJob, project: Project, spec: TranscodeSpec) -> StoredJob:
     """The job with this uid, if the same request started it; its first message may not have been sent."""
-    same = job.project == project.id and (job.spec.url, job.spec.name) == (spec.url, spec.name)
-    if not same or spec.media_id not in (None, job.media) or job.status == "failed":
+    if job.project != project.id or job.status == "failed":
         raise _uid_taken(job.uid)
+    settled = {"size": spec.size, "media_id": job.media, "section_id": job.spec.section_id}
+    for name in spec.__struct_fields__:
+        given = getattr(spec, name)
+        if given != getattr(job.spec, name) and (name not in settled or given not in (None, settled[name])):
+            raise BadInput(f"uid: {job.uid!r} is the uid of a transcode with another {name}; give a new one.")
     if job.status == "pending":
         send(settings().transcode_queue_url, PlanTranscode(job=job.uid))
     return job

@@ -55,6 +55,8 @@ def download(client: Client, read: Callable[[], dict[str, Any]], target: Path, a
                     for block in answer.iter_bytes(_BLOCK):
                         file.write(block)
                         advance(len(block))
+                        if file.tell() > export["size"]:
+                            break
                 break
             except (httpx.HTTPError, Failure) as error:
                 if attempt == _TRIES - 1:

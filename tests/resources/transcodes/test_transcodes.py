@@ -225,7 +225,14 @@ class TestTranscode:
         assert said[0]["media_id"] == said[1]["media_id"]
         api.drain()
         assert api.get(f"MediaCount/{project}").json == 1
-        assert transcode(api, project, type_, video(10), uid=uid, name="other.mp4").status == 400
+        same = {"url": url, "uid": uid, "gid": gid}
+        other = api.made(f"MediaTypes/{project}", {"name": "other", "dtype": "video"})
+        differing = {"name": "other.mp4", "gid": str(uuid.uuid4()), "md5": "0" * 32, "section": "deep", "section_id": 9}
+        for member, value in {**differing, "type": other, "attributes": {"a": 1}}.items():
+            refused = transcode(api, project, **{"type_": type_, **same, member: value})
+            assert (refused.status, refused.message) == (
+                400, f"uid: '{uid}' is the uid of a transcode with another {member}; give a new one."
+            )  # fmt: skip
 
     @pytest.mark.parametrize("data", [b"this is text", b"", b"\0" * 5000, video(30)[:400]])
     def test_what_is_no_video_ends_as_a_failed_job_with_its_reason(self, api, project, type_, data):
