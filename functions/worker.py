@@ -35,7 +35,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from chalicelib.core.time import clock
 from chalicelib.errors import BadInput, Forbidden, LimnError, NotFound, TooLarge
 from chalicelib.queues import Message, Unreadable, client, decode
-from chalicelib.queues.base import tag_of, within
+from chalicelib.queues.base import of_tenant, tag_of, within
 from chalicelib.settings import Settings, settings
 
 if TYPE_CHECKING:
@@ -178,7 +178,8 @@ def worker(
 
         def run(record: SQSRecord) -> None:
             delivery = _delivery(record, receives, context)
-            _Attempt(handlers, on_poison, first_pause, delivery, remembers).run(record.body)
+            with of_tenant(record.attributes.get("MessageGroupId")):  # also what the handler sends
+                _Attempt(handlers, on_poison, first_pause, delivery, remembers).run(record.body)
 
         processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
         return process_partial_response(event=event, record_handler=run, processor=processor, context=context)

@@ -39,6 +39,7 @@ from chalicelib.http.encoding import SAFE_IN_BROWSERS, HttpAnswer, encode, encod
 from chalicelib.http.operation import GUESTS, Call, Located, Operation
 from chalicelib.http.reports import auditing
 from chalicelib.query.parsers.parameters import ListQuery
+from chalicelib.queues.base import of_tenant
 from chalicelib.storage.audit import chain
 from chalicelib.storage.dynamodb import ahead
 from chalicelib.storage.dynamodb.progress import usage
@@ -100,7 +101,8 @@ def _served(operation: Operation, request: Request, read: Read) -> HttpAnswer:
         body = call.body
         auditing.begin(operation, call)
         if call.unchanged is None or body.answers_unchanged:
-            result = operation.handler(call)
+            with of_tenant(f"organization-{call.organization}" if call.organization else f"user-{call.caller.id}"):
+                result = operation.handler(call)
         else:
             result = _nothing_changed(operation, call.unchanged)
         auditing.finish()

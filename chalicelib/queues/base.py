@@ -53,6 +53,19 @@ def within(message: Message) -> AbstractContextManager[None]:
     return holding(_GENERATION, None if isinstance(message.generation, UnsetType) else message.generation)
 
 
+_TENANT: ContextVar[str | None] = ContextVar("tenant", default=None)
+
+
+def of_tenant(name: str | None) -> AbstractContextManager[None]:
+    """Messages sent inside belong to a tenant: SQS serves tenants in turn (decision 305)."""
+    return holding(_TENANT, name)
+
+
+def tenant() -> str | None:
+    """The tenant of the messages that are sent now; None for the service's own."""
+    return _TENANT.get()
+
+
 _ENCODER = msgspec.json.Encoder(order="sorted")
 
 

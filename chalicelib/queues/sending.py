@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import boto3
 from botocore.config import Config
@@ -12,13 +12,18 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from chalicelib.core.time.retry import BUSY
 from chalicelib.errors import Unavailable
-from chalicelib.queues.base import MAX_MESSAGE_BYTES, Message, encode
+from chalicelib.queues.base import MAX_MESSAGE_BYTES, Message, encode, tenant
 from chalicelib.settings import settings
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
     from mypy_boto3_sqs.literals import QueueAttributeNameType
     from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
+
+
+class _Group(TypedDict, total=False):
+    MessageGroupId: str
+
 
 QUEUES = ("transcode", "clip", "dataset", "source", "email", "purge", "webhook")
 DEAD = "-dead"
@@ -75,7 +80,7 @@ def try_send(queue_url: str, message: Message, delay: int = 0) -> bool:
     """Send one message, without a second attempt; returns whether SQS took it, within 2 s."""
     body = encode(message)
     try:
-        _hurried_client().send_message(QueueUrl=queue_url, MessageBody=body, DelaySeconds=_check(delay))
+        _hurried_client().send_message(QueueUrl=queue_url, MessageBody=body, DelaySeconds=_check(delay), **_group())
     except (ClientError, BotoCoreError):
         return False
     return True
@@ -92,7 +97,7 @@ def send(queue_url: str, message: Message, delay: int = 0) -> None:
     """
     body = encode(message)
     try:
-        client().send_message(QueueUrl=queue_url, MessageBody=body, DelaySeconds=_check(delay))
+        client().send_message(QueueUrl=queue_url, MessageBody=body, DelaySeconds=_check(delay), **_group())
     except (ClientError, BotoCoreError) as failure:
         raise Unavailable("The queue does not take messages.", str(failure)) from failure
 
@@ -108,6 +113,12 @@ def send_many(queue_url: str, messages: Iterable[Message]) -> None:
     bodies = [encode(message) for message in messages]
     for batch in _batches(bodies):
         _send_batch(queue_url, batch)
+
+
+def _group() -> _Group:
+    """The group of a message is its tenant: SQS serves the groups of a standard queue in turn."""
+    name = tenant()
+    return {"MessageGroupId": name} if name else {}
 
 
 def _check(delay: int) -> int:
@@ -133,7 +144,7 @@ def _batches(bodies: Iterable[str]) -> Iterator[list[str]]:
 
 def _send_batch(queue_url: str, bodies: list[str]) -> None:
     waiting: list[SendMessageBatchRequestEntryTypeDef] = [
-        {"Id": str(index), "MessageBody": body} for index, body in enumerate(bodies)
+        {"Id": str(index), "MessageBody": body, **_group()} for index, body in enumerate(bodies)
     ]
     reason = ""
     for _ in BUSY.attempts():

@@ -10,7 +10,8 @@ from __future__ import annotations
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from moto.sqs.exceptions import InvalidParameterValue, ReceiptHandleIsInvalid
@@ -30,9 +31,14 @@ _MEMBERS = (
     "approximate_first_receive_timestamp", "approximate_receive_count",
 )  # fmt: skip
 _SELECT = "SELECT id, due, delayed, doc, crc FROM messages WHERE queue = ?"
-_UPSERT = """INSERT INTO messages (id, queue, due, delayed, doc, crc) VALUES (?, ?, ?, ?, ?, ?)
+_UPSERT = """INSERT INTO messages (id, queue, due, delayed, doc, crc, tenant) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET
 queue = excluded.queue, due = excluded.due, delayed = excluded.delayed, doc = excluded.doc, crc = excluded.crc"""
+_FIRSTS = """WITH RECURSIVE tenants (name) AS (
+    SELECT min(tenant) FROM messages WHERE queue = ?1 UNION ALL
+    SELECT (SELECT min(tenant) FROM messages WHERE queue = ?1 AND tenant > name) FROM tenants WHERE name IS NOT NULL
+) SELECT name, (SELECT min(due) FROM messages WHERE queue = ?1 AND tenant = name) FROM tenants WHERE name IS NOT NULL"""
+"""Each tenant of a queue, and when its first message is due: a few steps in an index for each, however many wait."""
 
 _patches = Patches()
 
@@ -46,13 +52,17 @@ class MessageStore:
     """The messages of one queue, in the place of moto's list `Queue._messages`; moto's code may still iterate it.
 
     They are rows of the database, in order of when they may next be received. A message that moves to another queue,
-    as a dead letter does, does so in one transaction.
+    as a dead letter does, does so in one transaction. Message groups, which are tenants, are served in turn.
     """
 
     def __init__(self, name: str) -> None:
         self._changed = threading.Condition()
         """Never held while the database is locked or asked: a transaction that sends messages wakes those who wait."""
         self._changes = 0
+        self._turn, self._turns = 0, dict[str, int]()
+        """The number of the last turn, and of the last one of each tenant."""
+        self._running = Counter[str]()
+        """How many messages of each tenant were received and not `finish`ed, where they are counted."""
         self._name = name
         self._database = database.current()
 
@@ -78,7 +88,8 @@ class MessageStore:
         doc = pack([getattr(message, name) for name in _MEMBERS])
         crc = checksum(0, message.id.encode(), self._name.encode(), doc)
         due = max(message.visible_at, message.delayed_until)
-        self._database.write(_UPSERT, message.id, self._name, due, message.delayed_until, doc, crc)
+        tenant = message.group_id or ""
+        self._database.write(_UPSERT, message.id, self._name, due, message.delayed_until, doc, crc, tenant)
 
     def _message(self, number: str, due: float, delayed: float, doc: bytes, crc: int) -> Message:
         if checksum(0, number.encode(), self._name.encode(), doc) != crc:
@@ -89,19 +100,26 @@ class MessageStore:
         message.visible_at, message.delayed_until = due, delayed
         return message
 
-    def next_due(self) -> float | None:
+    def next_due(self, share: int | None = None) -> float | None:
         """When the next message may be received, in milliseconds of `now()`."""
-        found = self._database.one("SELECT due FROM messages WHERE queue = ? ORDER BY due LIMIT 1", self._name)
-        return None if found is None else found[0]
+        return min((due for _, due in self._waiting(share)), default=None)
+
+    def _waiting(self, share: int | None) -> list[tuple[str, float]]:
+        """Each tenant with less than its share at work, and when its next message may be received."""
+        found = self._database.read(_FIRSTS, self._name)
+        return [(name, due) for name, due in found if share is None or self._running[name] < share]
 
     def receive(self, queue: Queue, count: int, visibility: int, wait: float = 0.0,
-             stopped: Callable[[], bool] = bool) -> list[Message]:  # fmt: skip
-        """Receive up to `count` messages, waiting for the first up to `wait` seconds or until `stopped()`."""
+             stopped: Callable[[], bool] = bool, share: int | None = None) -> list[Message]:  # fmt: skip
+        """Receive up to `count` messages of a tenant, waiting for the first up to `wait` seconds or until `stopped()`.
+
+        Of a tenant, `share` are received at most before they are `finish`ed.
+        """
         deadline = now() + wait * 1000
         while True:
             with self._changed:
                 seen = self._changes
-            due, moment = self.next_due(), now()
+            due, moment = self.next_due(share), now()
             if due is None or due > moment:
                 if moment >= deadline or stopped():
                     return []
@@ -111,18 +129,31 @@ class MessageStore:
                     if self._changes == seen:
                         self._changed.wait((latest - moment) / 1000 + 0.0005)
                 continue
-            taken = self._receive(queue, count, visibility)
+            taken = self._receive(queue, count, visibility, share)
             if taken:
                 return taken
 
-    def _receive(self, queue: Queue, count: int, visibility: int) -> list[Message]:
+    def finish(self, messages: Iterable[Message]) -> None:
+        """Received messages are not worked on any more, done or failed."""
+        with self._database.transaction():
+            self._running -= Counter(message.group_id or "" for message in messages)
+        self.wake()
+
+    def _receive(self, queue: Queue, count: int, visibility: int, share: int | None) -> list[Message]:
         moment = now()
         most = queue.redrive_policy["maxReceiveCount"] if queue.dead_letter_queue is not None else None
         expired = moment - queue.message_retention_period * 1000
         taken: list[Message] = []
         dead: list[Message] = []
         with self._database.transaction():
-            due = self._database.read(f"{_SELECT} AND due <= ? ORDER BY due, number LIMIT ?", self._name, moment, count)
+            ready = [(self._turns.get(name, 0), due, name) for name, due in self._waiting(share) if due <= moment]
+            if not ready:  # another worker was faster
+                return []
+            *_, tenant = min(ready)
+            self._turn += 1
+            self._turns[tenant] = self._turn
+            sql = f"{_SELECT} AND tenant = ? AND due <= ? ORDER BY due, number LIMIT ?"
+            due = self._database.read(sql, self._name, tenant, moment, count)
             for message in (self._message(*row) for row in due):
                 if message.sent_timestamp < expired:
                     self.remove(message)
@@ -134,6 +165,8 @@ class MessageStore:
                     message.receipt_handle = f"{message.id}{_HANDLE}{uuid.uuid4().hex}"
                     self._store(message)
                     taken.append(message)
+            if share is not None:
+                self._running[tenant] += len(taken)
         if dead:
             messages_of(queue.dead_letter_queue).wake()
         return taken

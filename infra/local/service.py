@@ -186,15 +186,18 @@ def _sources() -> list[EventSourceMapping]:
     place = settings()
     rows = (
         # a third one, for the first pieces of a new video while large pieces of others are encoded
-        ("transcode", place.transcode_queue_url, transcode.handler, 3, 900.0),
-        ("clip", place.clip_queue_url, clip.handler, 2, 900.0),
-        ("dataset", place.dataset_queue_url, dataset.handler, 1, 900.0),
-        ("source", place.source_queue_url, source.handler, 1, 900.0),
-        ("email", place.email_queue_url, email.handler, 1, 30.0),
-        ("purge", place.purge_queue_url, purge.handler, 1, 900.0),
-        ("webhook", place.webhook_queue_url, webhook.handler, 4, 90.0),
+        ("transcode", place.transcode_queue_url, transcode.handler, 3, None, 900.0),
+        ("clip", place.clip_queue_url, clip.handler, 2, None, 900.0),
+        # one import, export or listing of a tenant, and one of another that does not wait for it
+        ("dataset", place.dataset_queue_url, dataset.handler, 2, 1, 900.0),
+        ("source", place.source_queue_url, source.handler, 2, 1, 900.0),
+        ("email", place.email_queue_url, email.handler, 1, None, 30.0),
+        ("purge", place.purge_queue_url, purge.handler, 1, None, 900.0),
+        ("webhook", place.webhook_queue_url, webhook.handler, 4, None, 90.0),
     )
     return [
-        EventSourceMapping(name=name, queue_url=queue, handler=handler, concurrency=at_once, timeout=seconds)
-        for name, queue, handler, at_once, seconds in rows
+        EventSourceMapping(
+            name=name, queue_url=queue, handler=handler, concurrency=at_once, share=share, timeout=seconds
+        )
+        for name, queue, handler, at_once, share, seconds in rows
     ]

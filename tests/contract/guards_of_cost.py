@@ -293,4 +293,28 @@ GUARDS: dict[str, Guard] = {
         "tests/resources/transcodes/test_transcodes.py",
         "test_a_lost_answer_may_be_asked_for_again",
     ),
+    "turns of tenants": Guard(
+        "work of one organization before all work of others",
+        "infra/emulator/sqs.py",
+        "            *_, tenant = min(ready)\n",
+        "            *_, tenant = min(ready, key=lambda each: each[1])\n",
+        "tests/infra/local/test_queues.py",
+        "test_tenants_are_served_in_turn",
+    ),
+    "tenants of messages": Guard(
+        "work that waits without its organization",
+        "chalicelib/http/dispatch.py",
+        '            with of_tenant(f"organization-{call.organization}" if call.organization else f"user-{call.caller.id}"):\n',
+        "            with of_tenant(None):\n",
+        "tests/resources/imports/test_imports.py",
+        "test_its_messages_wait_their_turn_among_those_of_other_organizations",
+    ),
+    "shares of tenants": Guard(
+        "more than its share of the workers of a queue for one organization",
+        "infra/emulator/sqs.py",
+        "                self._running[tenant] += len(taken)\n",
+        "                pass\n",
+        "tests/infra/local/test_queues.py",
+        "test_a_tenant_holds_no_more_than_its_share",
+    ),
 }

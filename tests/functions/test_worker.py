@@ -8,6 +8,7 @@ import pytest
 
 from chalicelib import queues
 from chalicelib.errors import BadInput, Unavailable
+from chalicelib.queues import base
 from chalicelib.resources.clips.messages import CutClip
 from chalicelib.resources.transcodes.messages import PlanTranscode
 from chalicelib.settings import settings
@@ -38,6 +39,22 @@ def test_each_kind_goes_to_its_own_handler(queue, text):
     queue.deliver(handler)
     assert notes == [Note(text=text)]
     assert clips == [CutClip(file=file)]
+
+
+def test_what_a_handler_sends_is_of_the_tenant_of_its_message(queue, text):
+    seen = []
+
+    def handle(message, _):
+        seen.append(base.tenant())
+        if not message.number:
+            queue.send(Note(text=text, number=1))
+
+    with base.of_tenant("organization-7"):
+        queue.send(Note(text=text))
+    handler = worker({Note: handle})
+    assert [queue.deliver(handler) for _ in range(2)] == [[], []]
+    assert seen == ["organization-7", "organization-7"]
+    assert base.tenant() is None
 
 
 def test_one_failure_in_a_batch_does_not_touch_the_others(queue, text):

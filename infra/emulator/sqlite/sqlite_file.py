@@ -26,9 +26,10 @@ CREATE TABLE IF NOT EXISTS documents (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS messages (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, queue TEXT NOT NULL, due REAL NOT NULL, delayed REAL NOT NULL,
-    doc BLOB NOT NULL, crc INTEGER NOT NULL
+    doc BLOB NOT NULL, crc INTEGER NOT NULL, tenant TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX IF NOT EXISTS messages_due ON messages (queue, due, number);
+CREATE INDEX IF NOT EXISTS messages_tenants ON messages (queue, tenant, due, number);
 """
 LONG_LOG = 16 * 1024 * 1024 // PAGE_SIZE
 """Pages of a log that is not continued after a transfer."""
@@ -62,6 +63,9 @@ def begin(connection: sqlite3.Connection, path: Path | None) -> None:
 
 def make_tables(connection: sqlite3.Connection) -> None:
     """Make the tables that are missing, within a transaction."""
+    columns = [row[1] for row in connection.execute("PRAGMA table_info(messages)")]
+    if columns and "tenant" not in columns:  # of an earlier release, which can still open what this one wrote
+        connection.execute("ALTER TABLE messages ADD COLUMN tenant TEXT NOT NULL DEFAULT ''")
     for statement in SCHEMA.split(";"):
         connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {VERSION}")

@@ -45,6 +45,8 @@ class EventSourceMapping:
     batch_size: int = 1
     concurrency: int = 2
     """How many batches run at once."""
+    share: int | None = None
+    """How many of them may be of one tenant; None for all."""
     visibility_timeout: int | None = None
     """Seconds until an unfinished message comes back; None takes the queue's own."""
     timeout: float = 900.0
@@ -144,7 +146,7 @@ class Pollers:
             visibility = queue.visibility_timeout if source.visibility_timeout is None else source.visibility_timeout
             size = min(source.batch_size, LARGEST_BATCH)
             try:
-                messages = store.receive(queue, size, visibility, LONGEST_WAIT, self._stopping.is_set)
+                messages = store.receive(queue, size, visibility, LONGEST_WAIT, self._stopping.is_set, source.share)
             except (CannotStore, Damaged):  # its receipt must be stored before a message is worked on
                 self._stopping.wait(PAUSE)
                 continue
@@ -155,6 +157,8 @@ class Pollers:
             try:
                 run(source, queue, messages)
             finally:
+                if source.share is not None:
+                    store.finish(messages)
                 with self._idle:
                     self._busy -= 1
                     self._idle.notify_all()

@@ -207,6 +207,40 @@ def test_no_more_run_at_once_than_allowed_and_stopping_waits_for_them(sqs, queue
 
 
 @pytest.mark.slow
+def test_tenants_are_served_in_turn(sqs, queue, poll):
+    began, go = threading.Event(), threading.Event()
+
+    def wait(_):
+        began.set()
+        return go.wait(30)
+
+    recorder = Recorder(wait)
+    pollers = poll(queue, recorder, concurrency=1)
+    for number in range(4):
+        sqs.send_message(QueueUrl=queue, MessageBody=f"many {number}", MessageGroupId="a")
+    assert began.wait(30)
+    sqs.send_message(QueueUrl=queue, MessageBody="one", MessageGroupId="b")
+    sqs.send_message(QueueUrl=queue, MessageBody="of the service")
+    go.set()
+    assert pollers.wait_until_idle(60)
+    assert set(recorder.bodies[1:3]) == {"one", "of the service"}
+    assert [body for body in recorder.bodies if "many" in body] == [f"many {number}" for number in range(4)]
+
+
+def test_a_tenant_holds_no_more_than_its_share(sqs, queue, poll):
+    go, second = threading.Event(), threading.Event()
+    recorder = Recorder(lambda record: second.set() or True if record["body"] == "b" else go.wait(30))
+    pollers = poll(queue, recorder, concurrency=2, share=1)
+    for number in range(3):
+        sqs.send_message(QueueUrl=queue, MessageBody=f"a{number}", MessageGroupId="a")
+    sqs.send_message(QueueUrl=queue, MessageBody="b", MessageGroupId="b")
+    assert second.wait(30)
+    assert recorder.bodies == ["a0", "b"]
+    go.set()
+    assert pollers.wait_until_idle(60)
+    assert recorder.bodies[2:] == ["a1", "a2"]
+
+
 def test_a_message_that_runs_longer_than_its_visibility_timeout_is_delivered_again(sqs, queue, poll):
     def slow(event, context):
         calls.append(event["Records"][0]["attributes"]["ApproximateReceiveCount"])

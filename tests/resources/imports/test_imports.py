@@ -7,7 +7,9 @@ import json
 import duckdb
 import pytest
 
+from chalicelib.queues.base import tenant
 from chalicelib.resources.imports import checking
+from chalicelib.resources.imports import service as imports_service
 from chalicelib.resources.imports.schemas import IMPORT
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
@@ -340,3 +342,11 @@ def test_a_cvat_shape_that_is_outside_begins_a_gap_and_occluded_is_an_attribute(
     assert world.api.post(f"AttributeType/{world.types['box']}", addition).status == 201
     imported(world.api, world.project, {"b/annotations.xml": content}, "cvat")
     assert [row["frame"] for row in world.localizations(attribute="Occluded::true")] == [20]
+
+
+def test_its_messages_wait_their_turn_among_those_of_other_organizations(api, project, monkeypatch):
+    seen = []
+    monkeypatch.setattr(imports_service, "send", lambda *_: seen.append(tenant()))
+    key = uploaded(api, project, zipped({"instances.json": b"{}"}))
+    assert api.post(f"Imports/{project}", {"format": "coco", "key": key}).status == 201
+    assert seen == [f"organization-{api.get(f'Project/{project}').json['organization']}"]
