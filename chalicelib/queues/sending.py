@@ -144,8 +144,10 @@ def _batches(bodies: Iterable[str]) -> Iterator[list[str]]:
 
 def _send_batch(queue_url: str, bodies: list[str]) -> None:
     waiting: list[SendMessageBatchRequestEntryTypeDef] = [
-        {"Id": str(index), "MessageBody": body, **_group()} for index, body in enumerate(bodies)
+        {"Id": str(index), "MessageBody": body} for index, body in enumerate(bodies)
     ]
+    for entry in waiting:
+        entry.update(_group())
     reason = ""
     for _ in BUSY.attempts():
         try:

@@ -45,7 +45,14 @@ class _Base:
         """The number of the last commit that this client made, by project: `Limn-Commit` of its writes."""
 
     def _steps(self, entry: Entry, path: dict[str, Any], query: dict[str, Any], body: Any) -> Exchange:
-        """One operation. A list that does not show this client's last write yet is asked for again."""
+        """One operation. A list that does not show this client's last write yet is asked for again.
+
+        Raises:
+            Failure: a part of the path is empty or dots, which would lead to the path of another operation.
+        """
+        for name, value in path.items():
+            if str(value) in ("", ".", ".."):
+                raise Failure(f"{name}: {value!r} names nothing.")
         place = entry.path.format(**{name: quote(str(value), safe="") for name, value in path.items()})
         content = body if entry.takes == "bytes" or body is None else msgspec.json.encode(body)
         request = self._request(entry.method, place, query, content)

@@ -17,6 +17,7 @@ from rich.console import Console
 
 from infra.client import client as clients
 from infra.client import exchange
+from infra.client.agents.tools import Tools
 from infra.client.cli import datasets
 from infra.client.cli.output import Output
 from infra.client.configuration import Profile
@@ -25,6 +26,7 @@ from infra.client.mirrors.folder import Folder
 from infra.client.mirrors.mirror import Mirror
 from infra.client.training.samples import samples_of
 
+PARTS = ("project", "kind", "id")
 HOME = "https://limn.example.org"
 STORE = "https://store.example.org"
 
@@ -96,6 +98,22 @@ def test_a_redirect_carries_the_token_to_no_other_server(hostile, place):
     client.get_project_list()
     assert client.asked[0].headers["Authorization"] == "Token secret"
     assert "Authorization" not in client.asked[1].headers
+
+
+@pytest.mark.parametrize("part", ["..", ".", ""])
+def test_no_part_of_a_path_leads_to_another_operation(hostile, part):
+    client = hostile(lambda _: httpx.Response(200, json=[]))
+    agents = lambda *given: Tools(client).call("get_history", dict(zip(PARTS, given, strict=True)))  # noqa: E731
+    for call in (client.get_history, agents):
+        with pytest.raises(Failure, match="names nothing"):
+            call(part, "AccessTokens", 1)
+    assert client.asked == []
+
+
+@pytest.mark.parametrize("schema", [[], {}, {"paths": 1}, {"paths": {"/": {"get": {}}}}])
+def test_agents_get_no_tools_of_a_service_that_describes_none(hostile, schema):
+    with pytest.raises(Failure, match="does not describe"):
+        Tools(hostile(lambda _: httpx.Response(200, json=schema))).listed()
 
 
 def test_texts_of_a_service_do_not_command_a_terminal():

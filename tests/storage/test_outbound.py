@@ -10,23 +10,27 @@ import threading
 import time
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
+from unittest.mock import Mock, patch
 
+import msgspec
 import pytest
 import urllib3
 
 import chalicelib
 from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.core.keys import object_keys
+from chalicelib.core.models.integrations import JobCluster
 from chalicelib.core.time.deadline import time_limit
 from chalicelib.core.web import origins
 from chalicelib.errors import Forbidden, LimnError, Unavailable
 from chalicelib.resources.annotators import service as annotators_service
 from chalicelib.resources.annotators.schemas import Annotator
 from chalicelib.resources.identity_providers import oidc
+from chalicelib.resources.jobs.engines import kubernetes
 from chalicelib.resources.uploads import fetching
 from chalicelib.resources.webhooks import sender
 from chalicelib.settings import override
-from chalicelib.storage import outbound
+from chalicelib.storage import outbound, sealing
 from chalicelib.storage.objects import s3
 from chalicelib.storage.objects.gcs import GcsStore
 from tests.storage.gcs_server import CONFIG
@@ -188,19 +192,29 @@ def _annotator() -> None:
     annotators_service.ask(there, {}, most=100)
 
 
+def _cluster() -> None:
+    sealed = sealing.seal(msgspec.json.encode({"token": "t", "cert": ""}), kubernetes.PURPOSE)
+    there = JobCluster(id=1, organization=1, name="c", host="rebound.example.org", port=443, sealed=sealed)
+    with patch.object(kubernetes, "_context", lambda _: None):
+        kubernetes.Cluster(there).statuses([Mock(run=Mock(namespace="n", uid="u"))], time.monotonic() + 5)
+
+
 REBINDING = {
     "annotator": _annotator,
     "identity provider": lambda: oidc._fetch("https://rebound.example.org/.well-known/openid-configuration"),
     "template or file": lambda: fetching.fetch("https://rebound.example.org/t.yaml", 1, 100, UNRESTRICTED),
     "webhook": lambda: sender.post("https://rebound.example.org/hook", ["whsec_AAAA"], "1", b"{}"),
     "S3": lambda: store_at("https://rebound.example.org", "s3").head(object_keys.trial_key()),
+    "GCS": lambda: store_at("", "gcs").head(object_keys.trial_key()),
+    "job cluster": _cluster,
 }
 """What asks a server that a user named, by the kind of its URL."""
 
 
 @pytest.mark.parametrize("kind", REBINDING)
 def test_each_kind_of_url_is_judged_anew_with_each_connection(monkeypatch, hosts, kind):
-    hosts["rebound.example.org"] = itertools.cycle(["93.184.216.34", "169.254.169.254", "127.0.0.1", "10.0.0.1"])
+    lies = itertools.cycle(["93.184.216.34", "169.254.169.254", "127.0.0.1", "10.0.0.1"])
+    hosts |= dict.fromkeys(("rebound.example.org", "storage.googleapis.com"), lies)
     connected = []
 
     def connect(address, *_, **__):
@@ -208,9 +222,9 @@ def test_each_kind_of_url_is_judged_anew_with_each_connection(monkeypatch, hosts
         raise OSError("no network here")
 
     monkeypatch.setattr("urllib3.util.connection.create_connection", connect)
-    with override(allowed_origins=["https://rebound.example.org"]):
+    with override(allowed_origins=["https://rebound.example.org"], gcs_endpoint="https://storage.googleapis.com"):
         for _ in range(8):
-            with suppress(LimnError):
+            with suppress(LimnError, kubernetes.EngineUnavailable):
                 REBINDING[kind]()
     assert set(connected) == {"93.184.216.34"}
 

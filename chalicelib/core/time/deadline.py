@@ -51,6 +51,12 @@ def remaining() -> float | None:
     return None if end is None else end - time.monotonic()
 
 
+def check_query() -> None:
+    """Raise Unavailable where the time for queries is over: for loops over what was read, which nothing interrupts."""
+    if (left := remaining()) is not None and left < 0:
+        raise time_ended()
+
+
 def check() -> None:
     """Raise Unavailable where the time for the checks before a change is over."""
     if (left := remaining()) is not None and left < -_LENIENT_SECONDS:

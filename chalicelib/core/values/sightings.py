@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import exp, lgamma
 
@@ -60,15 +60,13 @@ def sampled_frames(length: int, every: int) -> int:
     return len(range(0, length, every))
 
 
-def accumulation(samples: Sequence[Iterable[str]]) -> list[float]:
+def accumulation(samples: Sequence[Iterable[str]]) -> Iterator[float]:
     """The expected number of labels in 1, 2, … of the samples, drawn without order (Mao Tau, exact)."""
     total = len(samples)
     incidence = Counter(label for sample in samples for label in set(sample))
     by_incidence = Counter(incidence.values())
-    return [
-        sum(number * (1 - _missed(total, count, drawn)) for count, number in by_incidence.items())
-        for drawn in range(1, total + 1)
-    ]
+    for drawn in range(1, total + 1):
+        yield sum(number * (1 - _missed(total, count, drawn)) for count, number in by_incidence.items())
 
 
 def chao2(samples: Sequence[Iterable[str]]) -> float:

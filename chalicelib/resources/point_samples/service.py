@@ -42,16 +42,15 @@ def create(writer: Writer, spec: PointSampleSpec) -> tuple[list[int], int]:
         NotFound: the type or a media is not in the project.
     """
     _check(writer.project, spec)
-    chosen = [
-        (media, frame)
-        for media in select(writer.scope, writer.project, spec.media_ids, spec.media_query)
-        for frame in _frames_of(media, spec)
-    ]
-    if len(chosen) * spec.count > MOST_POINTS:
-        raise BadInput(
-            f"count: {len(chosen)} frames of {spec.count} points are {len(chosen) * spec.count}; "
-            f"a request draws at most {MOST_POINTS}."
-        )
+    chosen: list[tuple[Media, int]] = []
+    for media in select(writer.scope, writer.project, spec.media_ids, spec.media_query):
+        frames = _frames_of(media, spec)
+        if (len(chosen) + len(frames)) * spec.count > MOST_POINTS:  # before they are listed: a media says any number
+            raise BadInput(
+                f"count: {len(chosen) + len(frames)} frames or more, of {spec.count} points each; a request draws at "
+                f"most {MOST_POINTS} points."
+            )
+        chosen += [(media, frame) for frame in frames]
     specs = [each for media, frame in chosen for each in _specs_of(media, frame, spec)]
     numbers: list[int] = []
     for part in batched(specs, 500):

@@ -15,6 +15,7 @@ from chalicelib.core.batches import batched
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.entities import Media
 from chalicelib.core.text.names import nearest
+from chalicelib.core.time.deadline import check_query
 from chalicelib.core.values import sightings
 from chalicelib.errors import BadInput
 from chalicelib.query.parsers import filters
@@ -60,30 +61,31 @@ def sightings_of(project: int, query: SightingsQuery, scope: Scope) -> list[Sigh
             units[str(unit)].append(one)
     rows = []
     for unit, together in units.items():
-        labels = sorted({label for one in together for label in found.get(one.id, {})})
-        for label in labels:
-            counted = _Counted(label, query.every, None if query.unit is None else unit)
-            for one in together:
-                counted.add(one, found.get(one.id, {}).get(label, ()))
+        sampled = sum(sightings.sampled_frames(one.num_frames or 1, query.every) for one in together)
+        seen: defaultdict[str, list[tuple[Media, list[int]]]] = defaultdict(list)
+        for one in together:
+            for label, frames in found.get(one.id, {}).items():
+                seen[label].append((one, frames))
+        for label, places in sorted(seen.items()):  # those without it are not looked at again for each label
+            check_query()
+            counted = _Counted(label, query.every, None if query.unit is None else unit, sampled)
+            for one, frames in places:
+                counted.add(one, frames)
             rows.append(counted.row())
     return rows
 
 
 class _Counted:
-    """The counts of one label on the media of one unit, or on one media."""
+    """The counts of one label on the media of one unit, or on one media; `sampled` frames of all of them."""
 
-    def __init__(self, label: str, every: int, unit: str | None) -> None:
-        self._label, self._every, self._unit = label, every, unit
+    def __init__(self, label: str, every: int, unit: str | None, sampled: int) -> None:
+        self._label, self._every, self._unit, self._sampled = label, every, unit, sampled
         self._seen: list[tuple[Media, sightings.Sighting]] = []
-        self._sampled = 0
 
     def add(self, media: Media, frames: Sequence[int]) -> None:
-        """Take the frames of the annotations on one of the media."""
-        if frames:
-            self._seen.append((media, sightings.sighting_of(frames, media.num_frames or 1, self._every)))
-            self._sampled += self._seen[-1][1].sampled
-        else:
-            self._sampled += sightings.sampled_frames(media.num_frames or 1, self._every)
+        """Take the frames of the annotations on one of the media; they may lie beyond its last frame."""
+        self._seen.append((media, sightings.sighting_of(frames, media.num_frames or 1, self._every)))
+        self._sampled += self._seen[-1][1].sampled - sightings.sampled_frames(media.num_frames or 1, self._every)
 
     def row(self) -> SightingRow:
         """The row; of a unit, frames and times are those of the media that has the most, or the first and last."""
@@ -129,7 +131,10 @@ def accumulation_of(project: int, query: AccumulationQuery, scope: Scope) -> lis
     samples = list(units.values())
     if query.unit is not None:
         check_unit(query.unit, media)
-    expected = sightings.accumulation(samples)
+    expected = []
+    for labels in sightings.accumulation(samples):
+        check_query()
+        expected.append(labels)
     estimate = sightings.chao2(samples)
     return [
         AccumulationRow(samples=number, labels=labels, chao2=estimate if number == len(expected) else None)
@@ -147,6 +152,7 @@ def time_at_depth(project: int, query: DepthQuery, scope: Scope) -> list[DepthRo
     media: defaultdict[float, int] = defaultdict(int)
     files = 0
     for one in _select_media(project, query.media_query, scope):
+        check_query()
         table = table_of(one, query.file, query.time, {query.column})
         if table is None:
             continue
@@ -189,6 +195,7 @@ def _frames_by_label(
         raise BadInput(f"label: no localization type has the attribute {label!r}.{nearest(label, names)}")
     found: defaultdict[int, defaultdict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for document in view_queries.documents(view, parsed, scope):
+        check_query()
         row = _DECODER.decode(document)
         if (value := row.attributes.get(label)) not in (None, ""):
             found[row.media][str(value)].append(row.frame)
@@ -203,6 +210,7 @@ def _by_ids(project: int, numbers: list[int], scope: Scope) -> list[Media]:
     """Those of the media that the caller may see."""
     found: list[Media] = []
     for part in batched(numbers, entities.ROWS_A_READ):
+        check_query()
         rows = [row.entity for row in entities.many(Kind.MEDIA, part).values()]
         found += scope.visible(Kind.MEDIA.value, [row for row in rows if row.project == project])
     return found

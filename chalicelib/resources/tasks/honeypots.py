@@ -7,6 +7,7 @@ import secrets
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import blake2s
+from itertools import islice
 
 import msgspec
 
@@ -132,7 +133,7 @@ def draw(
         wanted = min(wanted, math.ceil(round(count * found.spec.share / (1 - found.spec.share), 6)))
     drawn: list[Unit] = []
     for media in select(scope, found.project, sorted(known, key=lambda number: _rank(found, number)), None):
-        drawn += spans(media)
+        drawn += islice(spans(media), wanted - len(drawn))  # a media says any number of frames
         if len(drawn) >= wanted:
             break
     honeypots = set(drawn[:wanted])

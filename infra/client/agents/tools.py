@@ -19,7 +19,7 @@ from typing import Any
 
 from .. import tables
 from ..client import Client
-from ..failures import Failure
+from ..failures import SERVICE_ERROR, Failure
 from ..operations import ENTRIES
 
 READING = (
@@ -87,10 +87,16 @@ class Tools:
         return self._client.profile.token.startswith(SCRIPT)
 
     def listed(self) -> list[Tool]:
-        """The tools, described by the service."""
-        paths = self._client.schema()["paths"]
-        described = {each["operationId"]: each for methods in paths.values() for each in methods.values()}
-        return [_reading(name, described[ENTRIES[name].id]) for name in READING] + (_WRITING if self.may_write else [])
+        """The tools, described by the service. Raises Failure: it does not describe them."""
+        try:
+            paths = self._client.schema()["paths"]
+            described = {each["operationId"]: each for methods in paths.values() for each in methods.values()}
+            reading = [_reading(name, described[ENTRIES[name].id]) for name in READING]
+        except (KeyError, TypeError, AttributeError) as error:
+            raise Failure(
+                f"The schema of the service does not describe its operations: {error}", SERVICE_ERROR
+            ) from None
+        return reading + (_WRITING if self.may_write else [])
 
     def call(self, name: str, given: Mapping[str, Any]) -> str | Picture:
         """The answer of a tool: JSON, or a picture.

@@ -1,10 +1,14 @@
 """Honeypots: nothing tells them apart, their scores are exact, and who is below the threshold gets no more."""
 
+import itertools
+from itertools import islice
+from types import SimpleNamespace
+
 import pytest
 
 from chalicelib.core.resource import now
 from chalicelib.resources.honeypots import service as honeypots_service
-from chalicelib.resources.tasks import leases
+from chalicelib.resources.tasks import honeypots, leases
 from chalicelib.resources.tasks.messages import ScoreTask
 from chalicelib.resources.tasks.schemas import TASK
 from chalicelib.settings import override
@@ -14,6 +18,17 @@ from tests.service import join, new_user
 
 FOUND = {"x": 0.1, "y": 0.1, "width": 0.2, "height": 0.2}
 ELSEWHERE = {**FOUND, "x": 0.7}
+
+
+def test_no_more_spans_are_drawn_than_a_request_has(monkeypatch):
+    """A media says any number of frames: a span for each of 2⁵³ would fill the memory."""
+    drawn = []
+    spans = (drawn.append(number) or (1, number, number) for number in itertools.count())
+    monkeypatch.setattr(honeypots, "select", lambda *_: [None])
+    monkeypatch.setattr(honeypots, "_rank", lambda _, unit: unit)
+    found = SimpleNamespace(spec=SimpleNamespace(share=None, media_ids=[1]), project=1)
+    units, known = honeypots.draw(None, found, [], lambda _: islice(spans, 10_000), 5)
+    assert len(units) == len(known) == len(drawn) == 6
 
 
 class Survey:

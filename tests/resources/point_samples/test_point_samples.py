@@ -5,6 +5,7 @@ import math
 import pytest
 
 from chalicelib.resources.comments.schemas import Region
+from chalicelib.resources.point_samples import service
 from chalicelib.resources.point_samples.service import points_of
 from tests.resources.media.samples import media_type
 
@@ -89,6 +90,18 @@ def test_a_repeated_sample_makes_no_second_points(api, project, media, dots):
 def test_a_wrong_sample_is_refused_by_name(api, project, media, dots, change, named):
     answer = api.post(f"PointSamples/{project}", {"media_ids": [media], "type": dots, **change})
     assert (answer.status, named in str(answer.json)) == (400, True)
+
+
+def test_frames_are_counted_before_they_are_listed(api, project, media, dots, monkeypatch):
+    """A media says any number of frames: 2⁵³ of them in a list would fill the memory."""
+
+    class Frames:
+        def __len__(self):
+            return 2**53
+
+    monkeypatch.setattr(service, "_frames_of", lambda *_: Frames())
+    answer = api.post(f"PointSamples/{project}", {"media_ids": [media], "type": dots, "every": 1, "count": 1})
+    assert (answer.status, answer.message.split()[1]) == (400, str(2**53))
 
 
 def test_a_type_of_boxes_is_refused(api, project, media):

@@ -5,6 +5,9 @@ import io
 
 import pytest
 
+from chalicelib.core.time import deadline
+from chalicelib.core.values import sightings
+from chalicelib.resources.statistics import counting
 from tests import objects
 from tests.resources.annotations.boxes import settle
 from tests.service import new_user
@@ -65,6 +68,28 @@ def test_sightings_by_dive_are_over_all_media_of_the_dive(here):
     # frames 0 and 50 of both media of dive 1 are sampled
     assert rows[0]["mean_count"] == pytest.approx(3 / 4)
     assert (rows[0]["count"], rows[0]["frames"], rows[0]["last_time"]) == (3, 2, 2.0)
+
+
+def test_media_without_a_label_are_not_looked_at_again_for_each(here, monkeypatch):
+    addition = {"entity_type": "MediaType", "addition": {"name": "Dive", "dtype": "string", "default": "1"}}
+    assert here.api.post(f"AttributeType/{here.media_type}", addition).status == 201
+    asked, count = [], sightings.sampled_frames
+    monkeypatch.setattr(sightings, "sampled_frames", lambda *given: asked.append(given) or count(*given))
+    rows = ask(here, "Sightings", label="text", unit="Dive", every=50, media_query="dtype=video")
+    pairs = sum(len({label for label, _ in seen}) for seen in SEEN.values())
+    assert (len(rows), len(asked)) == (2, len(SEEN) + 2 * pairs)
+    assert rows[0]["mean_count"] == pytest.approx(3 / 6)
+
+
+@pytest.mark.parametrize("path", ["Sightings", "SpeciesAccumulation"])
+def test_counts_end_with_the_time_of_their_request(here, monkeypatch, path):
+    def check_late():
+        with deadline.time_limit(-1):
+            deadline.check_query()
+
+    monkeypatch.setattr(counting, "check_query", check_late)
+    said = here.api.get(f"{path}/{here.project}", label="text")
+    assert (said.status, "did not finish" in said.message) == (503, True)
 
 
 def test_csv_has_the_same_columns(here):
