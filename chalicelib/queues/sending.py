@@ -146,8 +146,9 @@ def _send_batch(queue_url: str, bodies: list[str]) -> None:
     waiting: list[SendMessageBatchRequestEntryTypeDef] = [
         {"Id": str(index), "MessageBody": body} for index, body in enumerate(bodies)
     ]
-    for entry in waiting:
-        entry.update(_group())
+    if name := tenant():
+        for entry in waiting:
+            entry["MessageGroupId"] = name
     reason = ""
     for _ in BUSY.attempts():
         try:

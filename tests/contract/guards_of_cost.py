@@ -304,12 +304,12 @@ GUARDS: dict[str, Guard] = {
     "tenants of messages": Guard(
         "work that waits without its organization",
         "chalicelib/http/dispatch.py",
-        '            with of_tenant(f"organization-{call.organization}" if call.organization else f"user-{call.caller.id}"):\n',
-        "            with of_tenant(None):\n",
+        'of_tenant(f"organization-{call.organization}" if call.organization else f"user-{call.caller.id}")',
+        "of_tenant(None)",
         "tests/resources/imports/test_imports.py",
         "test_its_messages_wait_their_turn_among_those_of_other_organizations",
     ),
-    "shares of tenants": Guard(
+    "shares of queues": Guard(
         "more than its share of the workers of a queue for one organization",
         "infra/emulator/sqs.py",
         "                self._running[tenant] += len(taken)\n",

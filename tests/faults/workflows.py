@@ -296,7 +296,9 @@ def reads(world):
     }
     writes = {operation.id for operation in writing()}
     return [
-        workflow_of(operation, world, change.get(operation.id)) for operation in OPERATIONS if operation.id not in writes
+        workflow_of(operation, world, change.get(operation.id))
+        for operation in OPERATIONS
+        if operation.id not in writes
     ]
 
 
