@@ -54,6 +54,7 @@ def _run() -> None:
     if os.environ.get("FRESH"):
         folder.empty()
     folder.refuse_previous()
+    folder.hold_temporary()
 
     _say(f"opening the data in {folder.data}")
     cloud = aws.start(data=folder.data)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import shutil
 import socket
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -66,6 +68,23 @@ class Folder:
             ) from None
         os.ftruncate(self._lock, 0)
         os.pwrite(self._lock, f"process {os.getpid()} ({holder})\n".encode(), 0)
+
+    def hold_temporary(self) -> None:
+        """Keep temporary files in a folder of this stack, and remove those of a run that was killed.
+
+        Raises:
+            CannotStart: the folder cannot be made, or somebody else made it.
+        """
+        name = hashlib.sha256(str(self.home.resolve()).encode()).hexdigest()[:16]
+        place = Path(tempfile.gettempdir()) / f"limn-{name}"
+        try:
+            if place.is_symlink() or (place.exists() and place.lstat().st_uid != os.getuid()):
+                raise CannotStart(f"{place} was made by somebody else. Remove it, or name another place with TMPDIR.")
+            shutil.rmtree(place, ignore_errors=True)
+            place.mkdir(mode=0o700, exist_ok=True)  # a child of the killed run may still write there
+        except OSError as failure:
+            raise CannotStart(f"{place} cannot be made: {failure.strerror}. TMPDIR names another place.") from failure
+        tempfile.tempdir = os.environ["TMPDIR"] = str(place)
 
     def empty(self) -> None:
         """Remove all of it but the lock. Raises CannotStart: something cannot be removed."""

@@ -7,6 +7,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from contextlib import closing
 from pathlib import Path
 
@@ -48,6 +49,26 @@ def test_other_users_of_the_machine_cannot_enter_it(tmp_path):
     home.mkdir(mode=0o755)
     Folder(home).lock("make run on port 8000")
     assert home.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_start_removes_the_temporary_files_of_a_run_that_was_killed(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+
+    def begun(name):
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+        Folder(tmp_path / name / ".limn").hold_temporary()
+        return Path(tempfile.mkdtemp())
+
+    left, other = begun("one"), begun("two")
+    again = begun("one")
+    assert [left.exists(), other.exists(), again.exists()] == [False, True, True]
+    assert (again.parent, os.environ["TMPDIR"]) == (left.parent, str(left.parent))
+    assert again.parent.stat().st_mode & 0o777 == 0o700
+    kept = again.parent.rename(tmp_path / "kept")
+    left.parent.symlink_to(kept)
+    with pytest.raises(CannotStart, match="made by somebody else"):
+        begun("one")
+    assert list(kept.iterdir())
 
 
 @pytest.mark.slow
