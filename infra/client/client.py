@@ -54,7 +54,7 @@ class _Base:
             if str(value) in ("", ".", ".."):
                 raise Failure(f"{name}: {value!r} names nothing.")
         place = entry.path.format(**{name: quote(str(value), safe="") for name, value in path.items()})
-        content = body if entry.takes == "bytes" or body is None else msgspec.json.encode(body)
+        content = body if entry.takes == "bytes" or body is None else exchange.body_of(entry.id, body)
         request = self._request(entry.method, place, query, content)
         project = path.get("project")
         how: Literal["safe", "keyed", "once"] = "safe" if entry.is_read else "keyed" if self.profile.token else "once"
@@ -236,13 +236,11 @@ def sign_in(
 
 def _profile(name: str | None, url: str | None, token: str | None) -> Profile:
     found = configuration.current(name) if url is None else Profile(configuration.address(url), token or "")
-    if not found.token:
-        raise Failure("There is no token for this service. Run: limn login URL", failures.NOT_PERMITTED)
-    return found
+    return configuration.signed_in(found)
 
 
 def _number(profile: Profile, given: int | None) -> int:
-    chosen = given or profile.project
+    chosen = profile.project if given is None else given
     if chosen is None:
         raise Failure("Name a project, or one for all programs with: limn profile set --project N")
     return chosen

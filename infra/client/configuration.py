@@ -17,7 +17,7 @@ import os
 import stat
 import sys
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -114,14 +114,41 @@ def current(name: str | None) -> Profile:
     return Profile(profile.url, token or profile.token, profile.project)
 
 
+def signed_in(profile: Profile) -> Profile:
+    """A profile whose token can be sent.
+
+    Raises:
+        Failure: it has none, or what cannot be one.
+    """
+    if not profile.token:
+        raise Failure("There is no token for this service. Run: limn login URL", NOT_PERMITTED)
+    return replace(profile, token=token_of(profile.token))
+
+
+def token_of(text: str) -> str:
+    """A token without the blanks around it.
+
+    Raises:
+        Failure: it cannot be one.
+    """
+    token = text.strip()
+    if not token or not token.isascii() or not token.isprintable() or " " in token:
+        raise Failure("That is not a token: a token is one word of ASCII characters.")
+    return token
+
+
 def address(url: str) -> str:
     """The base address of a service without a slash at its end.
 
     Raises:
         Failure: it is no HTTP address, or would carry a token unencrypted over a network.
     """
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+    try:
+        parts = urlsplit(url)
+        is_address = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # of a port or an IPv6 address
+        is_address = False
+    if not is_address or parts.query or parts.fragment:
         raise Failure(f"{url!r} is not the address of a service, such as https://limn.example.org.")
     if parts.username or parts.password:
         raise Failure("The address must not contain a user or password.")

@@ -11,11 +11,12 @@ is carried out once. A part of an upload that is sent again is the same part.
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import time
 import uuid
 import zlib
-from collections.abc import AsyncIterator, Generator, Iterator, Mapping
+from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any, Literal
@@ -29,8 +30,10 @@ from .failures import Failure
 ATTEMPTS = 6
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 8.0
 """Seconds between attempts where the service names none: of the first, and at most."""
-LONGEST_WAIT = 60.0
-"""Seconds that the service may ask for; more is an error."""
+PATIENCE = 120.0
+"""Seconds that one request pauses for in all; more, and more that the service asks for (Retry-After), is an error.
+
+An answer takes at most 29 s, and the key of a request that died is free after a minute."""
 BUSY = frozenset({429, 502, 503, 504})
 PIECE = 1024 * 1024
 """Bytes of a large body that are handed to the connection, or unpacked from an answer, at once."""
@@ -70,6 +73,41 @@ def query_of(query: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
+def body_of(operation: str, body: Any) -> bytes:
+    """A body as JSON; numbers of NumPy are numbers.
+
+    Raises:
+        Failure: it has what JSON has not, such as NaN, which would be sent as null.
+    """
+    try:
+        content = msgspec.json.encode(body, enc_hook=_plain)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise Failure(f"{operation}: the body is not JSON: {error}") from None
+    if b"null" in content and (place := _not_a_number(body)):
+        raise Failure(f"{operation}: {place} is NaN or infinite. Leave it out, or give a number.")
+    return content
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"a {type(value).__name__} cannot be sent.")
+
+
+def _not_a_number(value: Any, place: str = "") -> str:
+    """Where the first number is that JSON has not; empty without one."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, float):
+        return "" if math.isfinite(value) else place or "the body"
+    inner: Iterable[tuple[str, Any]] = ()
+    if isinstance(value, dict):
+        inner = ((f"{place}.{name}" if place else str(name), each) for name, each in value.items())
+    elif isinstance(value, list | tuple):
+        inner = ((f"{place}[{number}]", each) for number, each in enumerate(value))
+    return next(filter(None, (_not_a_number(each, name) for name, each in inner)), "")
+
+
 def _word(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ",".join(map(_word, value))
@@ -78,6 +116,9 @@ def _word(value: Any) -> str:
 
 def exchange(request: Request, repeat: Literal["safe", "keyed", "once"] = "safe") -> Exchange:
     """Send a request until there is an answer.
+
+    An attempt after which the service names a pause, such as while the first request with the same key is still
+    running, does not count: it is made again until `PATIENCE` is over.
 
     Args:
         request: the request.
@@ -88,22 +129,28 @@ def exchange(request: Request, repeat: Literal["safe", "keyed", "once"] = "safe"
     """
     if repeat == "keyed":
         request = replace(request, headers={**request.headers, "Idempotency-Key": str(uuid.uuid4())})
-    most = 1 if repeat == "once" else ATTEMPTS
-    pause = FIRST_PAUSE
-    for attempt in range(1, most + 1):
+    attempts = 1 if repeat == "once" else ATTEMPTS
+    pause, left = FIRST_PAUSE, 0.0 if repeat == "once" else PATIENCE
+    while True:
         answer = yield request
-        wait = pause * random.uniform(0.5, 1)  # noqa: S311 spreads clients that failed together
+        wait, asked = pause * random.uniform(0.5, 1), 0.0  # noqa: S311 spreads clients that failed together
         pause = min(2 * pause, LONGEST_PAUSE)
         if isinstance(answer, httpx.Response):
             if answer.status_code < HTTPStatus.BAD_REQUEST:
                 return answer
-            wait = max(wait, _asked(answer))
-            if answer.status_code not in BUSY or attempt == most or wait > LONGEST_WAIT:
-                raise _refusal(answer)
-        elif attempt == most or not isinstance(answer, httpx.TransportError):
+            if answer.status_code not in BUSY:
+                raise refusal(answer, request.url)
+            asked = _asked(answer)
+            wait = max(wait, asked)
+        elif not isinstance(answer, httpx.TransportError):
+            attempts = 0
+        attempts -= not asked
+        if attempts <= 0 or wait > left:
+            if isinstance(answer, httpx.Response):
+                raise refusal(answer, request.url)
             raise Failure(f"No answer from {_host(request.url)}: {_reason(answer)}", failures.NO_CONNECTION) from answer
+        left -= wait
         yield wait
-    raise AssertionError  # the last attempt answers or raises
 
 
 def opened(connections: int, transport: httpx.BaseTransport | None = None) -> httpx.Client:
@@ -262,13 +309,14 @@ def _asked(answer: httpx.Response) -> float:
     return float(text) if text.isdigit() else 0.0
 
 
-def _refusal(answer: httpx.Response) -> Failure:
+def refusal(answer: httpx.Response, url: str) -> Failure:
     """The failure of an error: its message with details, and its code (RFC 8628) if it has one."""
     try:
         document = msgspec.json.decode(answer.content)
         message, details, code = str(document["message"]), document.get("details"), document.get("error")
     except (msgspec.DecodeError, RecursionError, KeyError, TypeError, AttributeError):  # not an answer of the service
-        return failures.of_answer(answer.status_code, f"{answer.status_code} {answer.reason_phrase}")
+        said = f"{_host(url)} answered {answer.status_code} {answer.reason_phrase}".rstrip()
+        return failures.of_answer(answer.status_code, f"{said}. Is it the address of the service?")
     if details and details != message:
         message = f"{message} {details}"
     return failures.of_answer(answer.status_code, message, **({"code": code} if code else {}))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+import json
+from collections.abc import Collection
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -35,6 +38,44 @@ def check_target(option: str, path: Path | None) -> None:
         raise Failure(f"{option}: {path} is a folder. Give a file.")
     if not path.parent.is_dir():
         raise Failure(f"{option}: there is no folder {path.parent}.")
+
+
+def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
+    """Raise Failure where a value is none of those that may be chosen."""
+    if value not in choices:
+        raise Failure(f"{name}: {value!r} is not one of {', '.join(choices)}.")
+
+
+def check_parallel(parallel: int) -> None:
+    """Raise Failure unless at least one thing may be done at once."""
+    if parallel < 1:
+        raise Failure(f"parallel: {parallel} is below 1.")
+
+
+def library(name: str, package: str | None = None) -> Any:
+    """A module of a library that is installed beside `limn`.
+
+    Raises:
+        Failure: it is not installed.
+    """
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        package = package or name.partition(".")[0]
+        raise Failure(f"This needs the library {package}: pip install {package}") from None
+
+
+def read_json(path: Path, text: str | None = None) -> Any:
+    """The JSON of a file, or of its text where that was read.
+
+    Raises:
+        Failure: it is not JSON.
+        OSError: the file cannot be read.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8") if text is None else text)
+    except ValueError as error:
+        raise Failure(f"{path} is not JSON: {error}") from None
 
 
 def of_file(error: OSError) -> Failure:

@@ -15,10 +15,11 @@ import struct
 import time
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
+from . import failures
 from .cli import datasets
-from .failures import INCOMPLETE, Failure
+from .failures import INCOMPLETE, Failure, library
 
 if TYPE_CHECKING:
     from .client import Client
@@ -101,6 +102,7 @@ class Frozen:
 
     def parts(self, kind: Kind) -> Iterator[io.BufferedReader]:
         """The Parquet files of a kind, in order."""
+        failures.check_choice("kind", kind, get_args(Kind))
         members = [each for each in self._members if each.filename.startswith(f"{kind}/")]
         for each in sorted(members, key=lambda each: each.filename):
             if each.compress_type != zipfile.ZIP_STORED:
@@ -119,17 +121,18 @@ class Frozen:
             columns: those to fetch; all by default.
             rows: of one batch, at most.
         """
-        import pyarrow.parquet
-
+        parquet = library("pyarrow.parquet")
         for part in self.parts(kind):
-            with pyarrow.parquet.ParquetFile(part) as file:
+            with parquet.ParquetFile(part) as file:
+                for column in columns or ():
+                    failures.check_choice("columns", column, file.schema_arrow.names)
                 yield from file.iter_batches(rows, columns=None if columns is None else list(columns))
 
     def to_arrow(self, kind: Kind = "localizations", columns: Sequence[str] | None = None) -> Any:
-        """All rows as a `pyarrow.Table`."""
-        import pyarrow as pa
-
-        return pa.Table.from_batches(list(self.scan(kind, columns)))
+        """All rows as a `pyarrow.Table`; where a version has none of a kind, its columns have no type."""
+        pa = library("pyarrow")
+        batches = list(self.scan(kind, columns))
+        return pa.Table.from_batches(batches) if batches else pa.table({name: [] for name in columns or ()})
 
     def _read(self, start: int, end: int) -> bytes:
         if self._until < time.monotonic():

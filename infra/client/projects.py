@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Generator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
-from . import display, tables
+from . import display, failures, tables
 from .failures import SERVICE_ERROR, Failure
 
 if TYPE_CHECKING:
@@ -38,26 +38,41 @@ def windows(
     A page begins after the last id of the one before, so that rows written meanwhile shift nothing. Lists that are
     sorted are paged by position.
     """
-    count, after = int(query.get("start") or 0), query.get("after")
-    end = query.get("stop") if limit is None else count + limit
+    count, after, last = whole(query, "start") or 0, query.get("after"), 0
+    ends = [end for end in (whole(query, "stop"), None if limit is None else count + limit) if end is not None]
+    end = min(ends, default=None)
     by_position = by_position or "sort_by" in query or "start" in query
-    while end is None or count < end:
-        most = size if end is None else min(size, end - count)
+    while True:  # once also where nothing is asked for: the service judges the filters
+        most = size if end is None else max(min(size, end - count), 0)
         window = {"start": count, "stop": count + most} if by_position else {"after": after, "stop": most}
         rows = yield {**query, **window}
         count += len(rows)
-        if len(rows) < most:
+        if len(rows) < most or (end is not None and count >= end):
             return
-        if not by_position and rows[-1]["id"] <= (after or 0):
+        if not by_position and rows[-1]["id"] <= last:
             raise Failure("The service repeats a page of a list, which would have no end.", SERVICE_ERROR)
-        after = rows[-1]["id"]
+        after = last = rows[-1]["id"]
+
+
+def whole(query: Mapping[str, Any], name: str) -> int | None:
+    """A whole number of a query; None without. Raises Failure where it is none."""
+    if (given := query.get(name)) is None:
+        return None
+    try:
+        return max(int(given), 0)
+    except (TypeError, ValueError):
+        raise Failure(f"{name}: {given!r} is not a whole number.") from None
 
 
 class _Asked(Generic[T]):
     """What a selection asks."""
 
     def __init__(self, kind: str, project: int, query: dict[str, Any], size: int = PAGE) -> None:
+        if given := query.keys() & {"format", "operation"}:
+            raise Failure(f"{min(given)}: a selection has objects; for other answers call client.get_{kind}_list.")
         self.kind, self.project, self.query, self.size = kind, project, query, size
+        if isinstance(fields := query.get("fields"), list | tuple):
+            self.query = {**query, "fields": ",".join(fields)}
 
     @property
     def _list(self) -> str:
@@ -105,19 +120,17 @@ class Selection(_Asked[T]):
 
     def to_arrow(self) -> Any:
         """All objects as a `pyarrow.Table`."""
-        import pyarrow as pa
-
+        pa = failures.library("pyarrow")
         return pa.concat_tables(tables.pages(self.client, self.kind, self.project, self._pages(tables.PAGE)))
 
     def to_pandas(self) -> Any:
         """All objects as a `pandas.DataFrame`."""
+        failures.library("pandas")
         return self.to_arrow().to_pandas()
 
     def to_polars(self) -> Any:
         """All objects as a `polars.DataFrame`."""
-        import polars as pl
-
-        return pl.from_arrow(self.to_arrow())
+        return failures.library("polars").from_arrow(self.to_arrow())
 
     def count(self) -> int:
         """How many match."""

@@ -7,15 +7,18 @@ Rows come from the service as Arrow streams (`format=arrow`), a page at a time. 
 from __future__ import annotations
 
 import json
+import uuid
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from .failures import Failure
+from . import failures
+from .failures import Failure, library
 
 if TYPE_CHECKING:
     from .client import Client
@@ -24,7 +27,11 @@ PAGE = 50_000
 """Rows of one answer."""
 ROWS_PER_CREATION = 500
 """Rows of one creation, which are made all or none, and of one comparison."""
+KINDS = ("localization", "state", "leaf")
+"""What tables may be written as."""
 ATTRIBUTE = "attributes."
+MOST_EXACT = 2**53
+"""Floats below it hold every whole number."""
 DELETE = "delete"
 """The column of flags by which `write` deletes rows."""
 JSON_MEMBERS = frozenset({"points", "mask", "holes", "segments"})
@@ -34,8 +41,7 @@ Row = dict[str, Any]
 
 def pages(client: Client, kind: str, project: int, windows: Any) -> Iterator[Any]:
     """The record batches of a list, as they come."""
-    import pyarrow.ipc
-
+    ipc = library("pyarrow.ipc")
     seen: Sequence[Any] | None = None
     while True:
         try:
@@ -43,7 +49,7 @@ def pages(client: Client, kind: str, project: int, windows: Any) -> Iterator[Any
         except StopIteration:
             return
         stream = getattr(client, f"get_{kind}_list")(project, **{**asked, "format": "arrow"})
-        with pyarrow.ipc.open_stream(stream) as reader:
+        with ipc.open_stream(stream) as reader:
             batches = reader.read_all()
         seen = _Seen(batches)
         yield batches
@@ -81,6 +87,8 @@ class Written:
 
 def write(client: Client, kind: str, project: int, table: Any, *, is_dry: bool, parallel: int) -> Written:
     """Create, change and delete what a table says; see `Project.write`."""
+    failures.check_choice("kind", kind, KINDS)
+    failures.check_parallel(parallel)
     done = Written()
     rows = enumerate(rows_of(table))
     with ThreadPoolExecutor(parallel) as pool:
@@ -97,6 +105,7 @@ def write(client: Client, kind: str, project: int, table: Any, *, is_dry: bool, 
                 creations.begin(plan.new)
                 plan.carry_out(client, kind, done, pool)
         creations.end()
+    done.refused.sort()
     return done
 
 
@@ -188,16 +197,23 @@ class _Plan:
 
     def add(self, number: int, row: Row, done: Written) -> None:
         key, is_gone = _key(row), bool(row.get(DELETE))
+        try:
+            body = _body({name: value for name, value in row.items() if name not in (DELETE, "id")})
+        except Failure as failure:
+            done.refused.append((number, failure.message))
+            return
+        if is_gone and key is None:
+            done.refused.append((number, f"{DELETE}: give the id or the elemental_id of the object."))
+            return
         if key is None or (key not in self.known and row.get("id") is None and not is_gone):
-            given = {name: value for name, value in row.items() if value is not None and name not in (DELETE, "id")}
-            self.new.append((number, _body(given)))
+            self.new.append((number, body))
             return
         before = self.known.get(key)
         if before is None:
             done.refused.append((number, f"There is no object {key} that you may see."))
         elif is_gone:
             self.gone.append((number, before["id"]))
-        elif changed := _changes(row, before):
+        elif changed := _changes(body, before):
             self.changes.append((number, before, changed))
         else:
             done.unchanged += 1
@@ -233,10 +249,12 @@ class _Plan:
 def rows_of(table: Any) -> Iterator[Row]:
     """The rows of anything that is a table: pyarrow, polars, pandas, DuckDB, or dicts."""
     if isinstance(table, Sequence):
-        yield from map(dict, table)
+        for number, row in enumerate(table):
+            if not isinstance(row, Mapping):
+                raise Failure(f"Row {number} is no object with members, but a {type(row).__name__}.")
+            yield _with_values(row)
         return
-    import pyarrow as pa
-
+    pa = library("pyarrow")
     if type(table).__module__.partition(".")[0] == "pandas":
         made = pa.Table.from_pandas(table, preserve_index=False)
     elif hasattr(table, "__arrow_c_stream__"):
@@ -246,7 +264,20 @@ def rows_of(table: Any) -> Iterator[Row]:
             f"{type(table).__name__} is not a table: give one of pyarrow, polars or pandas, or a list of dicts."
         )
     for batch in made.to_batches(ROWS_PER_CREATION):
-        yield from batch.to_pylist()
+        yield from map(_with_values, batch.to_pylist())
+
+
+def _with_values(row: Mapping[str, Any]) -> Row:
+    """A row without the columns that have no value: in data frames these are NaN, and make floats of whole numbers."""
+    return {name: _whole(value) for name, value in row.items() if value is not None and not _is_nan(value)}
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and isnan(value)
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < MOST_EXACT else value
 
 
 def _key(row: Row) -> Any:
@@ -257,8 +288,8 @@ def _key(row: Row) -> Any:
 
 def _known(client: Client, kind: str, project: int, rows: list[Row]) -> dict[Any, Row]:
     """The objects that rows name, by id, and by elemental id with the version that the row gives."""
-    by_id = [row["id"] for row in rows if row.get("id") is not None]
-    by_element = [row["elemental_id"] for row in rows if row.get("id") is None and row.get("elemental_id")]
+    by_id = [row["id"] for row in rows if type(row.get("id")) is int and row["id"] > 0]
+    by_element = [row["elemental_id"] for row in rows if row.get("id") is None and _is_uuid(row.get("elemental_id"))]
     found: dict[Any, Row] = {}
     for names, values in (("ids", by_id), ("elemental_ids", by_element)):
         if values:
@@ -271,10 +302,16 @@ def _known(client: Client, kind: str, project: int, rows: list[Row]) -> dict[Any
     return found
 
 
-def _changes(row: Row, before: Row) -> Row:
+def _is_uuid(value: Any) -> bool:
+    try:
+        return bool(uuid.UUID(value))
+    except (AttributeError, TypeError, ValueError):
+        return False
+
+
+def _changes(body: Row, before: Row) -> Row:
     """The body that makes an object what a row says; what the row leaves out, or has no value for, stays."""
-    given = {name: value for name, value in row.items() if value is not None and name not in _KEYS}
-    body = _body(given)
+    body = {name: value for name, value in body.items() if name not in _KEYS}
     attributes = body.pop("attributes", {})
     held = before.get("attributes") or {}
     changed = {name: value for name, value in body.items() if not _is_same(value, before.get(name))}
@@ -306,7 +343,10 @@ def _body(row: Row) -> Row:
         if name.startswith(ATTRIBUTE):
             body.setdefault("attributes", {})[name[len(ATTRIBUTE) :]] = _plain(value)
         elif name in JSON_MEMBERS and isinstance(value, str):
-            body[name] = json.loads(value)
+            try:
+                body[name] = json.loads(value)
+            except ValueError as error:
+                raise Failure(f"{name} is not JSON: {error}") from None
         else:
             body[name] = _plain(value)
     return body

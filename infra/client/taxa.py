@@ -107,7 +107,7 @@ def read(path: Path) -> Taxa:
         with _opened(path) as text:
             for row in _rows(text, path):
                 _add_row(found, row)
-    except (OSError, UnicodeDecodeError, zipfile.BadZipFile, csv.Error) as error:
+    except (UnicodeDecodeError, zipfile.BadZipFile, csv.Error) as error:
         raise Failure(f"{path}: {error}") from None
     if not found.accepted:
         raise Failure(f"{path}: it has no accepted taxon.")

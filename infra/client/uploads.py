@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from . import configuration
+from . import configuration, failures
 from .client import Client
 from .failures import NOT_FOUND, REFUSED, Failure
 
@@ -151,6 +151,7 @@ class Uploader:
     def __init__(
         self, client: Client, target: Target, journal: Journal, *, parallel: int, part_size: int = PART
     ) -> None:
+        failures.check_parallel(parallel)
         self._client, self._target, self._journal = client, target, journal
         self._parallel, self._part_size = parallel, part_size
         self._gid = str(uuid.uuid4())

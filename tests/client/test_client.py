@@ -13,6 +13,7 @@ import zipfile
 from pathlib import Path
 
 import httpx
+import numpy as np
 import pytest
 
 from infra import client as limn_client
@@ -105,6 +106,76 @@ def test_an_error_names_the_rule_and_its_status(client, project):
     assert (refused.value.members["http_status"], "name" in refused.value.message) == (400, True)
     with pytest.raises(TypeError, match=r"get_media\(\): missing a required argument"):
         client.get_media()
+
+
+@pytest.mark.parametrize(
+    ("use", "says"),
+    [
+        (lambda c: limn_client.connect(url="http://127.0.0.1:abc", token="a"), "not the address of a service"),
+        (lambda c: limn_client.connect(url="http://[::1", token="a"), "not the address of a service"),
+        (lambda c: limn_client.connect(url="http://127.0.0.1", token="ä"), "one word of ASCII"),
+        (lambda c: limn_client.connect(url="http://127.0.0.1", token="a b"), "one word of ASCII"),
+        (lambda c: c.project(0).localizations().count(), "project must be a positive integer"),
+        (lambda c: list(c.project().localizations(start="x")), "start: 'x' is not a whole number"),
+        (lambda c: list(c.project().localizations(format="csv")), "format: a selection has objects"),
+        (lambda c: list(c.project().localizations(stop=0, nonsense=1)), "no query parameter 'nonsense'"),
+        (lambda c: c.update_localization(1, {"x": float("nan")}), r"UpdateLocalization: x is NaN or infinite"),
+        (lambda c: c.update_localization(1, {"attributes": {"A": [0, float("inf")]}}), r"attributes.A\[1\] is NaN"),
+        (lambda c: c.update_localization(1, {"x": object()}), "UpdateLocalization: the body is not JSON: a object"),
+        (lambda c: c.project().write([3]), "Row 0 is no object with members, but a int"),
+    ],
+)
+def test_each_mistake_has_one_sentence(client, use, says):
+    with pytest.raises(Failure, match=says):
+        use(client)
+
+
+def test_what_a_selection_takes_need_not_be_exact(client, boxes):
+    assert limn_client.connect(url="http://127.0.0.1", token=" a\n").profile.token == "a"
+    assert len(list(client.project().localizations(stop="3"))) == 3
+    assert list(client.project().localizations(stop=0)) == []
+    [one] = client.project().localizations(fields=["x", "frame"], stop=1)
+    assert set(one) == {"id", "x", "frame"}
+    number = np.float32(0.25)
+    client.update_localization(boxes[0], {"x": number, "frame": np.int64(0), "attributes": {"Depth": number}})
+    assert client.get_localization(boxes[0])["x"] == 0.25
+
+
+@pytest.mark.parametrize("answer", [httpx.Response(405), httpx.Response(403, text="<html>")])
+def test_another_server_is_named(answer):
+    client = limn_client.Client(Profile("http://127.0.0.1:9", "secret"))
+    client._web = httpx.Client(transport=httpx.MockTransport(lambda _: answer))
+    says = f"http://127.0.0.1:9 answered {answer.status_code} .*. Is it the address of the service\\?"
+    with pytest.raises(Failure, match=says):
+        client.whoami()
+
+
+def waits(answers, how="keyed"):
+    """The seconds that a request pauses for between these answers, and the status of the last, None where it raised."""
+    steps = exchange.exchange(exchange.Request("POST", "http://a"), how)
+    step, pauses, given = next(steps), [], iter(answers)
+    try:
+        while True:
+            if isinstance(step, float):
+                pauses.append(step)
+            step = steps.send(None if isinstance(step, float) else next(given))
+    except StopIteration as end:
+        return pauses, end.value.status_code
+    except Failure:
+        return pauses, None
+
+
+def test_a_first_request_that_still_runs_is_waited_for_as_the_service_asks():
+    running = [httpx.Response(503, headers={"Retry-After": "1"}, json={"message": "still running"})] * 1000
+    pauses, status = waits([*running[:12], httpx.Response(201)])
+    assert (status, len(pauses)) == (201, 12)
+    assert sum(pauses) > 29, "an answer takes up to 29 s"
+    pauses, status = waits(running)
+    assert status is None
+    assert exchange.PATIENCE - exchange.LONGEST_PAUSE < sum(pauses) <= exchange.PATIENCE
+    assert waits(running, "once") == ([], None)
+    assert waits([httpx.Response(429, headers={"Retry-After": "3600"})]) == ([], None)
+    assert len(waits([httpx.Response(503)] * 9)[0]) == exchange.ATTEMPTS - 1
 
 
 class Losing:

@@ -11,6 +11,7 @@ import pytest
 
 from infra import client as limn_client
 from infra.client.configuration import Profile
+from infra.client.failures import Failure
 from infra.client.frozen import Frozen, Ranges
 
 
@@ -93,3 +94,8 @@ def test_only_the_columns_that_are_asked_for_are_read(frozen):
     }
     assert [batch.num_rows for batch in version.scan("localizations", rows=100)] == [100, 100, 100]
     assert version.to_arrow("media", columns=["name"]).num_rows == 3
+    with pytest.raises(Failure, match="columns: 'nope' is not one of"):
+        version.to_arrow("localizations", columns=["nope"])
+    with pytest.raises(Failure, match="kind: 'nope' is not one of media, localizations, states"):
+        version.to_arrow("nope")
+    assert version.to_arrow("states").num_rows == 0

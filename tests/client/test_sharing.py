@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import pickle
 import sys
 from types import ModuleType, SimpleNamespace
 
@@ -10,7 +11,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from infra.client.client import Client
+from infra.client.configuration import Profile
 from infra.client.failures import Failure
+from infra.client.training import frames as client_frames
 from infra.client.training import sharing
 from infra.client.training.samples import Sample
 
@@ -89,3 +93,20 @@ def test_a_library_that_is_not_there_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "datasets", None)
     with pytest.raises(Failure, match="pip install datasets"):
         sharing.huggingface([], Frames(), "Species")
+
+
+def test_the_library_itself_reads_frames_of_a_client_and_their_samples(tmp_path, monkeypatch):
+    """It pickles what it is given, to know the same data again."""
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
+    pytest.importorskip("datasets", reason="datasets is not in the lock")
+    frames = client_frames.Frames(Client(Profile("http://127.0.0.1:9", "a")), tmp_path)
+    monkeypatch.setattr(client_frames.Frames, "read", lambda _, media, frame: Frames().read(media, frame))
+    made = sharing.huggingface(SAMPLES, frames, "Species")
+    assert made[0]["objects"] == {"bbox": [[2.0, 2.0, 4.0, 1.0]], "category": ["Cod"]}
+    assert made[2]["image"].getpixel((0, 0)) == (80, 80, 80)
+
+
+def test_frames_go_to_another_process_without_their_connections(tmp_path):
+    frames = client_frames.Frames(Client(Profile("http://127.0.0.1:9", "a")), tmp_path)
+    copied = pickle.loads(pickle.dumps(frames))
+    assert (copied._client.profile, copied._folder) == (Profile("http://127.0.0.1:9", "a"), tmp_path)

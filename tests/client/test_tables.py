@@ -6,6 +6,7 @@ import pytest
 
 from infra import client as limn_client
 from infra.client.configuration import Profile
+from infra.client.failures import Failure
 
 pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not in the lock")
 
@@ -90,3 +91,38 @@ def test_data_frames_come_and_go(there, library):
     done = there.write(chosen)
     assert (done.updated, done.unchanged, done.refused) == (8, 1, [])
     assert {each["x"] for each in there.localizations()} == {0.5}
+
+
+def test_a_data_frame_with_new_rows_beside_old_ones_has_ids_as_floats(there):
+    """NaN is what a data frame has where a row has no value."""
+    pandas = pytest.importorskip("pandas", reason="pandas is not in the lock")
+    [first, *_] = there.localizations()
+    done = there.write(pandas.DataFrame([{"id": first["id"], "x": 0.5}, {**there.base, "x": 0.25, "y": 0.25}]))
+    assert (done.updated, len(done.created), done.refused) == (1, 1, [])
+    done = there.write([{"id": first["id"], "x": float("nan"), "attributes.Depth": float("nan")}])
+    assert (done.unchanged, done.refused) == (1, [])
+
+
+def test_a_row_whose_id_cannot_be_one_is_refused_alone(there):
+    [first, *_] = there.localizations()
+    wrong = [{"id": "a"}, {"elemental_id": 7, **there.base}, {"id": True}, {"id": -1}, {"delete": True}]
+    done = there.write([*wrong, {"points": "[["}, {"id": first["id"], "x": 0.5}])
+    assert (done.updated, done.created) == (1, [])
+    assert [number for number, _ in done.refused] == [0, 1, 2, 3, 4, 5]
+    with pytest.raises(Failure, match="kind: 'media' is not one of"):
+        there.write([{}], "media")
+    with pytest.raises(Failure, match="parallel: 0"):
+        there.write([{}], parallel=0)
+
+
+def test_rows_of_a_table_without_ids_become_copies(there):
+    table = there.localizations().to_arrow()
+    done = there.write(table.drop_columns(["id", "elemental_id"]))
+    assert (len(done.created), done.refused) == (9, [])
+    places = [(each["x"], each["attributes"]["Depth"]) for each in there.localizations()]
+    assert sorted(places) == sorted(places[:9] * 2)
+
+
+def test_a_selection_of_nothing_is_an_empty_table(there):
+    assert there.localizations(stop=0).to_arrow().schema == there.localizations().to_arrow().schema
+    assert there.localizations(stop=0).to_arrow().num_rows == 0

@@ -70,6 +70,8 @@ def test_shards_have_every_sample_once_and_media_whole(shards, seed):
             for group in [[place for place in order if samples[place].media == number] for number in runs]
         )
     assert orders == [samples.order(seed=seed, shard=shard, shards=shards) for shard in range(shards)]
+    with pytest.raises(Failure, match="shard: "):
+        samples.order(shard=shards, shards=shards)
 
 
 @pytest.mark.slow

@@ -66,12 +66,12 @@ _IMAGENET = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
 def read_config(path: Path | None) -> Config:
-    """The YAML of a model. Raises Failure where it cannot be read or names something unknown."""
+    """The YAML of a model. Raises Failure where it is malformed or names something unknown."""
     if path is None:
         return Config()
     try:
         found = msgspec.yaml.decode(path.read_bytes(), type=Config)
-    except (OSError, msgspec.ValidationError, msgspec.DecodeError) as error:
+    except (msgspec.ValidationError, msgspec.DecodeError) as error:
         raise Failure(f"--config {path}: {error}") from None
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from .. import failures
 from ..client import Client
 from ..failures import Failure
 from .sessions import Session
@@ -33,14 +35,18 @@ def audit(
     Keep the number and hash that it prints: with `--head` the next run also finds entries that were cut off at the end.
     """
     session: Session = context.obj
+    failures.check_target("--output", output)
+    if head is not None and not re.fullmatch(r"\d+:[0-9a-f]{64}", head):
+        raise Failure("--head: give NUMBER:HASH as an earlier run printed it.")
     lines: list[bytes] = []
     log = verify(_fetch(session.client(), organization, lines), head)
     if output is not None:
         output.write_bytes(b"".join(line + b"\n" for line in lines))
     if log.fault:
-        raise Failure(f"The audit log of organization {organization} is damaged. {log.fault}")
+        raise Failure(f"The audit log of organization {organization} is damaged. {log.fault}", failures.INCOMPLETE)
     if head is not None and not log.has_head:
-        raise Failure(f"The audit log of organization {organization} is damaged. It does not contain {head}.")
+        reason = f"The audit log of organization {organization} is damaged. It does not contain {head}."
+        raise Failure(reason, failures.INCOMPLETE)
     document = {"organization": organization, "entries": len(lines), "erased": log.erased, "head": log.last}
     erased = f" {log.erased} without name and network address, which were erased." if log.erased else ""
     session.output.result(document, f"{len(lines)} entries, none changed or missing.{erased} Head: {log.last}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 import time
 import zipfile
@@ -91,10 +90,7 @@ def members(path: Path | None) -> dict[str, Any]:
     """The JSON object of a file of further members."""
     if path is None:
         return {}
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise Failure(f"{path}: {error}") from None
+    found = failures.read_json(path)
     if not isinstance(found, dict):
         raise Failure(f"{path} is not a JSON object.")
     return found

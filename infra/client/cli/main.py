@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import asdict, replace
 from importlib import metadata
@@ -199,20 +198,24 @@ def query(
 
 
 def _parameters(given: list[str]) -> dict[str, Any]:
+    """The parameters of `--filter`; a list of values where it is repeated."""
     found: dict[str, list[str]] = {}
     for each in given:
         name, equals, value = each.partition("=")
         if not equals or not name:
             raise Failure(f"--filter {each!r}: give NAME=VALUE, such as attribute=Species::Cod.")
+        if option := _OPTIONS.get(name):
+            raise Failure(f"--filter {each!r}: give {option} instead.")
         found.setdefault(name, []).append(value)
-    return dict(found)
+    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
+
+
+_OPTIONS = {"format": "--format", "operation": "--count"}
+"""Parameters of lists that are options of their own."""
 
 
 def _body(path: Path) -> Any:
-    try:
-        document = json.loads(sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise Failure(f"--body {path}: {error}") from None
+    document = failures.read_json(path, sys.stdin.read() if str(path) == "-" else None)
     return {"object_search": document} if isinstance(document, dict) and _is_search(document) else document
 
 

@@ -35,9 +35,7 @@ def login(
         token = Client(Profile(base)).create_obtain_auth_token({"username": username, "password": secret})["token"]
     else:
         token = _secret("Token: ")
-    if not token.isascii() or not token.isprintable() or not token or " " in token:
-        raise Failure("That is not a token: a token is one word of ASCII characters.")
-    profile = Profile(base, token, project)
+    profile = Profile(base, configuration.token_of(token), project)
     user = Client(profile).whoami()
     found = configuration.read()
     found.profiles[name] = profile

@@ -33,10 +33,7 @@ class Session:
 
     def client(self, connections: int = 10) -> Client:
         """The service, signed in."""
-        found = self.profile
-        if not found.token:
-            raise Failure("There is no token for this service. Run: limn login URL", failures.NOT_PERMITTED)
-        return Client(found, connections=connections)
+        return Client(configuration.signed_in(self.profile), connections=connections)
 
     def project(self, given: int | None) -> int:
         """The project of the option, or of the profile."""

@@ -6,7 +6,6 @@ localizations, states, files, algorithms, and what names media by their new ids.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -98,10 +97,7 @@ def people(path: Path | None) -> dict[str, str]:
     """
     if path is None:
         return {}
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise Failure(f"{path}: {error}") from None
+    found = failures.read_json(path)
     if not isinstance(found, dict) or not all(isinstance(each, str) for each in found.values()):
         raise Failure(f'{path}: give a JSON object of names, such as {{"ann": "ann.b"}}.')
     return found

@@ -24,6 +24,7 @@ from ..failures import Failure
 
 if TYPE_CHECKING:
     from ..client import Client
+    from ..configuration import Profile
 
 KEPT = 4
 """Decoded fragments in memory, about a second of video each."""
@@ -71,6 +72,10 @@ class Frames:
         self.fetched = 0
         """Bytes that were fetched, and not found in the folder."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process it has connections of its own."""
+        return _frames, (self._client.profile, self._folder)
+
     def read(self, media: int, frame: int) -> Any:
         """A frame. Raises Failure where there is no such frame."""
         if media not in self._streams:
@@ -116,6 +121,12 @@ class Frames:
             temporary.write_bytes(data)
             temporary.replace(place)
         return data
+
+
+def _frames(profile: Profile, folder: Path | None) -> Frames:
+    from ..client import Client
+
+    return Frames(Client(profile), folder)
 
 
 def stream_of(url: str, document: Any) -> Stream:

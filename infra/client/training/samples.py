@@ -69,7 +69,12 @@ class Samples(Sequence[Sample]):
             seed: shuffles the media, and keeps the order of the frames in each; None keeps all in order.
             shard: the number of the shard, from 0.
             shards: how many there are; each sample is in one.
+
+        Raises:
+            Failure: there is no such shard.
         """
+        if not 0 <= shard < shards:
+            raise Failure(f"shard: {shard} is not one of 0 to {shards - 1}.")
         by_media: dict[int, list[int]] = {}
         for place, each in enumerate(self._samples):
             by_media.setdefault(each.media, []).append(place)

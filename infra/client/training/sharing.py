@@ -10,13 +10,12 @@ Neither library is needed by `limn`: each is imported when it is asked for. Pict
 
 from __future__ import annotations
 
-import importlib
 import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..failures import Failure
+from ..failures import library
 from .frames import Frames
 from .samples import Label, Sample
 
@@ -33,12 +32,12 @@ def huggingface(samples: Sequence[Sample], frames: Frames, attribute: str) -> An
         rows of `image`, `media`, `frame` and `objects`: lists `bbox`, of left, top, width and height in pixels, and
         `category`. Localizations that are no boxes are left out.
     """
-    library = _library("datasets")
-    number, text = library.Value("int64"), library.Value("string")
-    box = library.Sequence(library.Value("float32"), length=4)
-    objects = {"bbox": library.Sequence(box), "category": library.Sequence(text)}
-    features = library.Features({"image": library.Image(), "media": number, "frame": number, "objects": objects})
-    return library.Dataset.from_generator(
+    datasets = library("datasets")
+    number, text = datasets.Value("int64"), datasets.Value("string")
+    box = datasets.Sequence(datasets.Value("float32"), length=4)
+    objects = {"bbox": datasets.Sequence(box), "category": datasets.Sequence(text)}
+    features = datasets.Features({"image": datasets.Image(), "media": number, "frame": number, "objects": objects})
+    return datasets.Dataset.from_generator(
         rows, features=features, gen_kwargs={"samples": list(samples), "frames": frames, "attribute": attribute}
     )
 
@@ -73,7 +72,7 @@ def fiftyone(samples: Sequence[Sample], frames: Frames, attribute: str, folder: 
     Returns:
         samples with `ground_truth`, their boxes as detections, and `media` and `frame`.
     """
-    library = _library("fiftyone")
+    voxel = library("fiftyone")
     folder.mkdir(parents=True, exist_ok=True)
     made = []
     for sample in samples:
@@ -83,23 +82,16 @@ def fiftyone(samples: Sequence[Sample], frames: Frames, attribute: str, folder: 
             part.write_bytes(_png(frames.read(sample.media, sample.frame)))
             part.replace(path)
         detections = [
-            library.Detection(label=_class(label, attribute), bounding_box=_corners(label))
+            voxel.Detection(label=_class(label, attribute), bounding_box=_corners(label))
             for label in sample.labels
             if _is_box(label)
         ]
-        one = library.Sample(filepath=str(path.resolve()), media=sample.media, frame=sample.frame)
-        one["ground_truth"] = library.Detections(detections=detections)
+        one = voxel.Sample(filepath=str(path.resolve()), media=sample.media, frame=sample.frame)
+        one["ground_truth"] = voxel.Detections(detections=detections)
         made.append(one)
-    dataset = library.Dataset(name)
+    dataset = voxel.Dataset(name)
     dataset.add_samples(made)
     return dataset
-
-
-def _library(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise Failure(f"This needs the library {name}: pip install {name}") from None
 
 
 def _is_box(label: Label) -> bool:
@@ -115,8 +107,6 @@ def _class(label: Label, attribute: str) -> str:
 
 
 def _png(picture: Any) -> bytes:
-    from PIL import Image
-
     out = io.BytesIO()
-    Image.fromarray(picture).save(out, "PNG")
+    library("PIL.Image", "pillow").fromarray(picture).save(out, "PNG")
     return out.getvalue()
