@@ -128,7 +128,7 @@ class Client(_Base, Operations):
         """The answer to a request that may be repeated, with the retries of all others."""
         return exchange.run(self._web, exchange.exchange(request))
 
-    def put_bytes(self, url: str, data: bytes) -> httpx.Response:
+    def put_bytes(self, url: str, data: bytes | exchange.FilePart) -> httpx.Response:
         """Send bytes to a presigned URL, without the token."""
         return self.exchanged(Request("PUT", url, content=data))
 

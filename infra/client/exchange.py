@@ -19,6 +19,7 @@ import zlib
 from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any, Literal
 
 import httpx
@@ -53,7 +54,27 @@ class Request:
     url: str
     query: tuple[tuple[str, str], ...] = ()
     headers: dict[str, str] = field(default_factory=dict)
-    content: bytes | None = None
+    content: bytes | FilePart | None = None
+
+
+class FilePart:
+    """Some of the bytes of a file as a body: read in pieces while they are sent, each time that they are sent."""
+
+    def __init__(self, path: Path, start: int, size: int) -> None:
+        self._path, self._start, self._size = path, start, size
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[bytes]:
+        left = self._size
+        with self._path.open("rb", buffering=0) as file:
+            file.seek(self._start)
+            while left > 0:
+                if not (piece := file.read(min(PIECE, left))):
+                    raise Failure(f"{self._path} became shorter while it was sent; upload it again.")
+                left -= len(piece)
+                yield piece
 
 
 Step = Request | float
@@ -253,7 +274,7 @@ def run(web: httpx.Client, steps: Exchange) -> httpx.Response:
                 continue
             try:
                 headers, content = step.headers, step.content
-                pieces = _Pieces(content) if content and len(content) > PIECE else content
+                pieces = _Pieces(content) if isinstance(content, bytes) and len(content) > PIECE else content
                 if content:  # the length of pieces is not known otherwise
                     headers = {**headers, "Content-Length": str(len(content))}
                 given = web.request(step.method, step.url, params=step.query or None, headers=headers, content=pieces)
@@ -287,8 +308,9 @@ async def run_async(web: httpx.AsyncClient, steps: Exchange) -> httpx.Response:
                 given = None
                 continue
             try:
+                content: Any = step.content
                 given = await web.request(
-                    step.method, step.url, params=step.query or None, headers=step.headers, content=step.content
+                    step.method, step.url, params=step.query or None, headers=step.headers, content=content
                 )
                 _release(given)
             except (httpx.HTTPError, httpx.InvalidURL) as error:

@@ -22,6 +22,7 @@ from typing import Any, cast
 
 from . import configuration, failures
 from .client import Client
+from .exchange import FilePart
 from .failures import NOT_FOUND, REFUSED, Failure
 
 PART = 16 * 1024 * 1024
@@ -41,6 +42,10 @@ OTHER_MEDIA = frozenset(
 )
 """Suffixes of media that `mimetypes` may not know."""
 Advance = Callable[[int], None]
+_TABLES = """
+CREATE TABLE IF NOT EXISTS uploads (name TEXT PRIMARY KEY, state TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS parts (name TEXT, number INTEGER, tag TEXT NOT NULL, PRIMARY KEY (name, number));
+"""
 
 
 @dataclass
@@ -72,18 +77,29 @@ class Journal:
         place.touch(mode=0o600)  # presigned URLs are secrets
         self._lock = threading.Lock()
         self._rows = sqlite3.connect(place, check_same_thread=False, isolation_level=None, timeout=30)
-        self._rows.execute("CREATE TABLE IF NOT EXISTS uploads (name TEXT PRIMARY KEY, state TEXT NOT NULL)")
+        self._rows.executescript(_TABLES)
 
     def get(self, name: str) -> UploadState:
         """The state of a file; a new one where it is unknown."""
         with self._lock:
             row = self._rows.execute("SELECT state FROM uploads WHERE name = ?", (name,)).fetchone()
-        return UploadState(**json.loads(row[0])) if row else UploadState()
+            parts = self._rows.execute("SELECT number, tag FROM parts WHERE name = ?", (name,)).fetchall()
+        state = UploadState(**json.loads(row[0])) if row else UploadState()
+        state.parts.update((str(number), tag) for number, tag in parts)
+        return state
 
     def put(self, name: str, state: UploadState) -> None:
         """Store the state of a file."""
-        with self._lock:
+        with self._lock, self._rows:
+            self._rows.execute("BEGIN")
+            self._rows.execute("DELETE FROM parts WHERE name = ?", (name,))
             self._rows.execute("REPLACE INTO uploads VALUES (?, ?)", (name, json.dumps(asdict(state))))
+
+    def add_part(self, name: str, state: UploadState, number: int, tag: str) -> None:
+        """Store the ETag of a part: alone, as the state has a URL for each of up to 10,000."""
+        with self._lock:
+            state.parts[str(number)] = tag
+            self._rows.execute("REPLACE INTO parts VALUES (?, ?, ?)", (name, number, tag))
 
     def close(self) -> None:
         """Close the database."""
@@ -266,17 +282,12 @@ class Uploader:
         return state
 
     def _send_parts(self, source: UploadFile, size: int, name: str, state: UploadState, advance: Advance) -> None:
-        lock = threading.Lock()
-
         def send(number: int) -> None:
-            with source.path.open("rb") as file:
-                file.seek((number - 1) * state.part_size)
-                data = file.read(state.part_size)
-            tag = self._client.put_bytes(state.urls[number - 1], data).headers.get("ETag", "")
-            with lock:
-                state.parts[str(number)] = tag
-                self._journal.put(name, state)
-            advance(len(data))
+            start = (number - 1) * state.part_size
+            part = FilePart(source.path, start, min(state.part_size, size - start))
+            tag = self._client.put_bytes(state.urls[number - 1], part).headers.get("ETag", "")
+            self._journal.add_part(name, state, number, tag)
+            advance(len(part))
 
         waiting = [number for number in range(1, len(state.urls) + 1) if str(number) not in state.parts]
         advance(size - sum(min(state.part_size, size - (number - 1) * state.part_size) for number in waiting))

@@ -8,8 +8,9 @@ import threading
 
 import pytest
 
-from infra.client import configuration, failures, uploads
+from infra.client import configuration, exchange, failures, uploads
 from infra.client.client import Client
+from infra.client.failures import Failure
 
 MIB = 1024 * 1024
 
@@ -119,6 +120,29 @@ def test_the_md5_is_made_while_parts_are_sent(tmp_path, signed_in, config, monke
     [outcome] = uploader.run([uploads.UploadFile(path, path.name)])
     journal.close()
     assert outcome.status == "uploaded", outcome
+
+
+def test_a_part_that_was_acknowledged_is_a_row_of_its_own(config):
+    """The state of 10,000 parts is 5 MB; written with each part, it would be 50 GB."""
+    journal, state = uploads.Journal(), uploads.UploadState(urls=["u" * 100] * 1000)
+    journal.put("a", state)
+    changed = []
+    journal._rows.set_trace_callback(changed.append)
+    journal.add_part("a", state, 7, "tag")
+    assert sum(map(len, changed)) < 200
+    assert journal.get("a") == state
+    assert journal.get("a").parts == {"7": "tag"}
+    journal.put("a", uploads.UploadState())
+    assert journal.get("a").parts == {}
+    journal.close()
+
+
+def test_a_file_that_becomes_shorter_while_it_is_sent_says_so(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"abc")
+    assert b"".join(exchange.FilePart(path, 1, 2)) == b"bc"
+    with pytest.raises(Failure, match="became shorter"):
+        list(exchange.FilePart(path, 1, 9))
 
 
 class Died(BaseException):

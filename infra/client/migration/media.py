@@ -199,8 +199,8 @@ class _Copy:
             start = (number - 1) * state.part_size
             end = min(start + state.part_size, size)
             data = first[:end] if number == 1 and len(first) >= end else self._read(start, end)
-            state.parts[str(number)] = self._move.target.put_bytes(state.urls[number - 1], data).headers.get("ETag", "")
-            self._journal.put(self._name, state)
+            tag = self._move.target.put_bytes(state.urls[number - 1], data).headers.get("ETag", "")
+            self._journal.add_part(self._name, state, number, tag)
             self._move.advance("bytes", len(data))
         if state.upload_id:
             parts = [{"PartNumber": int(number), "ETag": tag} for number, tag in state.parts.items()]
