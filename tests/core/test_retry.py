@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from chalicelib.core.time import retry
@@ -10,7 +12,7 @@ from chalicelib.core.time.retry import Retry
 def pauses(monkeypatch):
     """The pauses of a policy, with the longest random part each."""
     found = []
-    monkeypatch.setattr(retry.time, "sleep", found.append)
+    monkeypatch.setattr(retry, "time", SimpleNamespace(sleep=found.append))
     monkeypatch.setattr(retry.random, "random", lambda: 1.0)
     return found
 

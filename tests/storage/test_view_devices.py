@@ -262,16 +262,17 @@ class TestGroups:
     )
 
     @contextmanager
-    def room(self, memory: int, disk: str):
-        """So many bytes beside what is held now, which other tests may have left, and so much of the disk."""
+    def room(self, memory: int, disk: int):
+        """So many bytes of memory and disk beside what is held now, which other tests may have left."""
         root = engine()._root
         [(held,)] = root.execute("SELECT coalesce(sum(memory_usage_bytes), 0)::BIGINT FROM duckdb_memory()").fetchall()
+        [(spilled,)] = root.execute("SELECT coalesce(sum(size), 0)::BIGINT FROM duckdb_temporary_files()").fetchall()
         before = root.execute(
             "SELECT value FROM duckdb_settings() WHERE name IN ('memory_limit', 'max_temp_directory_size')"
             " ORDER BY name"
         ).fetchall()
         root.execute(f"SET memory_limit = '{held + memory}B'")
-        root.execute(f"SET max_temp_directory_size = '{disk}'")
+        root.execute(f"SET max_temp_directory_size = '{spilled + disk}B'")
         try:
             yield
         finally:
@@ -281,12 +282,12 @@ class TestGroups:
     @pytest.mark.nightly
     def test_a_million_groups_are_made_in_bounded_memory(self):
         store = grown(1).store
-        with self.room(200_000_000, "500MB"):
+        with self.room(200_000_000, 500_000_000):
             rows = store.run(self.GROUPS.format(rows=1_000_000))
         assert (len(rows), rows[0][2]) == (1000, 1_000_000)
 
     def test_groups_that_take_too_much_memory_are_refused_with_what_to_do(self):
         store = grown(1).store
-        with self.room(12_000_000, "1MB"), pytest.raises(BadInput, match="needs more memory than one may take"):
+        with self.room(12_000_000, 1_000_000), pytest.raises(BadInput, match="needs more memory than one may take"):
             store.run(self.GROUPS.format(rows=300_000))
         assert len(store.run(self.GROUPS.format(rows=10))) == 10
