@@ -26,7 +26,7 @@ from chalicelib.query.check import check
 from chalicelib.query.cost import check_cost
 from chalicelib.query.operators import Op
 from chalicelib.query.statistics.aggregates import Aggregate, Statistics, Written, bind
-from chalicelib.query.tree import Nearest, Query, Test, Tree, both
+from chalicelib.query.tree import And, Everything, Nearest, Not, Or, Query, Related, Test, Tree, both, either
 from chalicelib.storage.view.cache import looking_ahead
 from chalicelib.storage.view.view import View
 from chalicelib.storage.view.views import catch_up, current, loaded, look_ahead, reached_seq
@@ -49,6 +49,7 @@ __all__ = [
     "reached_seq",
     "statistics",
     "tally",
+    "without_gaps",
 ]
 
 
@@ -144,8 +145,45 @@ def _check(view: View, query: Query, scope: Scope) -> Query:
     checked = check(
         query, definitions, found, reader.terms(view.project), _no_users if scope.caller.is_guest else _users
     )
+    checked = _with_seen_incidents(view, checked, scope)
     check_cost(checked, view.number_of, bytes_of=view.text_bytes)
     return checked
+
+
+def without_gaps(view: View, query: Query, scope: Scope) -> Query:
+    """The query without localizations that only begin a gap of a track: nobody sees one, and no export has it.
+
+    They have no place, and a state contains them. States are looked at only where something without a place matches.
+    """
+    if query.kind is not Kind.LOCALIZATION:
+        return query
+    placeless = both(Not(Test("x", Op.PRESENT)), Not(Test("points", Op.PRESENT)))
+    if not ids(view, replace(query, where=both(query.where, placeless), start=0, stop=1), scope):
+        return query
+    return replace(query, where=both(query.where, Not(both(placeless, Related(Kind.STATE, Everything())))))
+
+
+def _with_seen_incidents(view: View, query: Query, scope: Scope) -> Query:
+    """A checked query of media that are found and counted by annotations which are seen: none only begins a gap."""
+    if query.incident is None:
+        return query
+    terms = query.incident.terms if isinstance(query.incident, Or) else (query.incident,)
+    if not any(isinstance(each, Related) and each.to is Kind.LOCALIZATION for each in terms):
+        return query
+    seen = without_gaps(view, Query(kind=Kind.LOCALIZATION), scope)
+    if isinstance(seen.where, Everything):
+        return query
+    shown = _check(view, seen, scope).where
+
+    def narrowed(term: Tree) -> Tree:
+        if isinstance(term, Related) and term.to is Kind.LOCALIZATION:
+            return replace(term, where=both(term.where, shown))
+        return term
+
+    incident = either(*map(narrowed, terms))
+    wheres = query.where.terms if isinstance(query.where, And) else (query.where,)
+    where = both(*(incident if each == query.incident else each for each in wheres))
+    return replace(query, where=where, incident=incident)
 
 
 def _with_centers(view: View, query: Query, scope: Scope) -> Query:

@@ -118,6 +118,9 @@ class Evaluation:
         self.things = things
         self.found: dict[tuple[Kind, Tree], list[Any]] = {}
         self.media: dict[int, Any] = {media.id: media for media in things.get(Kind.MEDIA, ())}
+        shapes: Iterable[Any] = things.get(Kind.LOCALIZATION, ())
+        self.gaps = {each.id for each in shapes if each.x is None and not each.points}
+        """The ids of what only begins a gap of a track, if a track contains it."""
         self.incidents: Mapping[int, int] = {}
         self.counts_incidents = False
 
@@ -189,6 +192,8 @@ class Evaluation:
             return self.incidents.get(thing.id, 0) if self.counts_incidents else None
         if column == "duration" and kind is Kind.STATE:
             return self._track_duration(thing)
+        if column == "length":
+            return sum(number not in self.gaps for number in thing.localizations)
         if column == "area":
             return self._area(thing)
         return BY_NAME[kind][column].value(thing)

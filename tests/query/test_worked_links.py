@@ -67,6 +67,15 @@ def test_tracks_have_a_length_and_a_duration():
     assert rig.search(term("$duration", "isnull", value=True), Kind.STATE) == [6, 7]
 
 
+def test_what_only_begins_a_gap_is_not_in_the_length_of_its_track():
+    gap, outline = box(2, x=None), box(3, x=None, points=[[0.1, 0.1], [0.4, 0.1], [0.4, 0.4]])
+    ended, whole = state(4, localizations=[1, 2, 3]), state(5, localizations=[1, 3, 6])
+    rig = Rig(media(1), box(1, x=0.1), gap, outline, box(6, x=0.1), ended, whole)
+    assert rig.ask(Kind.STATE, attribute=["$length::2"]) == [4]
+    assert rig.ask(Kind.STATE, search="_length:>2") == [5]
+    assert rig.ask(Kind.STATE, sort_by=["-$length"]) == [5, 4]
+
+
 @pytest.mark.slow
 def test_sections():
     rig = Rig(

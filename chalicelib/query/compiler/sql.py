@@ -17,6 +17,7 @@ import msgspec
 from chalicelib.core.kinds import Kind
 from chalicelib.query.columns import BY_NAME
 from chalicelib.query.compiler.comparisons import COMPARISONS, is_in
+from chalicelib.query.compiler.computed import computed
 from chalicelib.query.evaluate import RANKS
 from chalicelib.query.layout import Layout, latitude
 from chalicelib.query.operators import Op
@@ -252,7 +253,7 @@ class Compiler:
         if test.column == "incident":
             column, dtype = ("coalesce(i.n, 0)" if self.counts_incidents and alias == "t0" else "NULL::BIGINT"), "int"
         elif (found := computed(kind, test.column, alias)) is not None:
-            column, dtype = found, "float"
+            column, dtype = found, "int" if test.column == "length" else "float"
         else:
             column, dtype = f'{alias}."{test.column}"', BY_NAME[kind][test.column].dtype
         condition = COMPARISONS[test.op](self.value, column, dtype, test.value)
@@ -378,22 +379,6 @@ def either(columns: list[tuple[str, str]]) -> str:
 def _is_counted(tree: Tree | None) -> bool:
     """Whether the incidents of a tree are all that it finds."""
     return all(isinstance(each, Related) for each in (tree.terms if isinstance(tree, Or) else (tree,)))
-
-
-def computed(kind: Kind, column: str, alias: str) -> str | None:
-    """The value of a number that is no column, since it depends on the media; None for any other."""
-    if (kind, column) == (Kind.STATE, "duration"):
-        return _track_duration(alias)
-    if (kind, column) == (Kind.LOCALIZATION, "area"):
-        size = f"(SELECT m.width * m.height FROM {table(Kind.MEDIA)} m WHERE m.id = {alias}.media)"
-        return f"coalesce({alias}.mask_area::DOUBLE, {alias}.share * {size})"
-    return None
-
-
-def _track_duration(alias: str) -> str:
-    """The seconds of a track, from its frames and the rate of its first media."""
-    rate = f"(SELECT CASE WHEN m.fps > 0 THEN m.fps END FROM {table(Kind.MEDIA)} m WHERE m.id = {alias}.media[1])"
-    return f"({alias}.num_frames / {rate})"
 
 
 def _direction(descending: bool) -> str:

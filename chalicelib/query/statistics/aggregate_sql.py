@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.core.kinds import Kind
-from chalicelib.query.compiler.sql import Compiler, Statement, computed, either, table
+from chalicelib.query.compiler.computed import computed
+from chalicelib.query.compiler.sql import Compiler, Statement, either, table
 from chalicelib.query.layout import SQL_TYPE, Layout, latitude
 from chalicelib.query.statistics.aggregates import COVER, LEAST_INT, Aggregate, Group, Measure, Statistics, Value
 from chalicelib.query.tree import Query

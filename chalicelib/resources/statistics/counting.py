@@ -29,7 +29,6 @@ from chalicelib.resources.statistics.schemas import (
     SightingRow,
     SightingsQuery,
 )
-from chalicelib.resources.statistics.service import without_gaps
 from chalicelib.resources.telemetry.files import table_of
 from chalicelib.storage.dynamodb import entities
 
@@ -186,7 +185,7 @@ def _frames_by_label(
 ) -> tuple[dict[int, dict[str, list[int]]], dict[int, Media]]:
     """The frames of each label on each media, one entry for each annotation; and the media."""
     view = view_queries.current(project)
-    parsed = without_gaps(view, filters.parse(Kind.LOCALIZATION, query, None), scope)
+    parsed = view_queries.without_gaps(view, filters.parse(Kind.LOCALIZATION, query, None), scope)
     if (count := view_queries.count(view, parsed, scope)) > MOST_ROWS:
         raise BadInput(f"{count} localizations match; at most {MOST_ROWS} are counted. Narrow the query.")
     attributes = view.definitions.types(Kind.LOCALIZATION).values()

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec.structs import replace
 
 from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
@@ -17,7 +16,7 @@ from chalicelib.errors import BadInput
 from chalicelib.query.operators import Op
 from chalicelib.query.parsers.entities import EntityIdQuery, parse
 from chalicelib.query.statistics.aggregates import MAXN_MEDIA, MOST_ROWS, Aggregate, Group, Statistics, Written
-from chalicelib.query.tree import Everything, Not, Query, Related, Test, both
+from chalicelib.query.tree import Query, Test
 from chalicelib.resources.entities.spreadsheets import Presenter
 from chalicelib.resources.statistics.schemas import Facet, FacetValue, StatisticsAnswer, StatisticsQuery
 
@@ -45,22 +44,9 @@ def compute(
         limit=query.limit or (MOST_ROWS if query.fill else None),
     )
     view = view_queries.current(project)
-    asked = without_gaps(view, parse(query, body), scope)
+    asked = view_queries.without_gaps(view, parse(query, body), scope)
     aggregate, found = view_queries.statistics(view, asked, written, scope)
     return aggregate, _fill(view, query, aggregate, found, scope) if query.fill else found
-
-
-def without_gaps(view: View, query: Query, scope: Scope) -> Query:
-    """The query without localizations that only begin a gap of a track: nobody sees one, and no export has it.
-
-    They have no place, and a state contains them. States are looked at only where something without a place matches.
-    """
-    if query.kind is not Kind.LOCALIZATION:
-        return query
-    placeless = both(Not(Test("x", Op.PRESENT)), Not(Test("points", Op.PRESENT)))
-    if not view_queries.ids(view, replace(query, where=both(query.where, placeless), start=0, stop=1), scope):
-        return query
-    return replace(query, where=both(query.where, Not(both(placeless, Related(Kind.STATE, Everything())))))
 
 
 # --- timelines -------------------------------------------------------------------------------------------------------

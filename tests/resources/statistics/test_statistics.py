@@ -98,6 +98,9 @@ def test_what_only_begins_a_gap_of_a_track_is_listed_and_is_no_annotation(here):
     assert [row["id"] for row in here.listed(search="_exists_:_points")] == [corners]
     assert [row["id"] for row in here.listed(attribute="$points::3")] == [corners]
     assert gap in [row["id"] for row in here.listed(search="NOT (_exists_:_x OR _exists_:_points)")]
+    (media,) = here.api.get(f"Medias/{here.project}", related_attribute="text::cod").json
+    assert media["incident"] == 3
+    assert here.api.get(f"Medias/{here.project}", related_attribute=f"$id::{gap}").json == []
 
 
 def test_a_timeline_is_a_group_of_bins_of_frames(here):
