@@ -2,6 +2,7 @@
 
     LimnError                500, never raised itself
     ├── BadInput             400  the request breaks a rule; the message names the field and the rule
+    │   └── Taken            400  something else has the name; the body has `"rule": "taken"`
     ├── Unauthenticated      401  no credentials, or invalid credentials
     ├── Forbidden            403  authenticated, but without the permission
     ├── NotFound             404  it does not exist, or is not visible to the caller
@@ -51,6 +52,12 @@ class BadInput(LimnError):
     """The request breaks a rule, which the message names."""
 
     status = 400
+
+
+class Taken(BadInput):
+    """Something else has the name, the path or the address. Programs know it by `"rule": "taken"` in the body."""
+
+    more: Mapping[str, object] = {"rule": "taken"}
 
 
 class Unauthenticated(LimnError):

@@ -175,12 +175,12 @@ def _with_seen_incidents(view: View, query: Query, scope: Scope) -> Query:
         return query
     shown = _check(view, seen, scope).where
 
-    def narrowed(term: Tree) -> Tree:
+    def narrow(term: Tree) -> Tree:
         if isinstance(term, Related) and term.to is Kind.LOCALIZATION:
             return replace(term, where=both(term.where, shown))
         return term
 
-    incident = either(*map(narrowed, terms))
+    incident = either(*map(narrow, terms))
     wheres = query.where.terms if isinstance(query.where, And) else (query.where,)
     where = both(*(incident if each == query.incident else each for each in wheres))
     return replace(query, where=where, incident=incident)

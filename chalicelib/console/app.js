@@ -36,11 +36,11 @@ function View() {
   useEffect(() => {
     document.body.dataset.view = isShown || state.missing || state.failure ? path : "";
   });
-  if (failure) return html`<${Failure} failure=${failure} again=${() => location.reload()} />`;
+  if (failure) return html`<${Failure} isPage failure=${failure} again=${() => location.reload()} />`;
   if (state.missing)
-    return html`<${Empty} icon="search" title=${text.noView} action=${html`<${Button} href=${link("/")}>${text.toProjects}<//>`}>${path}<//>`;
+    return html`<${Empty} isPage icon="search" title=${text.noView} action=${html`<${Button} href=${link("/")}>${text.toProjects}<//>`}>${path}<//>`;
   if (state.failure && state.view === view)
-    return html`<${Failure} failure=${state.failure} again=${() => location.reload()} />`;
+    return html`<${Failure} isPage failure=${state.failure} again=${() => location.reload()} />`;
   if (!isShown) return html`<${Loading} />`;
   return html`<${state.component} params=${params} query=${query} />`;
 }
@@ -52,7 +52,7 @@ function App() {
   useEffect(() => {
     resumed.then(() => setReady(true), setFailure);
   }, []);
-  if (failure) return html`<${Failure} failure=${failure} again=${() => location.reload()} />`;
+  if (failure) return html`<${Failure} isPage failure=${failure} again=${() => location.reload()} />`;
   if (!ready) return html`<${Loading} />`;
   if (!user.value && !view?.open) return html`<${Loading} />`;
   return html`${view?.frameless ? html`<main class="view" id="main"><${View} /></main>` : html`<${Frame}><${View} /><//>`}<${Questions} /><${Toasts} />`;

@@ -40,16 +40,17 @@ export function noteSignOut() {
   session.value = "";
 }
 
-/** An answer that is not a success. `status` is 0 where no answer came. `details` names the field and the rule, `needs` what is missing, or they are ""; `passkey` is what passkeys are asked for, if one may be given. */
+/** An answer that is not a success. `status` is 0 where no answer came. `details` names the field and the rule, `needs` what is missing, `rule` which rule is broken, or they are ""; `passkey` is what passkeys are asked for, if one may be given. */
 export class ApiError extends Error {
-  /** @param {number} status @param {string} message @param {string} [details] @param {string} [needs] @param {any} [passkey] */
-  constructor(status, message, details = "", needs = "", passkey = null) {
+  /** @param {number} status @param {string} message @param {string} [details] @param {string} [needs] @param {any} [passkey] @param {string} [rule] */
+  constructor(status, message, details = "", needs = "", passkey = null, rule = "") {
     super(message);
     this.name = "ApiError";
     this.status = status;
     this.details = details;
     this.needs = needs;
     this.passkey = passkey;
+    this.rule = rule;
   }
 }
 
@@ -194,6 +195,7 @@ async function errorOf(answer) {
       said.details === "None" ? "" : String(said.details ?? ""),
       String(said.needs ?? ""),
       said.passkey,
+      String(said.rule ?? ""),
     );
   } catch {
     return new ApiError(answer.status, failures.answered(answer.status, answer.statusText));

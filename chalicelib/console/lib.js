@@ -20,14 +20,8 @@ export const computed = /** @type {any} */ (signals.computed);
 export const effect = /** @type {any} */ (signals.effect);
 /** @type {<T>(run: () => T) => T} */
 export const batch = /** @type {any} */ (signals.batch);
-/** @type {<T>(run: () => T) => T} */
-export const untracked = /** @type {any} */ (signals.untracked);
-/** @type {<T>(value: T) => Signal<T>} */
-export const useSignal = /** @type {any} */ (signals.useSignal);
 /** @type {<T>(read: () => T) => Computed<T>} */
 export const useComputed = /** @type {any} */ (signals.useComputed);
-/** @type {(run: () => void | (() => void)) => void} */
-export const useSignalEffect = /** @type {any} */ (signals.useSignalEffect);
 
 /** @type {<T>(first: T | (() => T)) => [T, (next: T | ((before: T) => T)) => void]} */
 export const useState = /** @type {any} */ (hooks.useState);

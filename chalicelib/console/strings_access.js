@@ -43,6 +43,7 @@ export const access = translated("access", {
   searches: "Folder or search",
   publicProjects: "Public projects",
   noPublic: "No project is public.",
+  notPublic: "This project is not public, or is no longer.",
   publicLead: "Anybody may look at these, without an account.",
   isPublic: "Who may look",
   publicStates: { "": "Members only", unlisted: "Anybody with the address", listed: "Anybody; it is listed" },

@@ -36,6 +36,7 @@ export const annotate = translated("annotate", {
   camera: {
     bar: "Cameras",
     take: (/** @type {string} */ name) => `Work on ${name}`,
+    next: "Work on the next camera",
     offset: (/** @type {string} */ name) => `Offset of ${name}`,
     offsetLead: "The frame of this camera at moment 0; below 0 it begins that many frames later",
     whole: "An offset is a whole number of frames.",

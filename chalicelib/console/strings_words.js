@@ -89,3 +89,22 @@ export const failures = translated("failures", {
   storeAnswered: (/** @type {number} */ status) => `The object store answered ${status}.`,
   noStore: "The object store cannot be reached.",
 });
+
+/** What a refusal of the service is, by its rule or its status, said before its message in languages other than English. */
+export const refusals = translated(
+  "refusals",
+  /** @type {Record<string, string>} */ ({
+    taken: "",
+    400: "",
+    401: "",
+    403: "",
+    404: "",
+    409: "",
+    410: "",
+    413: "",
+    415: "",
+    429: "",
+    500: "",
+    503: "",
+  }),
+);

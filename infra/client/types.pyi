@@ -3494,6 +3494,7 @@ class SightingsQuery(_Filters, total=False):
     label: Required[str]
     unit: str
     every: int
+    interpolate: bool
 class SignInQuery(TypedDict, total=False):
     email: str
 class StateGraphicQuery(TypedDict, total=False):
@@ -3502,6 +3503,7 @@ class StateGraphicQuery(TypedDict, total=False):
     force_scale: str
     length: int
     offset: int
+    interpolate: bool
 class StateQuery(_Filters, total=False):
     related_attribute: list[str]
     related_attribute_lt: list[str]

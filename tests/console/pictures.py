@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from infra import demo
 from tests import chromium
 from tests.console import browser_session
+from tests.console.browser import views
 from tests.console.browser.stack import run
 
 FOLDER = Path(__file__).parent.parent.parent / "docs" / "images" / "console"
@@ -91,13 +93,19 @@ def take(url: str, token: str, project: int) -> None:
 
 def look(url: str, token: str, project: int, folder: Path, language: str = "en") -> None:
     """Take every view in each appearance and width, as it is: `NAME-THEME-WIDTH.png`."""
-    places = _fill(demo.Service(url, token), project)
+    service = demo.Service(url, token)
+    places = _fill(service, project)
     folder.mkdir(parents=True, exist_ok=True)
+    shown = [(name, address.format(**places), condition) for name, _, address, condition in VIEWS]
+    known = {address for _, address, _ in shown}
+    others = [each[1:] for each in (*views.addresses(**places, **_more(service, places)), *views.OPEN)]
+    slugs = [re.sub(r"\W+", "-", each).strip("-") for each in others]
+    shown += [(slug, address, "") for slug, address in zip(slugs, others, strict=True) if address not in known]
     with _browser() as browser:
-        for (name, _, address, condition), theme, width in product(VIEWS, ("light", "dark"), WIDTHS):
-            page = (url, "" if name == "sign-in" else token)
+        for (name, address, condition), theme, width in product(shown, ("light", "dark"), WIDTHS):
+            page = (url, "" if f"/{address}" in views.OPEN else token)
             size = {"width": width, "height": width * 9 // 16}
-            shot = _shoot(browser, page, address.format(**places), condition, theme, size, language)
+            shot = _shoot(browser, page, address, condition, theme, size, language)
             (folder / f"{name}-{theme}-{width}.png").write_bytes(shot)
 
 
@@ -154,6 +162,14 @@ def _fill(service: demo.Service, project: int) -> dict[str, Any]:
     folder = service.create(f"Sections/{project}", {"name": "Winter", "dtype": "folder"})
     service.ask("DELETE", f"Section/{folder}")  # so that the history has something to restore
     return places
+
+
+def _more(service: demo.Service, places: dict[str, Any]) -> dict[str, Any]:
+    """What addresses of the console name beside `places`."""
+    project, media = places["project"], places["clip"]
+    box = service.ask("GET", f"Localizations/{project}", type=places["animal"], media_id=media)[0]["id"]
+    task, version = (service.ask("GET", f"{kind}/{project}")[0]["id"] for kind in ("Tasks", "Versions"))
+    return {"media": media, "box": box, "task": task, "version": version}
 
 
 def _grow(service: demo.Service, project: int) -> None:

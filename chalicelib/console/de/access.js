@@ -41,6 +41,7 @@ export const access = {
   searches: "Ordner oder Suche",
   publicProjects: "Öffentliche Projekte",
   noPublic: "Kein Projekt ist öffentlich.",
+  notPublic: "Dieses Projekt ist nicht oder nicht mehr öffentlich.",
   publicLead: "Jeder darf sie ansehen, ohne Konto.",
   isPublic: "Wer es ansehen darf",
   publicStates: {

@@ -42,6 +42,7 @@ export const annotate = {
   camera: {
     bar: "Kameras",
     take: (/** @type {string} */ name) => `Mit ${name} arbeiten`,
+    next: "Mit der nächsten Kamera arbeiten",
     offset: (/** @type {string} */ name) => `Versatz von ${name}`,
     offsetLead: "Der Frame dieser Kamera im Moment 0; unter 0 beginnt sie so viele Frames später",
     whole: "Ein Versatz ist eine ganze Zahl von Frames.",

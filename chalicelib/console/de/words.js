@@ -75,3 +75,18 @@ export const members = {
   archive_state: "Archiv",
   localization_ids: "Formen",
 };
+
+export const refusals = {
+  taken: "Das gibt es schon.",
+  400: "Eine Angabe ist so nicht möglich.",
+  401: "Die Anmeldung fehlt oder gilt nicht mehr.",
+  403: "Dafür fehlt die Berechtigung.",
+  404: "Das gibt es nicht, oder es ist nicht sichtbar.",
+  409: "Inzwischen hat es jemand geändert.",
+  410: "Das gibt es nicht mehr.",
+  413: "Das ist zu groß.",
+  415: "Diese Art von Inhalt wird nicht angenommen.",
+  429: "Zu viele Anfragen. Bitte später wieder versuchen.",
+  500: "Im Dienst ist ein Fehler aufgetreten.",
+  503: "Der Dienst antwortet gerade nicht. Bitte später wieder versuchen.",
+};

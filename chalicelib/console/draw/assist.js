@@ -13,7 +13,7 @@ import { toast, toastError } from "../ui/toast.js";
  */
 
 /** The key of the object that clicks gave, among the shapes of its frame. */
-export const CLICKED = "?click";
+const CLICKED = "?click";
 const POLL_MS = 1500;
 /** The states of jobs that have ended. */
 const ENDED = ["succeeded", "failed", "canceled"];

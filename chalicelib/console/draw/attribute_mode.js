@@ -13,37 +13,34 @@ const YES_NO = [true, false];
 const SMALL = 1 / 30;
 const NEAR = 6;
 
-/** The attributes that a key can answer: choices, and yes or no. @param {import("./session.js").Session} session @returns {any[]} */
-function questions(session) {
-  const found = new Map();
-  for (const type of session.types.localization.values())
-    for (const each of type.attribute_types ?? [])
-      if (each.dtype === "enum" || each.dtype === "bool") found.set(each.name, each);
-  return [...found.values()];
-}
+/** The attributes of a type that a key can answer: choices, and yes or no. @param {any} type @returns {any[]} */
+const questions = (type) =>
+  (type?.attribute_types ?? []).filter((/** @type {any} */ each) => each.dtype === "enum" || each.dtype === "bool");
 
-/** Whether a row has a place and its type has an attribute. @param {import("./session.js").Session} session @param {Row} row @param {string} name */
-const isOf = (session, row, name) =>
-  hasPlace(row.shape) &&
-  (session.typeOf(row)?.attribute_types ?? []).some((/** @type {any} */ each) => each.name === name);
+/** The attribute of a row with a place, as its type has it: other types have other choices. @param {import("./session.js").Session} session @param {Row} row @param {string} name */
+const asked = (session, row, name) =>
+  hasPlace(row.shape) ? questions(session.typeOf(row)).find((each) => each.name === name) : undefined;
 
 /** @param {{session: import("./session.js").Session, onEnd: () => void}} props */
 export function AttributeMode({ session, onEnd }) {
-  const all = questions(session);
+  const types = [...session.types.localization.values()];
+  const all = [...new Set(types.flatMap(questions).map((each) => each.name))];
   const isEditable = (/** @type {[string, Row]} */ [key, row]) => session.isEditable(row, key);
   const [name, setName] = useState(() => {
     const rows = session.shown.peek().filter(isEditable);
-    return (all.find((each) => rows.some(([, row]) => isOf(session, row, each.name))) ?? all[0])?.name ?? "";
+    return all.find((each) => rows.some(([, row]) => asked(session, row, each))) ?? all[0] ?? "";
   });
   const [typed, setTyped] = useState("");
-  const attribute = all.find((each) => each.name === name);
+  session.revision.value;
+  const [chosen] = session.selected.value.size ? session.chosen() : [];
+  const attribute = chosen
+    ? asked(session, chosen[1], name)
+    : types.flatMap(questions).find((each) => each.name === name);
   const choices = attribute?.dtype === "bool" ? YES_NO : (attribute?.choices ?? []);
   const isLong = choices.length > MOST_VALUES;
   const matching = choices.filter((/** @type {any} */ value) => ` ${value}`.toLowerCase().includes(` ${typed}`));
   const values = matching.slice(0, MOST_VALUES);
-  session.revision.value;
-  const [chosen] = session.selected.value.size ? session.chosen() : [];
-  const has = (/** @type {[string, Row]} */ each) => isOf(session, each[1], name);
+  const has = (/** @type {[string, Row]} */ each) => asked(session, each[1], name) !== undefined;
   const askedOn = (/** @type {number} */ frame) => session.rowsOn(frame).filter(has).filter(isEditable);
   const isOpen = (/** @type {[string, Row]} */ [, row]) => (row.attributes[name] ?? "") === "";
   /** How the picture was shown before it was zoomed to a small shape. */
@@ -71,7 +68,8 @@ export function AttributeMode({ session, onEnd }) {
     if (found === undefined) session.say(there.length && !own.length ? words.layerLocked : words.allAnswered);
     return found;
   };
-  const wantsOpen = useRef(false);
+  /** What is looked for on the frame that is sought: in which direction, and whether it has no answer. */
+  const wanted = useRef(/** @type {[number, boolean]} */ ([1, false]));
   /** @param {number} direction @param {boolean} [isOpenOnly] pass over what has an answer */
   const go = (direction, isOpenOnly = false) => {
     const rows = askedOn(session.frame.peek());
@@ -83,7 +81,7 @@ export function AttributeMode({ session, onEnd }) {
     if (isOpenOnly && frame === undefined) return;
     if (frame === session.frame.peek()) return pick(/** @type {[string, Row]} */ (rows.find(isOpen)));
     session.select([]);
-    wantsOpen.current = isOpenOnly;
+    wanted.current = [direction, isOpenOnly];
     if (frame === undefined) session.seekAnnotated(direction);
     else session.player?.seek(frame);
   };
@@ -111,7 +109,7 @@ export function AttributeMode({ session, onEnd }) {
   latest.current = { go, act };
   useEffect(() => {
     const stop = session.frame.subscribe(() => {
-      if (!session.selected.peek().size) latest.current.go(1, wantsOpen.current);
+      if (!session.selected.peek().size) latest.current.go(...wanted.current);
     });
     const press = (/** @type {KeyboardEvent} */ event) => latest.current.act(event);
     document.addEventListener("keydown", press, { capture: true });
@@ -130,7 +128,7 @@ export function AttributeMode({ session, onEnd }) {
   const left = matching.length - values.length;
   return html`<div class="attribute-mode row wrap" role="group" aria-label=${words.attributeMode}>
     <strong>${words.attributeMode}</strong>
-    <${Select} small name=${words.attributeAsked} value=${name} options=${all.map((each) => each.name)} onChange=${ask} />
+    <${Select} small name=${words.attributeAsked} value=${name} options=${all} onChange=${ask} />
     ${values.map(
       (
         /** @type {any} */ value,

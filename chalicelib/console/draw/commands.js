@@ -23,7 +23,7 @@ const ARROWS = /** @type {Record<string, [number, number]>} */ ({
 
 /**
  * @param {import("./session.js").Session} session
- * @param {{open: (which: "next" | "previous") => void, help: () => void, attributes: () => void, goTo: () => void, toast: (text: string) => void, decide: (decision: string) => void, task?: () => {submit: () => void, reject: () => void} | null}} ui `task` where one is worked on
+ * @param {{open: (which: "next" | "previous") => void, help: () => void, attributes: () => void, goTo: () => void, toast: (text: string) => void, decide: (decision: string) => void, task?: () => {submit: () => void, reject: () => void} | null, camera?: () => void}} ui `task` where one is worked on, `camera` where there are several
  * @returns {Command[]}
  */
 export function commandsOf(session, ui) {
@@ -236,6 +236,9 @@ export function commandsOf(session, ui) {
       run: () => /** @type {HTMLElement | null} */ (document.querySelector(".write-comment"))?.focus(),
     },
     ...(ui.task ? taskCommands(ui.task) : []),
+    ...(ui.camera
+      ? [{ id: "camera", group: /** @type {const} */ ("view"), label: words.camera.next, keys: ["K"], run: ui.camera }]
+      : []),
   ];
   return isImage ? list.filter((command) => !command.isVideo) : list;
 }

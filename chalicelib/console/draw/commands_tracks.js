@@ -4,7 +4,7 @@ import { annotate as words } from "../strings_annotate.js";
 import { hasPlace } from "./geometry.js";
 import * as tracks from "./tracks.js";
 
-export const OCCLUDED = "Occluded";
+const OCCLUDED = "Occluded";
 
 /** @param {import("./session.js").Session} session @returns {import("./commands.js").Command[]} */
 export function trackCommands(session) {

@@ -22,7 +22,7 @@ import * as tracks from "./tracks.js";
  */
 
 /** The key of the proposal among the shapes of a frame. */
-export const PROPOSED = "?follow";
+const PROPOSED = "?follow";
 const MOST_FRAMES = 1000;
 
 export class Follow {

@@ -139,13 +139,17 @@ export class Hand {
   }
 
   /**
-   * Set attributes of what is selected, each where its type has it.
+   * Set attributes of what is selected, each where its type has it, and has the choice.
    * @param {Record<string, any>} values by name @param {string} [label] of the step of undo
    * @returns {number} how many annotations changed
    */
   setAttributes(values, label = words.steps.attribute) {
     const own = (/** @type {Row} */ row) => {
-      const names = (this.session.typeOf(row)?.attribute_types ?? []).map((/** @type {any} */ each) => each.name);
+      const fits = (/** @type {any} */ each) =>
+        each.dtype !== "enum" || !values[each.name] || each.choices.includes(values[each.name]);
+      const names = (this.session.typeOf(row)?.attribute_types ?? [])
+        .filter(fits)
+        .map((/** @type {any} */ each) => each.name);
       return Object.fromEntries(Object.entries(values).filter(([name]) => names.includes(name)));
     };
     const changes = this.session

@@ -265,7 +265,7 @@ function drawLabel(
 }
 
 /** Whether black text reads better than white on a color of six digits. @param {string} color */
-export function isLight(color) {
+function isLight(color) {
   const [red, green, blue] = [1, 3, 5].map((at) => {
     const part = parseInt(color.slice(at, at + 2), 16) / 255;
     return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;

@@ -41,6 +41,7 @@ export const access = {
   searches: "Carpeta o búsqueda",
   publicProjects: "Proyectos públicos",
   noPublic: "Ningún proyecto es público.",
+  notPublic: "Este proyecto no es público, o ya no lo es.",
   publicLead: "Cualquiera puede verlos, sin cuenta.",
   isPublic: "Quién puede verlo",
   publicStates: { "": "Solo miembros", unlisted: "Quien tenga la dirección", listed: "Cualquiera; está en la lista" },

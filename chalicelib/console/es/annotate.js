@@ -42,6 +42,7 @@ export const annotate = {
   camera: {
     bar: "Cámaras",
     take: (/** @type {string} */ name) => `Trabajar en ${name}`,
+    next: "Trabajar en la cámara siguiente",
     offset: (/** @type {string} */ name) => `Desfase de ${name}`,
     offsetLead: "El fotograma de esta cámara en el momento 0; por debajo de 0 empieza esos fotogramas más tarde",
     whole: "Un desfase es un número entero de fotogramas.",

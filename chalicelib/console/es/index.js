@@ -9,4 +9,4 @@ export { settings } from "./settings.js";
 export { shapes } from "./shapes.js";
 export { comments, consensus, quality, team } from "./team.js";
 export { tour } from "./tour.js";
-export { failures, members, words } from "./words.js";
+export { failures, members, refusals, words } from "./words.js";

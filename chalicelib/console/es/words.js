@@ -75,3 +75,18 @@ export const members = {
   archive_state: "archivo",
   localization_ids: "formas",
 };
+
+export const refusals = {
+  taken: "Ya existe.",
+  400: "Un dato no es válido.",
+  401: "Falta iniciar sesión, o la sesión ya no vale.",
+  403: "Falta el permiso para ello.",
+  404: "No existe, o no es visible.",
+  409: "Entretanto lo ha cambiado otra persona.",
+  410: "Ya no existe.",
+  413: "Es demasiado grande.",
+  415: "No se acepta este tipo de contenido.",
+  429: "Demasiadas peticiones. Inténtelo más tarde.",
+  500: "Se ha producido un error en el servicio.",
+  503: "El servicio no responde ahora. Inténtelo más tarde.",
+};

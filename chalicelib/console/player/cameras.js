@@ -8,7 +8,7 @@ const TIMES_A_READ = 100_000;
 /** @typedef {{frames: number, rate: number, times: number[] | null}} Clock `times` of each frame in seconds; null where the rate is constant */
 
 /** @param {Clock} clock @param {number} frame also outside of the video @returns {number} seconds after frame 0 */
-export function timeOf({ rate, times }, frame) {
+function timeOf({ rate, times }, frame) {
   if (!times || frame < 0) return frame / rate;
   const last = Math.min(frame, times.length - 1);
   return times[last] + (frame - last) / rate;

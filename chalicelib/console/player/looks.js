@@ -1,6 +1,7 @@
 // How the picture is looked at: brightness, contrast, gamma, sharpness, one channel. Drawn by WebGL over the picture while one
 // of them is set; the picture itself, what is exported and what others see stay as they are.
 import { signal } from "../lib.js";
+import { load, prepared } from "./webgl.js";
 
 export const CHANNELS = ["all", "red", "green", "blue", "gray"];
 /** @typedef {{brightness: number, contrast: number, gamma: number, sharpen: number, channel: string}} Look */
@@ -39,10 +40,8 @@ export class Looks {
   constructor(player, canvas) {
     this.player = player;
     this.canvas = canvas;
-    /** @type {WebGLRenderingContext | null} */
-    this.context = null;
-    /** @type {WebGLProgram | null} */
-    this.program = null;
+    /** The context and its program, made when they are first needed. @type {ReturnType<typeof prepared>} */
+    this.made = null;
     this.stop = new AbortController();
     player.addEventListener("frame", () => this.draw(), { signal: this.stop.signal });
     this.unsubscribe = look.subscribe(() => this.draw());
@@ -57,52 +56,21 @@ export class Looks {
     this.canvas.hidden = isNeutral() || this.player.frame < 0;
     if (this.canvas.hidden) return;
     const picture = this.player.canvas;
-    const context = this.#prepared();
-    if (!context || !this.program) {
+    this.made ??= prepared(this.canvas, VERTICES, FRAGMENTS, ["at"], [-1, -1, 1, -1, -1, 1, 1, 1]);
+    if (!this.made) {
       this.canvas.hidden = true;
       return;
     }
+    const { gl, program } = this.made;
     const { width, height } = picture;
     if (this.canvas.width !== width || this.canvas.height !== height) Object.assign(this.canvas, { width, height });
-    context.viewport(0, 0, width, height);
-    context.texImage2D(context.TEXTURE_2D, 0, context.RGB, context.RGB, context.UNSIGNED_BYTE, picture);
-    const place = (/** @type {string} */ name) =>
-      context.getUniformLocation(/** @type {WebGLProgram} */ (this.program), name);
+    gl.viewport(0, 0, width, height);
+    load(gl, picture);
+    const place = (/** @type {string} */ name) => gl.getUniformLocation(program, name);
     const { channel, ...numbers } = look.peek();
-    for (const [name, value] of Object.entries(numbers)) context.uniform1f(place(name), value);
-    context.uniform1i(place("channel"), CHANNELS.indexOf(channel));
-    context.uniform2f(place("pixel"), 1 / width, 1 / height);
-    context.drawArrays(context.TRIANGLE_STRIP, 0, 4);
-  }
-
-  /** The context with its program, made when it is first needed; null without WebGL. */
-  #prepared() {
-    if (this.context) return this.context;
-    const context = this.canvas.getContext("webgl", { preserveDrawingBuffer: true });
-    if (!context) return null;
-    this.context = context;
-    const program = /** @type {WebGLProgram} */ (context.createProgram());
-    for (const [kind, source] of /** @type {const} */ ([
-      [context.VERTEX_SHADER, VERTICES],
-      [context.FRAGMENT_SHADER, FRAGMENTS],
-    ])) {
-      const shader = /** @type {WebGLShader} */ (context.createShader(kind));
-      context.shaderSource(shader, source);
-      context.compileShader(shader);
-      context.attachShader(program, shader);
-    }
-    context.linkProgram(program);
-    context.useProgram(program);
-    this.program = program;
-    context.bindBuffer(context.ARRAY_BUFFER, context.createBuffer());
-    context.bufferData(context.ARRAY_BUFFER, new Float32Array([-1, -1, 1, -1, -1, 1, 1, 1]), context.STATIC_DRAW);
-    const at = context.getAttribLocation(program, "at");
-    context.enableVertexAttribArray(at);
-    context.vertexAttribPointer(at, 2, context.FLOAT, false, 0, 0);
-    context.bindTexture(context.TEXTURE_2D, context.createTexture());
-    for (const name of [context.TEXTURE_WRAP_S, context.TEXTURE_WRAP_T])
-      context.texParameteri(context.TEXTURE_2D, name, context.CLAMP_TO_EDGE);
-    context.texParameteri(context.TEXTURE_2D, context.TEXTURE_MIN_FILTER, context.LINEAR);
-    return context;
+    for (const [name, value] of Object.entries(numbers)) gl.uniform1f(place(name), value);
+    gl.uniform1i(place("channel"), CHANNELS.indexOf(channel));
+    gl.uniform2f(place("pixel"), 1 / width, 1 / height);
+    gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
   }
 }

@@ -18,7 +18,7 @@
 const KEPT_BYTES = 64 * 1024 * 1024;
 
 /** The server refused a range; `status` is its answer. */
-export class RangeRefused extends Error {
+class RangeRefused extends Error {
   constructor(/** @type {number} */ status) {
     super(`the store answered ${status}`);
     this.status = status;

@@ -1,4 +1,5 @@
 // Pictures warped by a mesh, as GetStereoRectification has it: where a place of one is in the other, and drawing by WebGL.
+import { load, prepared } from "./webgl.js";
 
 /** @typedef {[number, number]} Point in fractions of a picture */
 /** @typedef {{size: number[], columns: number, rows: number, is_vertical: boolean, meshes: (Point | null)[][]}} Rectification */
@@ -60,43 +61,17 @@ void main() {
 
 /** What draws pictures of a camera warped onto a canvas; null where the browser has no WebGL. @param {HTMLCanvasElement} canvas @param {Triangle[]} triangles @returns {((picture: HTMLCanvasElement | null) => void) | null} */
 export function warper(canvas, triangles) {
-  const gl = canvas.getContext("webgl", { alpha: false, preserveDrawingBuffer: true });
-  if (!gl) return null;
-  const program = gl.createProgram();
-  for (const [kind, text] of /** @type {[number, string][]} */ ([
-    [gl.VERTEX_SHADER, VERTEX],
-    [gl.FRAGMENT_SHADER, FRAGMENT],
-  ])) {
-    const shader = /** @type {WebGLShader} */ (gl.createShader(kind));
-    gl.shaderSource(shader, text);
-    gl.compileShader(shader);
-    gl.attachShader(program, shader);
-  }
-  gl.linkProgram(program);
-  gl.useProgram(program);
-  gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
   const corners = triangles.flat();
-  gl.bufferData(gl.ARRAY_BUFFER, new Float32Array(corners.flatMap(({ at, from }) => [...at, ...from])), gl.STATIC_DRAW);
-  for (const [place, name] of ["at", "from"].entries()) {
-    const location = gl.getAttribLocation(program, name);
-    gl.enableVertexAttribArray(location);
-    gl.vertexAttribPointer(location, 2, gl.FLOAT, false, 16, place * 8);
-  }
-  gl.bindTexture(gl.TEXTURE_2D, gl.createTexture());
-  for (const [name, value] of [
-    [gl.TEXTURE_MIN_FILTER, gl.LINEAR],
-    [gl.TEXTURE_MAG_FILTER, gl.LINEAR],
-    [gl.TEXTURE_WRAP_S, gl.CLAMP_TO_EDGE],
-    [gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE],
-  ])
-    gl.texParameteri(gl.TEXTURE_2D, name, value);
+  const numbers = corners.flatMap(({ at, from }) => [...at, ...from]);
+  const gl = prepared(canvas, VERTEX, FRAGMENT, ["at", "from"], numbers)?.gl;
+  if (!gl) return null;
   const most = gl.getParameter(gl.MAX_TEXTURE_SIZE);
   return (picture) => {
     gl.viewport(0, 0, canvas.width, canvas.height);
     gl.clearColor(0, 0, 0, 1);
     gl.clear(gl.COLOR_BUFFER_BIT);
     if (!picture) return;
-    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGB, gl.RGB, gl.UNSIGNED_BYTE, fitting(picture, most));
+    load(gl, fitting(picture, most));
     gl.drawArrays(gl.TRIANGLES, 0, corners.length);
   };
 }

@@ -42,7 +42,7 @@ export function parseValue(type, given) {
 }
 
 /** An attribute's value as the text of its input. @param {any} type @param {any} value */
-export function inputText(type, value) {
+function inputText(type, value) {
   if (value === null || value === undefined) return "";
   if (type.dtype === "geopos" && Array.isArray(value)) return `${value[1]}, ${value[0]}`;
   if (type.dtype === "datetime") {
@@ -62,7 +62,7 @@ export const ordered = (types) =>
  * One input. `onChange` gets a valid value; texts and numbers are taken when the field is left or on Enter.
  * @param {{type: any, value: any, onChange: (value: any) => void, disabled?: boolean, error?: string, placeholder?: string}} props
  */
-export function AttributeInput({ type, value, onChange, disabled, error, placeholder }) {
+function AttributeInput({ type, value, onChange, disabled, error, placeholder }) {
   const [draft, setDraft] = useState(/** @type {string | null} */ (null));
   const [wrong, setWrong] = useState("");
   const id = useId();

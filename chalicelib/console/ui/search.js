@@ -134,7 +134,7 @@ function isEscaped(text, at) {
 const unquote = (text) => text.replace(/\\(.)/g, "$1");
 
 /** Built-in fields of media and of localizations in search strings. */
-export const BUILT_IN = {
+const BUILT_IN = {
   media: [
     ["filename", "string"],
     ["_id", "int"],

@@ -9,20 +9,22 @@ import { explain } from "./toast.js";
 export const Loading = ({ label = text.loading }) =>
   html`<div class="loading" role="status"><span class="spinner" />${label}</div>`;
 
-/** @param {{icon?: string, title: string, children?: any, action?: any}} props */
+/** @param {{icon?: string, title: string, children?: any, action?: any, isPage?: boolean}} props `isPage`: the title is that of the page */
 export const Empty = ({
   icon = "folder",
   title,
   children,
   action,
-}) => html`<div class="empty"><${Icon} name=${icon} /><h2>${title}</h2>
+  isPage,
+}) => html`<div class="empty"><${Icon} name=${icon} /><${isPage ? "h1" : "h2"} class="title">${title}<//>
   ${children && html`<p>${children}</p>`}${action}</div>`;
 
-/** @param {{failure: any, again?: () => void}} props */
+/** @param {{failure: any, again?: () => void, isPage?: boolean}} props `isPage`: nothing else is on the page */
 export const Failure = ({
   failure,
   again,
-}) => html`<div class="empty" role="alert"><${Icon} name="alert" /><h2>${text.failed}</h2><p>${explain(failure)}</p>
+  isPage,
+}) => html`<div class="empty" role="alert"><${Icon} name="alert" /><${isPage ? "h1" : "h2"} class="title">${text.failed}<//><p>${explain(failure)}</p>
   ${again && html`<${Button} icon="reload" onClick=${again}>${text.again}<//>`}</div>`;
 
 /**

@@ -3,6 +3,7 @@
 import { effect, html, signal, useLayoutEffect, useRef } from "../lib.js";
 import { route } from "../router.js";
 import { text } from "../strings.js";
+import { refusals } from "../strings_words.js";
 import { Button } from "./controls.js";
 
 const MOST = 2;
@@ -43,11 +44,13 @@ export const toastError = (failure) => {
   if (failure?.name !== "AbortError") toast(explain(failure), { kind: "bad" });
 };
 
-/** The sentences of an error: what failed, then the field and the rule. @param {any} failure */
+/** The sentences of an error: what failed, then the field and the rule, in English as the service has them. @param {any} failure */
 export function explain(failure) {
   const message = String(failure?.message ?? failure),
     details = failure?.details ?? "";
-  return details ? `${message}${/[.:!?]$/.test(message) ? "" : ":"} ${details}` : message;
+  const said = details ? `${message}${/[.:!?]$/.test(message) ? "" : ":"} ${details}` : message;
+  const refusal = refusals[failure?.rule] || refusals[failure?.status];
+  return refusal ? `${refusal} (${said})` : said;
 }
 
 /** @param {number} id */

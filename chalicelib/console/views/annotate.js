@@ -89,6 +89,8 @@ function Workplace({ media, rig, params, query }) {
   task.current = work;
   const latest = useRef(neighbours);
   latest.current = neighbours;
+  const nextCamera = useRef(() => {});
+  if (rig) nextCamera.current = () => rig.activate((rig.active + 1) % rig.cameras.parts.length, session.frame.peek());
   const commands = useMemo(
     () =>
       commandsOf(session, {
@@ -98,6 +100,7 @@ function Workplace({ media, rig, params, query }) {
         goTo: () => field.current?.focus(),
         toast: (text) => toast(text, { seconds: 3 }),
         task: query.task ? () => task.current : undefined,
+        camera: rig && (() => nextCamera.current()),
         decide: (decision) => {
           const drafts = session.assist.selected().map(([key]) => key);
           if (drafts.length) {

@@ -16,7 +16,7 @@ import { mediaById, mediaName, TeamHead } from "./team_head.js";
 const PAGE = 50;
 
 /** The address of what a comment is on. @param {any} comment */
-export const commentLink = (comment) =>
+const commentLink = (comment) =>
   link(`/projects/${comment.project}/media/${comment.media_id}`, {
     frame: comment.frame || "",
     select: comment.localization_id ?? comment.state_id,

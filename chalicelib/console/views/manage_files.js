@@ -16,7 +16,7 @@ import { toast, toastError } from "../ui/toast.js";
 const NAME = { name: text.name, render: (/** @type {any} */ each) => html`<strong>${each.name}</strong>` };
 
 export function Files() {
-  return html`<div class="column sections"><h1 class="title">${text.manage.files}</h1><${ProjectFiles} /><${Temporary} /></div>`;
+  return html`<div class="column sections"><${ProjectFiles} /><${Temporary} /></div>`;
 }
 
 function ProjectFiles() {
@@ -49,7 +49,7 @@ function ProjectFiles() {
   ]);
   const mayEdit = may("Can Transfer");
   return html`<${Await} of=${found}>${(/** @type {any[]} */ items) =>
-    html`<${RecordTable} title=${words.projectFiles} lead=${words.projectFilesLead} icon="list" items=${items} empty=${words.noFiles} nameOf=${(/** @type {any} */ each) => each.name} onCreate=${mayEdit ? () => edit({ type: open.fileTypes[0]?.id }) : undefined} createLabel=${words.addFile}
+    html`<${RecordTable} isPage title=${words.projectFiles} lead=${words.projectFilesLead} icon="list" items=${items} empty=${words.noFiles} nameOf=${(/** @type {any} */ each) => each.name} onCreate=${mayEdit ? () => edit({ type: open.fileTypes[0]?.id }) : undefined} createLabel=${words.addFile}
       columns=${[
         NAME,
         { name: text.description, render: (/** @type {any} */ each) => each.description },

@@ -28,11 +28,11 @@ export function Shares() {
     const count = `${each.openings}${each.most_openings ? ` / ${each.most_openings}` : ""}`;
     return each.last_opened_datetime ? `${count}, ${words.lastOpened(ago(each.last_opened_datetime))}` : count;
   };
-  return html`<div class="page"><${Await} of=${links}>${(
+  return html`<${Await} of=${links}>${(
     /** @type {any[]} */ found,
   ) => html`<${RecordTable} isPage title=${words.links} lead=${words.linksLead} icon="link" items=${found} empty=${words.noLinks} nameOf=${(/** @type {any} */ each) => each.name || nameOf(each)} removeMessage=${words.endLink}
       onCreate=${folders.length ? () => setChoosing(true) : undefined} createLabel=${words.share} onRemove=${(/** @type {any} */ each) => del(`ShareLink/${each.id}`).then(links.again)}
       columns=${[{ name: text.name, render: (/** @type {any} */ each) => html`<strong>${each.name}</strong>` }, { name: words.shows, render: nameOf }, { name: words.opened, render: uses }, { name: words.ends, render: (/** @type {any} */ each) => date(each.expires_datetime) || words.never }]} />`}<//>
     ${choosing && html`<${RecordDialog} title=${words.share} action=${words.share} values=${{ section: folders[0].id }} onClose=${() => setChoosing(false)} onSave=${async (/** @type {any} */ values) => setSection(Number(values.section))} members=${[{ name: "section", label: words.searches, kind: "select", options: folders.map((/** @type {any} */ each) => [each.id, each.name]) }]} />`}
-    ${chosen && html`<${ShareDialog} project=${open.id} what=${chosen.dtype === "folder" ? { section } : { search: section }} onMade=${links.again} onClose=${() => setSection(null)} />`}</div>`;
+    ${chosen && html`<${ShareDialog} project=${open.id} what=${chosen.dtype === "folder" ? { section } : { search: section }} onMade=${links.again} onClose=${() => setSection(null)} />`}`;
 }

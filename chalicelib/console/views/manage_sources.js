@@ -71,7 +71,7 @@ export function Sources() {
       { name: "listing_hours", label: words.hours, kind: "number" },
     ]);
     if (!buckets.length && !items.length)
-      return html`<${Empty} icon="bucket" title=${words.none} action=${html`<a href=${link(`/organizations/${open.project.organization}`)}>${text.organizationLead}</a>`}>${words.needBucket}<//>`;
+      return html`<h1 class="title">${words.title}</h1><${Empty} icon="bucket" title=${words.none} action=${html`<a href=${link(`/organizations/${open.project.organization}`)}>${text.organizationLead}</a>`}>${words.needBucket}<//>`;
     return html`<${RecordTable} isPage title=${words.title} lead=${words.lead} icon="bucket" items=${items} empty=${words.none} removeMessage=${words.deleteLead} nameOf=${(/** @type {any} */ each) => each.name} onCreate=${may("Full Control") && buckets.length ? () => setEditing({ bucket: buckets[0].id, media_types: usualTypes(open.mediaTypes), pattern: "*", listing_hours: 24 }) : undefined} createLabel=${words.add}
         columns=${[
           {

@@ -24,5 +24,7 @@ function All() {
 /** @param {{project: number}} props */
 function One({ project }) {
   const found = useAsync((signal) => get(`Project/${project}`, {}, { signal }), [project]);
+  if ([401, 403, 404].includes(found.failure?.status))
+    return html`<div class="page narrow"><${Empty} isPage icon="grid" title=${words.notPublic} action=${html`<a href=${link("/public")}>${words.publicProjects}</a>`} /></div>`;
   return html`<${Await} of=${found}>${(/** @type {any} */ { name }) => html`<${Gallery} link=${{ project, name }} />`}<//>`;
 }

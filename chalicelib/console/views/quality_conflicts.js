@@ -69,7 +69,7 @@ export function Conflicts({ result, query }) {
 }
 
 /** The frame of a conflict, with both layers and the shape selected. @param {any} result @param {any} conflict */
-export const conflictLink = (result, conflict) =>
+const conflictLink = (result, conflict) =>
   link(`/projects/${project.value?.id}/media/${conflict.media}`, {
     frame: conflict.frame || "",
     version: conflict.id ? result.version : result.reference,

@@ -41,7 +41,7 @@ const has = (/** @type {any} */ type, /** @type {string} */ name) =>
   (type.attribute_types ?? []).some((/** @type {any} */ each) => each.name === name);
 
 /** What is missing before a project can be reviewed, as [entity type, type, attribute]. @param {any} open */
-export function missingOf(open) {
+function missingOf(open) {
   const of = (/** @type {string} */ entity, /** @type {any[]} */ types, /** @type {any[]} */ attributes) =>
     types.flatMap((type) =>
       attributes.filter(({ name }) => !has(type, name)).map((attribute) => [entity, type, attribute]),

@@ -44,17 +44,17 @@ export default function Statistics({ query }) {
         ask(signal, ["$created_datetime::day"], { order_by: "$created_datetime::day" }),
         ask(signal, ["$created_by"], { order_by: "-count", limit: MOST_BARS }),
       ]);
-      return { labels, days, people };
+      return { labels, days, people, kind, by, list };
     },
     [open.id, kind, type?.id, query.search, by],
   );
   const nameOf = (/** @type {number} */ id) =>
     open.members.find((/** @type {any} */ each) => each.user === id)?.username ?? text.userNumber(id);
-  const labelOf = (/** @type {any} */ value) =>
+  const labelOf = (/** @type {any} */ shown, /** @type {any} */ value) =>
     value === null || value === undefined
       ? text.withoutValue
-      : by === "$type"
-        ? (typeById(list, value)?.name ?? String(value))
+      : shown.by === "$type"
+        ? (typeById(shown.list, value)?.name ?? String(value))
         : valueText(value);
   const download = async () => {
     try {
@@ -77,8 +77,8 @@ export default function Statistics({ query }) {
       !value || value.labels.matched === 0
         ? html`<${Empty} icon="plot" title=${text.noMatch} />`
         : html`
-      <p class="statistics-total"><strong class="number">${number(value.labels.matched)}</strong> <span class="muted">${kind === "media" ? text.tabs.media : text.annotations}</span></p>
-      <div class="plots"><${Bars} title=${by === "$type" ? text.byType : text.sortBy(by)} total=${value.labels.matched} rows=${value.labels.rows.map((/** @type {any} */ row) => ({ name: labelOf(row[by]), count: row.count, color: barColor(by, row[by], type, list) }))} />
+      <p class="statistics-total"><strong class="number">${number(value.labels.matched)}</strong> <span class="muted">${value.kind === "media" ? text.tabs.media : text.annotations}</span></p>
+      <div class="plots"><${Bars} title=${value.by === "$type" ? text.byType : text.sortBy(value.by)} total=${value.labels.matched} rows=${value.labels.rows.map((/** @type {any} */ row) => ({ name: labelOf(value, row[value.by]), count: row.count, color: barColor(value.by, row[value.by], type, value.list) }))} />
         <${Bars} title=${text.byPerson} total=${value.people.matched} rows=${value.people.rows.map((/** @type {any} */ row) => ({ name: nameOf(row.$created_by), count: row.count }))} />
         <${Line} title=${text.overTime} rows=${value.days.rows.map((/** @type {any} */ row) => [Date.parse(row["$created_datetime::day"]) / 1000, row.count])} /></div>
       ${kind === "localization" && by !== "$type" && html`<${Sightings} project=${open.id} label=${by} filter=${filter} unit=${query.unit} />`}`}<//></div>`;

@@ -8,7 +8,7 @@ from chalicelib.access import passwords
 from chalicelib.core.models.accounts import USER, AddressStanding, User, UserSpec
 from chalicelib.core.resource import now
 from chalicelib.core.text import email_addresses
-from chalicelib.errors import BadInput
+from chalicelib.errors import BadInput, Taken
 from chalicelib.resources.accounts import avatars
 from chalicelib.storage.dynamodb import ids, records
 
@@ -71,9 +71,9 @@ def check_address(email: str) -> str:
 
 def name_taken() -> BadInput:
     """The error for a second user with a name."""
-    return BadInput("username: this user name is taken.")
+    return Taken("username: this user name is taken.")
 
 
 def address_taken() -> BadInput:
     """The error for a second user with a confirmed address."""
-    return BadInput("email: another user has this address.")
+    return Taken("email: another user has this address.")

@@ -15,7 +15,7 @@ from chalicelib.core.models.accounts import AFFILIATION, ORGANIZATION, UNLOCK, U
 from chalicelib.core.models.credentials import hash_of
 from chalicelib.core.resource import now
 from chalicelib.core.time import clock
-from chalicelib.errors import BadInput, NotFound
+from chalicelib.errors import BadInput, NotFound, Taken
 from chalicelib.resources.accounts import creation
 from chalicelib.resources.accounts.invitations import (
     INVITATION,
@@ -103,8 +103,8 @@ def invite(organization: int, email: str, permission: str, caller: Caller) -> tu
     if known and any(
         item.organization == organization for item in records.list_linked(AFFILIATION, "user", known[0].id)
     ):
-        raise BadInput("email: this user belongs to the organization already.")
-    taken = BadInput("email: there is a pending invitation for this address already.")
+        raise Taken("email: this user belongs to the organization already.")
+    taken = Taken("email: there is a pending invitation for this address already.")
     if _has_pending(organization, email):
         raise taken
     token = passwords.new_mailed_token()

@@ -16,7 +16,7 @@ from chalicelib.core.models.integrations import HOSTED_TEMPLATE, JOB_CLUSTER, Jo
 from chalicelib.core.permissions import LEVEL_OF, Level, Permission, ProjectLevelName, name_of_level
 from chalicelib.core.records import RecordKind
 from chalicelib.core.resource import given
-from chalicelib.errors import BadInput, Forbidden, LimnError, NotFound, Unavailable
+from chalicelib.errors import BadInput, Forbidden, LimnError, NotFound, Taken, Unavailable
 from chalicelib.resources.algorithms import saved_files
 from chalicelib.resources.hosted_templates import service as hosted_templates_service
 from chalicelib.settings import settings
@@ -211,7 +211,7 @@ def cluster_of(project: Project, number: int) -> JobCluster:
 
 def name_taken(name: str) -> BadInput:
     """What a second algorithm of a name meets."""
-    return BadInput(f"name: an algorithm called {name!r} exists already; names are unique across projects.")
+    return Taken(f"name: an algorithm called {name!r} exists already; names are unique across projects.")
 
 
 def _check_approval(project: Project, caller: Caller, algorithm: Algorithm) -> None:

@@ -17,7 +17,7 @@ from chalicelib.core.models.jobs import JobProgress
 from chalicelib.core.permissions import Level
 from chalicelib.core.resource import now, shared, timestamp
 from chalicelib.core.time import clock
-from chalicelib.errors import BadInput, Conflict, NotFound, TooMany
+from chalicelib.errors import BadInput, Conflict, NotFound, Taken, TooMany
 from chalicelib.queues import send
 from chalicelib.resources.exports import places, selection, steps
 from chalicelib.resources.exports.messages import PlanExport, RemoveExport, WorkKind
@@ -94,7 +94,7 @@ def start(work: ExportWork, kind: WorkKind, spec: ExportSpec) -> None:
 
 def name_is_taken(name: str) -> BadInput:
     """The refusal of a second version of a name."""
-    return BadInput(f"name: the project has a version {name!r} already.")
+    return Taken(f"name: the project has a version {name!r} already.")
 
 
 def check_room(project: int, user: int) -> int:

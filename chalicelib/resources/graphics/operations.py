@@ -60,7 +60,10 @@ class StateGraphicQuery(Resource, kw_only=True):
     fps: Annotated[float, Meta(gt=0, le=100, description="Pictures per second of an animation.")] = 2
     force_scale: Annotated[Annotated[str, SIZE], Meta(description="Size of every picture in pixels.")] = "224x224"
     length: Annotated[int, Meta(ge=1, le=MOST_BOXES, description="How many localizations at most.")] = MOST_BOXES
-    offset: Annotated[int, Meta(ge=0, description="How many localizations to pass over, by frame.")] = 0
+    offset: Annotated[int, Meta(ge=0, lt=2**31, description="How many localizations to pass over, by frame.")] = 0
+    interpolate: Annotated[
+        bool, Meta(description="Include what the track has between its localizations; it counts in length and offset.")
+    ] = False
 
 
 @OPERATIONS.get(
@@ -116,7 +119,8 @@ def state_graphic(call: Call[State, StateGraphicQuery, None]) -> Answer:
     Only of states of localizations, and only of boxes.
     """
     state, query = call.target, call.query
-    found = graphics_service.track(state, query.offset, query.length, call.scope)
+    count = query.offset, query.length
+    found = graphics_service.track(state, *count, call.scope, interpolates=query.interpolate)
     look = TrackStyle(
         form=call.accept or "png", force_scale=query.force_scale, is_tiled=query.mode == "tile", fps=query.fps
     )

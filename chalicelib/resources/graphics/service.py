@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import partial
+from heapq import merge
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from chalicelib.access.scope import Scope
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.entities import Localization, Media, State
 from chalicelib.errors import BadInput, NotFound
+from chalicelib.formats.interpolation import angle_between, blend, stretches
+from chalicelib.formats.model import members_of_shape, shape_of
 from chalicelib.resources.annotations.regions import region
 from chalicelib.resources.entities.service import type_of, types_of
 from chalicelib.resources.frames import service as frames_service
@@ -91,20 +97,25 @@ def draw(localization: Localization, media: Media, cameras: Cameras | None, styl
     return cut_out(picture, localization, dtype, part, view.size), form
 
 
-def track(state: State, offset: int, length: int, scope: Scope) -> Track:
-    """The localizations of a state by frame, those from `offset` on, at most `length`.
+def track(state: State, offset: int, length: int, scope: Scope, *, interpolates: bool = False) -> Track:
+    """The localizations of a state that have a place, by frame, those from `offset` on, at most `length`.
+
+    With `interpolates`, what is computed between them is among them, where the type of the state has it.
 
     Raises:
         BadInput: the state is not one of localizations, one of them is no box, or it has none.
         NotFound: their media was deleted, or the caller may not see it or one of them.
     """
-    if type_of(Kind.STATE, state.project, state.type).association != "Localization":
+    of = type_of(Kind.STATE, state.project, state.type)
+    if of.association != "Localization":
         raise BadInput(f"State {state.id} is not one of localizations.")
     rows = (row.entity for row in entities.many(Kind.LOCALIZATION, state.localizations).values())
-    shown = sorted((row for row in rows if not row.variant_deleted), key=lambda row: (row.frame, row.id))
-    chosen: list[Localization] = shown[offset : offset + length]
+    live: list[Localization] = sorted((row for row in rows if not row.variant_deleted), key=_by_frame)
+    placed = [row for row in live if row.x is not None or row.points]
+    shown = _fill(live, placed) if interpolates and of.is_interpolated else placed
+    chosen = list(islice(shown, offset, offset + length))
     if not chosen:
-        raise BadInput(f"State {state.id} has no localizations there; it has {len(shown)}.")
+        raise BadInput(f"State {state.id} has no localizations there; it has {len(placed)}.")
     boxes = types_of(Kind.LOCALIZATION, state.project, (row.type for row in chosen))
     if others := [row.id for row in chosen if row.type not in boxes or boxes[row.type].dtype != "box"]:
         raise BadInput(f"Localization {others[0]} of state {state.id} is not a box.")
@@ -115,6 +126,31 @@ def track(state: State, offset: int, length: int, scope: Scope) -> Track:
     _refuse_unseen(scope, Kind.MEDIA, found.values())
     cameras = {number: cameras for number, media in found.items() if (cameras := cameras_of(media, scope))}
     return Track(localizations=chosen, media=found, cameras=cameras)
+
+
+def _by_frame(row: Localization) -> tuple[int, int]:
+    return row.frame, row.id
+
+
+def _fill(live: Iterable[Localization], placed: Iterable[Localization]) -> Iterator[Localization]:
+    """The boxes of a track with those between them, by frame; localizations without a place begin gaps."""
+    on: defaultdict[int, list[Localization]] = defaultdict(list)
+    for row in live:
+        on[row.media].append(row)
+    pairs = [pair for rows in on.values() for pair in stretches(rows, lambda row: row.frame)]
+    return merge(placed, *(_between(*pair) for pair in pairs), key=_by_frame)
+
+
+def _between(first: Localization, second: Localization) -> Iterator[Localization]:
+    one, two = (shape_of("box", partial(getattr, row)) for row in (first, second))
+    if not one or not two or first.type != second.type:
+        return
+    shape_at = blend("box", one, two)
+    for frame in range(first.frame + 1, second.frame):
+        share = (frame - first.frame) / (second.frame - first.frame)
+        angle = angle_between(first.angle or 0.0, second.angle or 0.0, share) if first.angle or second.angle else None
+        shape = members_of_shape("box", shape_at(share))
+        yield replace(first, frame=frame, angle=angle, mask=None, **shape)
 
 
 def draw_track(found: Track, style: TrackStyle) -> tuple[bytes, str]:

@@ -9,7 +9,7 @@ import msgspec
 from chalicelib.core.models.accounts import Organization
 from chalicelib.core.models.integrations import JOB_CLUSTER, JobCluster, JobClusterSpec
 from chalicelib.core.permissions import Permission
-from chalicelib.errors import BadInput
+from chalicelib.errors import BadInput, Taken
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery
 from chalicelib.resources.jobs.engines import kubernetes
@@ -70,7 +70,7 @@ def _seal(spec: JobClusterSpec) -> str:
 
 
 def _name_taken() -> BadInput:
-    return BadInput("name: the organization already has a job cluster of this name.")
+    return Taken("name: the organization already has a job cluster of this name.")
 
 
 OPERATIONS = record_operations(

@@ -15,7 +15,7 @@ from chalicelib.core.models.accounts import AFFILIATION, ORGANIZATION, Affiliati
 from chalicelib.core.permissions import Level, Permission
 from chalicelib.core.resource import Resource, given
 from chalicelib.core.responses import CreateResponse, MessageResponse
-from chalicelib.errors import BadInput, Forbidden
+from chalicelib.errors import BadInput, Forbidden, Taken
 from chalicelib.http.addresses import ORGANIZATION_ADDRESS, ORGANIZATION_BY_ID
 from chalicelib.http.operation import Call, NoQuery, Operations
 from chalicelib.resources.organizations import service as organizations_service
@@ -161,4 +161,4 @@ def _refuse_same_name(caller: Caller, name: str) -> None:
 
 
 def _name_taken() -> BadInput:
-    return BadInput("name: you already belong to an organization of this name.")
+    return Taken("name: you already belong to an organization of this name.")

@@ -9,7 +9,7 @@ from chalicelib.core.log.commits import Note
 from chalicelib.core.models.accounts import MEMBERSHIP, USER, Membership, Project
 from chalicelib.core.models.definitions import VERSION
 from chalicelib.core.permissions import Permission
-from chalicelib.errors import BadInput, NotFound
+from chalicelib.errors import NotFound, Taken
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery
 from chalicelib.resources.email import notifications
@@ -38,7 +38,7 @@ def make_membership(call: Call[Project, NoQuery, MembershipSpec]) -> Membership:
         added_by=0 if call.caller.is_staff else call.caller.id,
     )
     presigned.forget(user.id, call.project)  # what an earlier membership left
-    taken = BadInput(f"Membership already exists for project {call.project}, user {user.id}!")
+    taken = Taken(f"Membership already exists for project {call.project}, user {user.id}!")
     projects_service.add_member(membership, call.caller.id, taken)
     notifications.notify_of_membership(membership, call.target)
     return membership

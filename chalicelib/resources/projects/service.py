@@ -15,7 +15,7 @@ from chalicelib.core.models.definitions import VERSION, Version
 from chalicelib.core.permissions import LEVEL_OF, Level
 from chalicelib.core.resource import now
 from chalicelib.core.time.retry import CONFLICTS
-from chalicelib.errors import BadInput, Conflict, Forbidden, LimnError, NotFound
+from chalicelib.errors import BadInput, Conflict, Forbidden, LimnError, NotFound, Taken
 from chalicelib.resources.projects import purging
 from chalicelib.resources.projects.schemas import ProjectSpec
 from chalicelib.resources.versions import service as versions_service
@@ -149,7 +149,7 @@ def _run_as_member(do: Callable[[], object]) -> None:
 
 def name_taken() -> BadInput:
     """The error for a second project with a name."""
-    return BadInput("name: the organization already has a project of this name.")
+    return Taken("name: the organization already has a project of this name.")
 
 
 def _others(organization: int, creator: int) -> list[int]:

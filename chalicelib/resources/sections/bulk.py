@@ -15,7 +15,7 @@ from chalicelib.core.log.commits import Edit
 from chalicelib.core.models.definitions import SECTION, Section
 from chalicelib.core.models.entities import Media
 from chalicelib.core.models.media_files import TAG_ATTRIBUTE
-from chalicelib.errors import BadInput, NotFound
+from chalicelib.errors import BadInput, NotFound, Taken
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Query, Test
 from chalicelib.resources.bulk.service import Handlers, OneByOne
@@ -34,7 +34,7 @@ def inside(section: int) -> Query:
 
 def path_taken() -> BadInput:
     """The error for a section whose path another section has."""
-    return BadInput("path: Section with this path already exists!")
+    return Taken("path: Section with this path already exists!")
 
 
 class UnlinkSection(OneByOne):

@@ -20,6 +20,7 @@ from chalicelib.core.values import sightings
 from chalicelib.errors import BadInput
 from chalicelib.query.parsers import filters
 from chalicelib.query.parsers.parameters import LocalizationQuery
+from chalicelib.resources.annotations import interpolated
 from chalicelib.resources.media.selection import select
 from chalicelib.resources.statistics.schemas import (
     AccumulationQuery,
@@ -50,7 +51,9 @@ _DECODER = msgspec.json.Decoder(_Row)
 
 def sightings_of(project: int, query: SightingsQuery, scope: Scope) -> list[SightingRow]:
     """The counts of each label on each media, by media and label; or on all media of each unit. Raises BadInput."""
-    found, media = _frames_by_label(project, query, query.label, query.media_query, scope)
+    found, media = _frames_by_label(
+        project, query, query.label, query.media_query, scope, interpolates=query.interpolate
+    )
     if query.unit is not None:
         check_unit(query.unit, media)
     units: defaultdict[str, list[Media]] = defaultdict(list)
@@ -181,11 +184,18 @@ def _select_media(project: int, media_query: str | None, scope: Scope) -> list[M
 
 
 def _frames_by_label(
-    project: int, query: LocalizationQuery, label: str, media_query: str | None, scope: Scope
+    project: int,
+    query: LocalizationQuery,
+    label: str,
+    media_query: str | None,
+    scope: Scope,
+    *,
+    interpolates: bool = False,
 ) -> tuple[dict[int, dict[str, list[int]]], dict[int, Media]]:
     """The frames of each label on each media, one entry for each annotation; and the media."""
     view = view_queries.current(project)
-    parsed = view_queries.without_gaps(view, filters.parse(Kind.LOCALIZATION, query, None), scope)
+    given = msgspec.structs.replace(query, frame=None) if interpolates else query
+    parsed = view_queries.without_gaps(view, filters.parse(Kind.LOCALIZATION, given, None), scope)
     if (count := view_queries.count(view, parsed, scope)) > MOST_ROWS:
         raise BadInput(f"{count} localizations match; at most {MOST_ROWS} are counted. Narrow the query.")
     attributes = view.definitions.types(Kind.LOCALIZATION).values()
@@ -193,7 +203,12 @@ def _frames_by_label(
     if label not in names:
         raise BadInput(f"label: no localization type has the attribute {label!r}.{nearest(label, names)}")
     found: defaultdict[int, defaultdict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for document in view_queries.documents(view, parsed, scope):
+    documents = (
+        interpolated.documents(view, parsed, scope, query.frame, None)
+        if interpolates
+        else view_queries.documents(view, parsed, scope)
+    )
+    for document in documents:
         check_query()
         row = _DECODER.decode(document)
         if (value := row.attributes.get(label)) not in (None, ""):

@@ -99,6 +99,10 @@ class SightingsQuery(LocalizationQuery, kw_only=True):
     every: Annotated[
         int, Meta(ge=1, lt=2**31, description="MeanCount is the mean over frames whose number is a multiple of this.")
     ] = 1
+    interpolate: Annotated[
+        bool,
+        Meta(description="Count tracks on the frames between their localizations, too; at most 100,000 of these."),
+    ] = False
 
 
 class AccumulationQuery(LocalizationQuery, kw_only=True):

@@ -22,7 +22,7 @@ from chalicelib.core.resource import given
 from chalicelib.core.values.attribute_values import check_definition, convert
 from chalicelib.core.values.attributes import AttributeType
 from chalicelib.core.values.revisions import Added, Recast, Removed, Renamed, Revision, revised
-from chalicelib.errors import BadInput
+from chalicelib.errors import BadInput, Taken
 from chalicelib.resources.types import attribute_effects
 from chalicelib.resources.types.attribute_schemas import AttributeTypeChange
 from chalicelib.storage.dynamodb import limits, records
@@ -136,7 +136,7 @@ def add(home: Home, addition: AttributeType, user: int) -> None:
 
     def extend(current: Sequence[AttributeType]) -> Changed:
         if any(each.name == made.name for each in current):
-            raise BadInput(f"'{made.name}' is already an attribute.")
+            raise Taken(f"'{made.name}' is already an attribute.")
         check_room(home.project, 1, present=len(current), member="addition")
         return [*current, made], [Added(made.name, made.default)]
 
@@ -245,7 +245,7 @@ def _change(
         check_definition(AttributeType(name=members["name"], dtype="string"))
         after = msgspec.structs.replace(before, name=members["name"])
     if after.name != name and any(each.name == after.name for each in attributes):
-        raise BadInput(f"'{after.name}' is already an attribute.")
+        raise Taken(f"'{after.name}' is already an attribute.")
     return before, after
 
 

@@ -15,7 +15,7 @@ from chalicelib.core.log.commits import GONE, Change
 from chalicelib.core.models.definitions import DEFINITION_STRUCT, Definitions
 from chalicelib.core.records import RecordKind
 from chalicelib.core.time.retry import CONFLICTS
-from chalicelib.errors import BadInput, Conflict, LimnError, NotFound
+from chalicelib.errors import Conflict, LimnError, NotFound, Taken
 from chalicelib.storage.dynamodb import ahead, limits
 from chalicelib.storage.dynamodb.entity_rows import ROWS_A_READ
 from chalicelib.storage.dynamodb.record_rows import (
@@ -369,7 +369,7 @@ def _claim(
     change: Transaction, kind: RecordKind[Any], record: Any, claim: str, word: str, taken: LimnError | None
 ) -> None:
     row = RecordRow(*claim_key(kind, claim, word), doc=encoder.encode(kind.id_of(record)))
-    refusal = taken or BadInput(f"{kind.title} with this {claim} already exists!")
+    refusal = taken or Taken(f"{kind.title} with this {claim} already exists!")
     change.put(row, RecordRow.pk.does_not_exist(), refusal)
 
 

@@ -99,6 +99,8 @@ def test_a_click_gives_the_tools_to_another_camera_and_a_shape_stays_on_it(page,
     assert "part=2" in page.url
     page.get_by_role("button", name="Work on 25.mp4").click()
     page.wait_for_selector('.stage[aria-label^="25.mp4"][data-frame="50"]')
+    screen.press("K")
+    page.wait_for_selector(f'.stage[aria-label^="{KINDS[1].name}.mp4"][data-frame="{expected(1, 50)}"]')
 
 
 def test_marks_of_the_same_moment_become_offsets_that_are_stored(page, aligned):

@@ -24,7 +24,7 @@ def shark(dive):
 
 
 def species(dive):
-    return [row["attributes"]["Species"] for row in sorted(dive.boxes(), key=lambda row: row["id"])]
+    return [row["attributes"].get("Species") for row in sorted(dive.boxes(), key=lambda row: row["id"])]
 
 
 def test_shapes_are_copied_to_another_frame_and_beside_themselves(screen, dive):
@@ -269,3 +269,23 @@ def test_what_has_no_answer_is_found_on_later_frames_and_from_the_beginning(scre
     screen.press("2", "Escape")
     screen.saved()
     assert species(dive) == ["Tuna", "Cod", "Tuna"]
+
+
+def test_each_shape_is_asked_the_choices_of_its_type_and_backwards_from_the_last(screen, dive, shark):
+    choices = {"name": "Species", "dtype": "enum", "choices": ["White", "Tiger", "Bull"]}
+    dive.api.ask("POST", f"AttributeType/{shark}", {"entity_type": "LocalizationType", "addition": choices})
+    boxes = [(5, {"x": 0.1}), (5, {"x": 0.6, "type": shark}), (9, {"x": 0.1}), (9, {"x": 0.6, "type": shark})]
+    for frame, more in boxes:
+        dive.api.create(f"Localizations/{dive.project}", [dive.box(frame, **more)])
+    screen.open(9)
+    screen.press("A")
+    mode = screen.page.get_by_role("group", name="Attribute mode")
+    expect(mode.locator(".answer")).to_have_text([re.compile("Cod"), re.compile("Tuna")])
+    screen.press("2")
+    expect(mode.locator(".answer")).to_have_count(3)
+    screen.press("Shift+Tab", "Shift+Tab")
+    screen.at(5)
+    expect(mode.locator(".answer")).to_have_count(3)
+    screen.press("3", "Escape")
+    screen.saved()
+    assert species(dive) == ["Cod", "Bull", "Tuna", None]

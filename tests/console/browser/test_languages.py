@@ -120,6 +120,28 @@ def test_a_browser_in_german_gets_german_sentences_dates_and_numbers(browser, st
         context.close()
 
 
+@pytest.mark.parametrize(
+    ("language", "taken", "missing"),
+    [("de", "Das gibt es schon.", "Das gibt es nicht"), ("es", "Ya existe.", "No existe")],
+)
+def test_a_refusal_is_told_in_the_language_before_the_words_of_the_service(new_page, stack, language, taken, missing):
+    page = new_page(allow=("status of 40",))
+    page.add_init_script(f"localStorage['limn.language'] = '{language}'")
+    project = new_project(stack.api, "Reef")
+    name = stack.api.ask("GET", f"Project/{project}")["name"]
+    ask = """async ([root, body]) => {
+      const { post } = await import(`${root}/client.js`), { explain } = await import(`${root}/ui/toast.js`);
+      return post('Projects', body).catch(explain);
+    }"""
+    show(page, "/#/")
+    body = {"name": name, "organization": stack.api.ask("GET", f"Project/{project}")["organization"]}
+    said = page.evaluate(ask, [f"/console/{build().name}", body])
+    assert said == f"{taken} (name: the organization already has a project of this name.)"
+    page.goto("/#/projects/99999999")
+    expect(page.get_by_role("alert")).to_contain_text(missing)
+    expect(page.get_by_role("alert")).to_contain_text("99999999")
+
+
 @pytest.mark.parametrize("language", ["en", "de", "es"])
 def test_all_tabs_of_a_project_are_seen_on_a_small_screen(page, stack, language):
     project = new_project(stack.api, "Reef")

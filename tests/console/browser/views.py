@@ -9,8 +9,9 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from chalicelib.api.console import FOLDER
+import chalicelib
 
+FOLDER = Path(str(chalicelib.__file__)).parent / "console"
 PROJECT = (
     *(
         "",
@@ -67,7 +68,7 @@ def addresses(**ids: Any) -> list[str]:
 def patterns() -> list[re.Pattern[str]]:
     """The addresses that the router knows, and the pages of Manage."""
     found = re.findall(r'pattern: "([^"]+)"', (FOLDER / "router.js").read_text())
-    pages = re.search(r"const PAGES = .*?;", (Path(FOLDER) / "views" / "manage.js").read_text())
+    pages = re.search(r"const PAGES = .*?;", (FOLDER / "views" / "manage.js").read_text())
     names = re.findall(r'\["(\w*)"', pages[0]) if pages else []
     whole = [each for each in found if not each.endswith("/:page")]
     whole += [f"/projects/:project/manage/{name}".rstrip("/") for name in names]

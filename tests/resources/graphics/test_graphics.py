@@ -207,6 +207,22 @@ class TestGetStateGraphic:
         wanted = [shade(frame) for frame in sorted(frames)]
         assert all(abs(a - b) <= 1 for a, b in zip(self.shades(strip, 5), wanted, strict=True))
 
+    def test_what_is_between_keyframes_is_shown_when_asked_for_and_gaps_are_not(
+        self, api, media, track, project, types, make
+    ):
+        number = track(media, [2, 5, 9])
+        api.patch(f"State/{number}", {"localization_ids_add": [make("box", media, 7)]})
+        frames = [2, 3, 4, 5, 9]
+        for query, wanted in (
+            ({}, [2, 5, 9]),
+            ({"interpolate": True}, frames),
+            ({"interpolate": True, "offset": 3}, [5, 9]),
+        ):
+            strip = opened(api.get(f"StateGraphic/{number}", mode="tile", **query))
+            assert strip.size == (len(wanted) * 224, 224)
+            shown = self.shades(strip, len(wanted))
+            assert all(abs(a - shade(frame)) <= 1 for a, frame in zip(shown, wanted, strict=True))
+
     def test_a_part_of_a_track_in_another_size(self, api, media, track):
         number = track(media, range(10))
         for name in ("force_scale", "forceScale"):

@@ -97,6 +97,7 @@ class TestCreating:
         said = here.api.post(here.many, {"name": "A_b"})
         assert said.status == 400
         assert "already exists!" in said.message
+        assert said.json["rule"] == "taken"
         assert "'A_b'; give another one as path" in said.json["details"], "nobody gave a path"
         assert here.one(here.make("A_b", path="other.place"))["path"] == "other.place"
 

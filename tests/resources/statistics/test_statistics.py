@@ -101,6 +101,13 @@ def test_what_only_begins_a_gap_of_a_track_is_listed_and_is_no_annotation(here):
     (media,) = here.api.get(f"Medias/{here.project}", related_attribute="text::cod").json
     assert media["incident"] == 3
     assert here.api.get(f"Medias/{here.project}", related_attribute=f"$id::{gap}").json == []
+    shape = {"x": 0.1, "y": 0.1, "width": 0.1, "height": 0.1, "attributes": {"text": "cod"}}
+    members = [here.make(frame=frame, **shape) for frame in (20, 24)]
+    members.append(here.make(frame=27, attributes={"text": "cod"}))
+    here.api.made(f"States/{here.project}", {"type": track, "media_ids": [here.media], "localization_ids": members})
+    for interpolate, frames in ((False, 4), (True, 7)):
+        said = here.api.get(f"Sightings/{here.project}", label="text", attribute="text::cod", interpolate=interpolate)
+        assert [(row["frames"], row["last_frame"]) for row in said.json] == [(frames, 24)]
 
 
 def test_a_timeline_is_a_group_of_bins_of_frames(here):
