@@ -40,7 +40,7 @@ export default function Shared({ params }) {
   }, [params.token]);
   if (opened) return html`<${Gallery} link=${opened} />`;
   if (!isAsked && !failure) return html`<${Loading} />`;
-  return html`<div class="page narrow"><header class="wordmark"><${Mark} /><h1>${words.shared}</h1></header>${failure && html`<div class="note bad" role="alert">${failure}</div>`}
+  return html`<div class="page narrow"><header><h1 class="row wordmark"><${Mark} /><span>${words.shared}</span></h1></header>${failure && html`<div class="note bad" role="alert">${failure}</div>`}
     ${
       isAsked &&
       html`<form class="column" onSubmit=${(/** @type {Event} */ event) => {
