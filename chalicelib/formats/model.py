@@ -27,9 +27,9 @@ Split = Literal["train", "val", "test"]
 Unit = Literal["fraction", "pixel"]
 Association = Literal["media", "frame", "track"]
 Attributes = dict[str, Any]
+"""Attribute values as responses show them; never None for an absent one."""
 OCCLUDED = "Occluded"
 """The attribute (bool) of a type that says that the object is hidden in part (decision 190)."""
-"""Attribute values as responses show them; never None for an absent one."""
 MANIFEST = "media.csv"
 """In every archive: the media by key, with what the format itself cannot hold."""
 

@@ -5,8 +5,11 @@ import csv
 import io
 import json
 import math
+import re
 import xml.etree.ElementTree as ET
 from collections import Counter
+from pathlib import Path
+from typing import get_args
 
 import pytest
 import yaml
@@ -20,8 +23,11 @@ from chalicelib.formats.model import Group, Label, Media, box_of, in_pixels, pic
 from chalicelib.formats.registry import WRITERS
 from chalicelib.formats.writers import table, voc
 from chalicelib.resources.exports.rows import class_text
+from chalicelib.resources.imports import schemas as imports_schemas
+from infra.client.cli import dataset_commands
 from tests.formats.worlds import CLASSES, dataset, groups, write
 
+ROOT = Path(__file__).parents[2]
 PARTS = st.lists(groups(), max_size=1).map(lambda found: [[group] for part in found for group in part])
 SOME = settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
@@ -243,6 +249,30 @@ def test_fathomnet_and_geojson(parts):
         longitude, latitude = each["geometry"]["coordinates"]
         assert -180 <= longitude <= 180
         assert -90 <= latitude <= 90
+
+
+def formats_of(guide):
+    """The names in the first column of the table of formats of a guide."""
+    table = (ROOT / "docs/guides" / guide).read_text().split("## Formats\n")[1].split("\n### ")[0]
+    return {name for row in re.findall(r"^\|([^|]+)\|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)}
+
+
+def test_every_list_of_formats_has_all():
+    script = (ROOT / "chalicelib/console/views/transfers_new.js").read_text()
+    offered = set(
+        re.findall(r'^  \["(\w+)", "[^"]+"\],$', script.split("const FORMATS")[1].split("];")[0], re.MULTILINE)
+    )
+    written_only = set(re.findall(r'"(\w+)"', script.split("const WRITTEN_ONLY = ")[1].split("];")[0]))
+    written, read = set(WRITERS), set(get_args(imports_schemas.Format))
+    lists = {
+        "ExportFormat of dataset_commands.py": (set(get_args(dataset_commands.ExportFormat)), written),
+        "FORMATS of transfers_new.js": (offered, written),
+        "the table of docs/guides/datasets.md": (formats_of("datasets.md"), written),
+        "ImportFormat of dataset_commands.py": (set(get_args(dataset_commands.ImportFormat)), read),
+        "FORMATS without WRITTEN_ONLY of transfers_new.js": (offered - written_only, read),
+        "the table of docs/guides/imports.md": (formats_of("imports.md"), read),
+    }
+    assert {place: found ^ wanted for place, (found, wanted) in lists.items() if found != wanted} == {}
 
 
 @pytest.mark.parametrize("name", WRITERS)

@@ -32,9 +32,9 @@ from chalicelib.storage.view.view import View
 _UNSAFE = re.compile(r"[^A-Za-z0-9.-]+")
 _LONGEST_STEM = 60
 _CLASSES_PER_QUERY = 500
+"""Classes of one query for leaves."""
 _MIN_FPS, _MAX_FPS = 1e-6, 1e6
 """Frames a second of videos: by other numbers, which a caller may write, frames have no times."""
-"""Classes of one query for leaves."""
 TAXON = ("taxonID", "AphiaID", "rank", "authority")
 """The attributes of leaves that say what a taxon is, as `limn taxa` makes them."""
 _ASSOCIATIONS = {"Media": "media", "Frame": "frame", "Localization": "track"}

@@ -18,30 +18,9 @@ ImportFormat = Literal[
     "jsonl", "parquet", "camtrapdp", "vars", "eventmeasure", "biigle", "ifdo",
 ]  # fmt: skip
 ExportFormat = Literal[
-    "coco",
-    "yolo",
-    "voc",
-    "mot",
-    "mots",
-    "cvat",
-    "dota",
-    "masks",
-    "viame",
-    "dive",
-    "coralnet",
-    "fathomnet",
-    "dwca",
-    "vars",
-    "eventmeasure",
-    "biigle",
-    "ifdo",
-    "camtrapdp",
-    "kwcoco",
-    "geojson",
-    "csv",
-    "jsonl",
-    "parquet",
-]
+    "coco", "kwcoco", "yolo", "voc", "mot", "mots", "cvat", "dota", "masks", "viame", "dive", "coralnet", "fathomnet",
+    "dwca", "camtrapdp", "ifdo", "biigle", "vars", "eventmeasure", "geojson", "csv", "jsonl", "parquet",
+]  # fmt: skip
 TimeoutOption = Annotated[float, typer.Option(min=0, help="Seconds to wait; 0 waits without end.")]
 
 
