@@ -7,7 +7,6 @@ from typing import Any
 
 from chalicelib.core.keys import object_keys
 from chalicelib.core.keys.object_keys import ObjectKey, ObjectPrefix
-from chalicelib.settings import settings
 from chalicelib.storage.objects import objects
 
 Key = str | ObjectKey
@@ -87,11 +86,6 @@ def bucket_of(text: Key) -> str:
 
 def download(text: Key, *rest: Any, **more: Any) -> None:
     objects.download(key(text), *rest, **more)
-
-
-def get_view_object(text: Key) -> bytes:
-    """An object of the views bucket, of any project."""
-    return read(text, bucket=settings().views_bucket)
 
 
 def __getattr__(name: str) -> Any:

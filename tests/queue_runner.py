@@ -7,9 +7,11 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 from chalicelib.queues import Message, encode
+from chalicelib.queues.sending import QUEUES
 from chalicelib.settings import settings
 from infra.emulator import aws
 from infra.emulator.sqs import messages_of
@@ -23,17 +25,7 @@ VISIBILITY = 900
 
 def handlers() -> dict[str, Any]:
     """The queue functions by the URL of their queue."""
-    from functions import clip, dataset, email, purge, source, transcode, webhook
-
-    return {
-        settings().transcode_queue_url: transcode.handler,
-        settings().clip_queue_url: clip.handler,
-        settings().dataset_queue_url: dataset.handler,
-        settings().source_queue_url: source.handler,
-        settings().email_queue_url: email.handler,
-        settings().purge_queue_url: purge.handler,
-        settings().webhook_queue_url: webhook.handler,
-    }
+    return {getattr(settings(), f"{name}_queue_url"): import_module(f"functions.{name}").handler for name in QUEUES}
 
 
 def drain() -> int:

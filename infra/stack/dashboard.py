@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from chalicelib.queues.sending import QUEUES
+
 NAMESPACE = "Limn"
-QUEUES = ("transcode", "clip", "dataset", "source", "email", "purge", "webhook")
 WIDTH, HEIGHT = 8, 6
 """Size of a graph in the dashboard's grid of 24 columns."""
 PIECE = "transcode.piece.1"

@@ -82,7 +82,7 @@ def commits(rows, *, empty=False):
     found = []
     for (table, project, seq), (old, row) in rows.items():
         if table == settings().log_table and old is None and row is not None:
-            body = row["body"]["B"] if "body" in row else objects.get_view_object(row["object_key"]["S"])
+            body = row["body"]["B"] if "body" in row else objects.read(row["object_key"]["S"])
             found.append((project, seq, json.loads(zlib.decompress(body))))
     kept = (commit for _, _, commit in sorted(found, key=lambda each: each[:2]))
     return [

@@ -10,7 +10,6 @@ from chalicelib.core.kinds import Kind
 from chalicelib.queues import decode, encode
 from chalicelib.resources.types import retirement
 from chalicelib.resources.types.messages import DeleteRetired
-from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import retired
 from chalicelib.storage.log import intents, log
 from chalicelib.storage.objects import owners
@@ -114,7 +113,7 @@ class Doomed:
     def check_settled(self):
         project = self.here.project
         assert retired.current(project).entries == ()
-        left = list(objects.under(f"projects/{project}/{intents.FOLDER}/", bucket=settings().views_bucket))
+        left = list(objects.under(f"projects/{project}/{intents.FOLDER}/"))
         assert left == []
 
 

@@ -15,7 +15,7 @@ from chalicelib.resources.media import streams
 from chalicelib.resources.media.streams import RangeSource
 from chalicelib.resources.transcodes import steps as transcodes_steps
 from chalicelib.resources.transcodes.messages import AssembleTranscode, EncodePiece, PlanTranscode
-from chalicelib.settings import override, settings
+from chalicelib.settings import override
 from chalicelib.storage.dynamodb import entities, records
 from chalicelib.storage.dynamodb.progress import pieces
 from chalicelib.storage.log import log
@@ -119,9 +119,7 @@ def test_it_completes_once_wherever_it_is_killed(project, start, every, monkeypa
         assert outcome(uid, media) == wanted, number
         # after a crash the last group may bring the animation along
         assert commits_after(project, commits) in (made, made - is_in_groups), number
-        assert list(objects.under(object_keys.pieces_prefix(project, uid), bucket=settings().media_bucket)) == [], (
-            number
-        )
+        assert list(objects.under(object_keys.pieces_prefix(project, uid))) == [], number
         assert pieces.results(uid) == {}
 
 
@@ -158,4 +156,4 @@ def test_one_that_was_given_up_says_why_and_leaves_nothing(project, start, monke
     job = records.get(JOB, uid)
     assert (job.status, job.message) == ("failed", "Something went wrong on our side: RuntimeError.")
     assert entities.get(Kind.MEDIA, media).media_files is None
-    assert list(objects.under(object_keys.pieces_prefix(project, uid), bucket=settings().media_bucket)) == []
+    assert list(objects.under(object_keys.pieces_prefix(project, uid))) == []

@@ -14,14 +14,13 @@ import pytest
 
 from chalicelib.access import passwords
 from chalicelib.access.authentication import Caller
+from chalicelib.core.keys.object_keys import view_prefix
 from chalicelib.core.models.accounts import USER, UserSpec
 from chalicelib.core.models.credentials import hash_of
 from chalicelib.errors import NotFound
 from chalicelib.resources.accounts import administration, creation, registration
-from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import records
 from chalicelib.storage.view import views
-from chalicelib.storage.view.snapshot.snapshot_records import folder
 from infra import admin
 from infra.local.http import operator_page
 from tests import objects
@@ -156,7 +155,7 @@ class TestSnapshots:
         assert do("compact", project) == "The snapshot there is holds everything."
         here.make(frame=5)
         expected = here.listed()
-        objects.remove(list(objects.under(f"{folder(project)}snapshots/", bucket=settings().views_bucket)))
+        objects.remove(list(objects.under(f"{view_prefix(project)}snapshots/")))
         # five boxes, the one after the snapshot, and the media
         assert "7 rows" in do("rebuild", project)
         views.drop(project)

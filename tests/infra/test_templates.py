@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from chalicelib.http.encoding import SAFE_IN_BROWSERS
+from chalicelib.queues.sending import QUEUES
 from chalicelib.settings import PREFIX, Settings, read
 from functions import email as email_function
 from functions import worker
@@ -27,7 +28,7 @@ STATE = load(STATEFUL)
 RUNNING = load(BATCH)
 WORK = merging.merged({"Resources": {}})
 FUNCTION = "AWS::Serverless::Function"
-QUEUE_FUNCTIONS = ("Transcode", "Clip", "Dataset", "Source", "Email", "Purge", "Webhook")
+QUEUE_FUNCTIONS = tuple(name.capitalize() for name in QUEUES)
 SCHEDULED_FUNCTIONS = ("Compact", "Jobs", "Upkeep", "Webhook")
 CHECKED = pytest.mark.nightly
 """`make check` runs cfn-lint over the same templates."""
@@ -223,9 +224,10 @@ def test_a_scheduled_function_is_called_by_its_rule_alone_and_watched(name):
     assert of_type(WORK, FUNCTION)[name]["Handler"] == f"functions.{name.lower()}.handler"
 
 
-def test_the_local_stack_calls_scheduled_functions_too():
+def test_the_local_stack_calls_the_same_functions():
     from infra.local import service
 
+    assert {source.name for source in service._sources()} == set(QUEUES)
     assert {timer.name for timer in service._timers()} == {name.lower() for name in SCHEDULED_FUNCTIONS}
 
 

@@ -6,6 +6,7 @@ import uuid
 
 import pytest
 
+from chalicelib.core.keys.object_keys import view_prefix
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.accounts import PROJECT
 from chalicelib.core.models.entities import Localization
@@ -13,13 +14,12 @@ from chalicelib.errors import Conflict, NotFound
 from chalicelib.maintenance import compaction, rebuild
 from chalicelib.resources.projects import purging
 from chalicelib.resources.projects.messages import PurgeProject
-from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, ids, records
 from chalicelib.storage.dynamodb.tables import EntityRow
 from chalicelib.storage.log import archive, log
 from chalicelib.storage.view import views
 from chalicelib.storage.view.snapshot import snapshots
-from chalicelib.storage.view.snapshot.snapshot_records import current, folder, forget, pointer
+from chalicelib.storage.view.snapshot.snapshot_records import current, forget, pointer
 from chalicelib.storage.view.view import View
 from tests import objects
 from tests.storage.commits import contents
@@ -72,7 +72,7 @@ def test_it_replaces_a_broken_snapshot_and_keeps_the_archive(full):
     expected, history = contents(snapshots.begin(full)), list(archive.history(full))
     log.forget(full, range(1, pointer(full).seq))
     lost = [part.key for part in current(full).parts] + [f"{pointer(full).folder}/manifest.json"]
-    objects.remove([folder(full) + key for key in lost], bucket=settings().views_bucket)
+    objects.remove([view_prefix(full) + key for key in lost])
     with pytest.raises(NotFound):
         snapshots.begin(full)
     rebuild.rebuild(full)
@@ -173,5 +173,5 @@ def test_a_purge_finds_what_the_log_has_forgotten(api, full):
     purging.purge(message, 60)
     assert list(EntityRow.scan(EntityRow.project == full)) == []
     assert pointer(full) is None
-    assert list(objects.under(folder(full), bucket=settings().views_bucket)) == []
+    assert list(objects.under(view_prefix(full))) == []
     purging.purge(message, 60)

@@ -13,6 +13,7 @@ import duckdb
 import pytest
 from msgspec.structs import replace
 
+from chalicelib.core.keys.object_keys import view_prefix
 from chalicelib.core.kinds import Kind
 from chalicelib.maintenance import compaction
 from chalicelib.query import tree
@@ -21,11 +22,10 @@ from chalicelib.query.cost import BUDGET_SECONDS, estimate
 from chalicelib.query.layout import SQL_TYPE
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Everything, Nearest, Query, SortKey
-from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import ids
 from chalicelib.storage.objects import objects
 from chalicelib.storage.view.snapshot import snapshots
-from chalicelib.storage.view.snapshot.snapshot_records import current, folder
+from chalicelib.storage.view.snapshot.snapshot_records import current
 from infra.templates import ANALYTICS, load, of_type
 from tests.storage.commits import boxed, put, typed
 
@@ -51,7 +51,7 @@ def files(tmp_path: Path) -> tuple[Path, list[tuple[str, int, float]]]:
     for part in current(project).parts:
         path = tmp_path / part.key
         path.parent.mkdir(parents=True, exist_ok=True)
-        objects.download(folder(project) + part.key, path, bucket=settings().views_bucket)
+        objects.download(view_prefix(project) + part.key, path)
     view = snapshots.begin(project)
     column = view.state.layout.slots[Kind.LOCALIZATION][7]["label"].column
     expected = view.store.run(

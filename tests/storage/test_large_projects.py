@@ -8,12 +8,12 @@ from random import Random
 import duckdb
 import pytest
 
+from chalicelib.core.keys.object_keys import view_prefix
 from chalicelib.core.kinds import Kind
 from chalicelib.errors import Unavailable
 from chalicelib.maintenance import compaction
 from chalicelib.query import check, parse
 from chalicelib.query.parsers.parameters import LocalizationQuery
-from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import ids
 from chalicelib.storage.log import growth, log
 from chalicelib.storage.objects import objects
@@ -21,7 +21,7 @@ from chalicelib.storage.view.database import store as stores
 from chalicelib.storage.view.database.devices import Cache, Device
 from chalicelib.storage.view.database.documents import Documents, PackCache
 from chalicelib.storage.view.snapshot import files, parquet_steps, snapshots
-from chalicelib.storage.view.snapshot.snapshot_records import current, folder, pointer
+from chalicelib.storage.view.snapshot.snapshot_records import current, pointer
 from tests.storage.commits import boxed, contents, grow, put
 
 
@@ -43,7 +43,7 @@ def exported(project: int, folder_: Path) -> list[int]:
     for part in current(project).parts:
         if part.kind is Kind.LOCALIZATION:
             path = folder_ / "part.parquet"
-            objects.download(folder(project) + part.key, path, bucket=settings().views_bucket)
+            objects.download(view_prefix(project) + part.key, path)
             found += [row[0] for row in duckdb.read_parquet(str(path)).project("id").fetchall()]
     return found
 

@@ -12,6 +12,7 @@ import duckdb
 import msgspec
 import pytest
 
+from chalicelib.core.keys.object_keys import view_prefix
 from chalicelib.core.kinds import Kind
 from chalicelib.core.log.commits import Change, Commit, Edit
 from chalicelib.core.models.definitions import LocalizationType, MediaType
@@ -21,7 +22,6 @@ from chalicelib.maintenance import compaction
 from chalicelib.query import check, parse
 from chalicelib.query.columns import BY_NAME
 from chalicelib.query.parsers.parameters import LocalizationQuery
-from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import ids
 from chalicelib.storage.dynamodb.tables import CounterRow, LogRow
 from chalicelib.storage.dynamodb.transactions import Transaction
@@ -31,7 +31,7 @@ from chalicelib.storage.view.cache import Views
 from chalicelib.storage.view.snapshot import files as view_files
 from chalicelib.storage.view.snapshot import shapes, snapshot_records, snapshots
 from chalicelib.storage.view.snapshot.renewal import renew
-from chalicelib.storage.view.snapshot.snapshot_records import current, folder, pointer
+from chalicelib.storage.view.snapshot.snapshot_records import current, pointer
 from chalicelib.storage.view.view import Gap
 from tests import objects
 from tests.query.query_rig import media, type_of, types
@@ -100,10 +100,10 @@ class TestFiles:
     def test_the_documented_words_read_them(self, project, tmp_path):
         grow(project)
         compaction.compact(project, force=True)
-        manifest = json.loads(objects.get_view_object(f"{folder(project)}snapshots/current.json"))
+        manifest = json.loads(objects.read(f"{view_prefix(project)}snapshots/current.json"))
         (part,) = manifest["parts"]
         path = tmp_path / "boxes.parquet"
-        objects.download(folder(project) + part["key"], path, bucket=settings().views_bucket)
+        objects.download(view_prefix(project) + part["key"], path)
         rows = duckdb.sql(f"SELECT id, n, g, vector, document->>'elemental_id' FROM '{path}' WHERE n > 3").fetchall()
         vectors = [(*row[:3], list(memoryview(row[3]).cast("f")), *row[4:]) for row in rows]
         assert vectors == [(4, 4, [8.0, 4.0], [1.0, 4.0], f"{4:032x}"), (5, 5, [8.0, 5.0], [1.0, 5.0], f"{5:032x}")]
@@ -252,8 +252,8 @@ class TestCompaction:
         kept = pointer(project).folder
 
         def keys() -> set[str]:
-            found = objects.under(folder(project), bucket=settings().views_bucket)
-            return {key.removeprefix(folder(project).path) for key in found}
+            found = objects.under(view_prefix(project))
+            return {key.removeprefix(view_prefix(project).path) for key in found}
 
         snapshots.sweep(project)
         assert {part.key for part in first.parts} <= keys()
@@ -274,13 +274,13 @@ class TestCompaction:
         grow(project)
         for file in ("file", "documents"):
             compaction.compact(project, force=True)
-            key = folder(project) + getattr(current(project).database, file).objects[0]
-            objects.remove([key], bucket=settings().views_bucket)
+            key = view_prefix(project) + getattr(current(project).database, file).objects[0]
+            objects.remove([key])
             assert snapshots.begin(project).seq == 0
             put(project, boxed(9))
         assert compaction.compact(project, force=True)
-        key = folder(project) + current(project).database.file.objects[0]
-        objects.remove([key], bucket=settings().views_bucket)
+        key = view_prefix(project) + current(project).database.file.objects[0]
+        objects.remove([key])
         lose(project, 8)
         with pytest.raises(NotFound):
             snapshots.begin(project)

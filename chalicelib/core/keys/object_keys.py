@@ -17,6 +17,7 @@ from dataclasses import InitVar, dataclass
 from typing import final
 
 from chalicelib.core.keys.key_forms import (
+    ANSWERS,
     BUCKET_PARTS,
     BUCKETS,
     DATASETS,
@@ -30,6 +31,7 @@ from chalicelib.core.keys.key_forms import (
     TEMPORARY,
     UPLOAD_PARTS,
     UPLOADS,
+    VIEWS,
     is_in,
     is_referable,
     is_reference,
@@ -238,7 +240,7 @@ def chunks_prefix(upload: str) -> ObjectPrefix:
 
 def view_prefix(project: int) -> ObjectPrefix:
     """The folder of a project's objects in the views bucket."""
-    return _folder(f"projects/{project}/")
+    return _folder(f"{VIEWS}/{project}/")
 
 
 def answer_key(end: int) -> ObjectKey:
@@ -247,7 +249,7 @@ def answer_key(end: int) -> ObjectKey:
     Args:
         end: when it expires, in seconds since 1970 (decision 50).
     """
-    return _made(f"answers/{end}/{secrets.token_hex(32)}")
+    return _made(f"{ANSWERS}/{end}/{secrets.token_hex(32)}")
 
 
 def trial_key() -> ObjectKey:

@@ -156,8 +156,8 @@ def _steps(project: int, organization: int) -> Iterator[None]:
     own = object_keys.project_prefix(organization, project)
     yield from _purge_archive(project, own)
     yield from _purge_log(project, own)
-    for bucket, prefix in _places(project, organization):
-        yield from _purge_objects(project, bucket, prefix)
+    for prefix in _prefixes(project, organization):
+        yield from _purge_objects(project, prefix)
     for number in placement.recorded_buckets(project):
         yield from _purge_registered(project, number, own)
     placement.forget(project)
@@ -228,8 +228,8 @@ def _purge_entities(project: int, commit: Commit, own: ObjectPrefix) -> None:
         object_cleanup.purge(project, Kind(word), sorted(numbers), but=own)
 
 
-def _purge_objects(project: int, bucket: str | int, prefix: ObjectPrefix) -> Iterator[None]:
-    """Remove the objects below a prefix, except those that clones in other projects need."""
+def _purge_objects(project: int, prefix: ObjectPrefix, bucket: int | None = None) -> Iterator[None]:
+    """Remove the objects below a prefix, of a registered bucket if given, except those that clones elsewhere need."""
     for part in batched(objects.under(prefix, bucket=bucket), OBJECTS_PER_BATCH):
         doomed = object_cleanup.find_unneeded(project, part)
         if doomed:
@@ -240,21 +240,20 @@ def _purge_objects(project: int, bucket: str | int, prefix: ObjectPrefix) -> Ite
 def _purge_registered(project: int, bucket: int, prefix: ObjectPrefix) -> Iterator[None]:
     """The same in a registered bucket of the organization; a bucket that its owner has closed is skipped."""
     try:
-        yield from _purge_objects(project, bucket, prefix)
+        yield from _purge_objects(project, prefix, bucket)
     except LimnError as failure:
         logger.warning("objects of project %s in bucket %s are left: %s", project, bucket, failure.details)
 
 
-def _places(project: int, organization: int) -> list[tuple[str, ObjectPrefix]]:
-    """The buckets and prefixes of a project's objects. Uploads are stored by day, and expire by themselves."""
-    media, views = settings().media_bucket, settings().views_bucket
+def _prefixes(project: int, organization: int) -> list[ObjectPrefix]:
+    """The prefixes of a project's objects. Uploads are stored by day, and expire by themselves."""
     return [
-        (media, object_keys.project_prefix(organization, project)),
-        (media, object_keys.temporary_prefix(project)),
-        (media, object_keys.pieces_prefix(project)),
-        (media, object_keys.exports_prefix(project)),
-        (media, object_keys.datasets_prefix(project)),
-        (views, object_keys.view_prefix(project)),
+        object_keys.project_prefix(organization, project),
+        object_keys.temporary_prefix(project),
+        object_keys.pieces_prefix(project),
+        object_keys.exports_prefix(project),
+        object_keys.datasets_prefix(project),
+        object_keys.view_prefix(project),
     ]
 
 

@@ -17,12 +17,12 @@ from pathlib import Path
 
 import msgspec
 
+from chalicelib.core.keys.object_keys import view_prefix
 from chalicelib.core.log.commits import Change, Commit, Edit, Operation
 from chalicelib.errors import NotFound
-from chalicelib.settings import settings
 from chalicelib.storage.log import log
 from chalicelib.storage.objects import objects
-from chalicelib.storage.view.snapshot.snapshot_records import Segment, current, folder, stamp
+from chalicelib.storage.view.snapshot.snapshot_records import Segment, current, stamp
 
 LARGEST_SEGMENT = 50_000
 """Rows and changes from which on a segment is full."""
@@ -136,14 +136,14 @@ class _Writer:
                 before = self._segments.pop()
                 self._continues = False
                 old = Path(place) / "old.parquet"
-                objects.download(folder(self._project) + before.key, old, bucket=settings().views_bucket)
+                objects.download(view_prefix(self._project) + before.key, old)
                 self._database.execute("INSERT INTO commits BY NAME SELECT * FROM read_parquet(?)", [str(old)])
             path = Path(place) / "new.parquet"
             self._database.execute(f"COPY (FROM commits ORDER BY seq) TO '{path}' (FORMAT parquet, COMPRESSION zstd)")
             first, size = (before.first, before.size + self._size) if before else (self._first, self._size)
             key = f"archive/{first:012d}-{self._last:012d}-{stamp()}.parquet"
             with path.open("rb") as file:
-                objects.write(folder(self._project) + key, file, bucket=settings().views_bucket)
+                objects.write(view_prefix(self._project) + key, file)
         self._segments.append(Segment(key=key, first=first, last=self._last, size=size))
         self._database.execute("DELETE FROM commits")
         self._first, self._size = self._last + 1, 0
@@ -155,16 +155,13 @@ def segments(project: int) -> list[Segment]:
         manifest = current(project)
     except NotFound:
         return []
-    there = set(objects.under(folder(project).folder("archive"), bucket=settings().views_bucket))
-    return [each for each in (manifest.archive if manifest else []) if folder(project) + each.key in there]
+    there = set(objects.under(view_prefix(project).folder("archive")))
+    return [each for each in (manifest.archive if manifest else []) if view_prefix(project) + each.key in there]
 
 
 def find(project: int) -> list[Segment]:
     """The segments by the names of their objects, where the manifest is lost."""
-    names = [
-        key.path.rpartition("/")[2]
-        for key in objects.under(folder(project).folder("archive"), bucket=settings().views_bucket)
-    ]
+    names = [key.path.rpartition("/")[2] for key in objects.under(view_prefix(project).folder("archive"))]
     spans = sorted((int(name[:12]), -int(name[13:25]), name) for name in names)
     chain: list[Segment] = []
     for first, minus_last, name in spans:
@@ -175,7 +172,7 @@ def find(project: int) -> list[Segment]:
 
 def forget(project: int, segment: Segment) -> None:
     """Delete a segment, for a purge."""
-    objects.remove([folder(project) + segment.key], bucket=settings().views_bucket)
+    objects.remove([view_prefix(project) + segment.key])
 
 
 def read(project: int, segment: Segment, about: Collection[int] | None = None) -> Iterator[Commit]:
@@ -184,7 +181,7 @@ def read(project: int, segment: Segment, about: Collection[int] | None = None) -
 
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "segment.parquet"
-        objects.download(folder(project) + segment.key, path, bucket=settings().views_bucket)
+        objects.download(view_prefix(project) + segment.key, path)
         database = duckdb.connect(":memory:", config={"preserve_insertion_order": "true"})
         texts = (f"contains(edits, '{number:d}') OR contains(created, '{number:d}')" for number in about or ())
         wanted = "true" if about is None else " OR ".join(texts) or "false"

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from chalicelib.core.keys import object_keys
 from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.errors import Conflict, NotFound
-from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.tables import CounterRow
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.objects import objects
@@ -94,7 +93,7 @@ def intent_of(project: int, name: str) -> Intent:
 
 def fill(intent: Intent, body: bytes) -> None:
     """Store the change; nothing continues it before `begin`."""
-    objects.write(_object(intent), zlib.compress(body, 1), bucket=settings().views_bucket)
+    objects.write(_object(intent), zlib.compress(body, 1))
 
 
 def begin(intent: Intent, total: int) -> Progress:
@@ -106,7 +105,7 @@ def begin(intent: Intent, total: int) -> Progress:
 def read(intent: Intent) -> bytes | None:
     """The stored change, None where it is gone."""
     try:
-        return zlib.decompress(objects.read(_object(intent), bucket=settings().views_bucket))
+        return zlib.decompress(objects.read(_object(intent)))
     except NotFound:
         return None
 
@@ -120,7 +119,7 @@ def resume(intent: Intent, total: int) -> Progress:
 
 def drop(intent: Intent) -> None:
     """Delete an intent that is finished or was never begun. Idempotent."""
-    objects.remove([_object(intent)], bucket=settings().views_bucket)
+    objects.remove([_object(intent)])
 
 
 def _key(project: int, name: str) -> ObjectKey:

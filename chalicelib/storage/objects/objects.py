@@ -7,7 +7,7 @@ object in a bucket that an organization registered names that bucket.
 An object that a media refers to where it lies (`ObjectKey.is_reference`) is read and signed, never written, copied
 inside its store or removed: functions that would raise Forbidden.
 
-A `bucket` argument is the name of one of the deployment's buckets, or the number of a registered one.
+A `bucket` argument is the number of a registered bucket; without one, the key says which bucket it is.
 """
 
 from __future__ import annotations
@@ -40,7 +40,6 @@ _LONGEST_ETAG = 256
 _ANSWER_SECONDS = 600
 """How long, in seconds, the URL of a stored response is valid."""
 _PLAIN = "application/octet-stream"
-Place = str | int | None
 
 
 def client() -> S3Client:
@@ -103,35 +102,35 @@ def complete(key: ObjectKey, upload: str, parts: Parts) -> None:
     _writable(key).complete(key, upload, parts)
 
 
-def size(key: ObjectKey, *, bucket: Place = None) -> int | None:
+def size(key: ObjectKey) -> int | None:
     """The size of an object in bytes; None where it does not exist."""
-    found = head(key, bucket=bucket)
+    found = head(key)
     return found[0] if found else None
 
 
-def head(key: ObjectKey, *, bucket: Place = None) -> tuple[int, str] | None:
+def head(key: ObjectKey) -> tuple[int, str] | None:
     """The size in bytes and the ETag of an object; None where it does not exist."""
-    return _store(key, bucket).head(key)
+    return _store(key).head(key)
 
 
-def read(key: ObjectKey, *, bucket: Place = None) -> bytes:
+def read(key: ObjectKey) -> bytes:
     """A whole object. Raises NotFound where it does not exist."""
-    return _store(key, bucket).read(key)
+    return _store(key).read(key)
 
 
-def download(key: ObjectKey, path: Path, *, bucket: Place = None) -> None:
+def download(key: ObjectKey, path: Path) -> None:
     """Download a whole object into a file, large ones in parallel parts. Raises NotFound where it does not exist."""
-    _store(key, bucket).download(key, path)
+    _store(key).download(key, path)
 
 
-def read_range(key: ObjectKey, offset: int, length: int, *, bucket: Place = None, etag: str | None = None) -> bytes:
+def read_range(key: ObjectKey, offset: int, length: int, *, etag: str | None = None) -> bytes:
     """`length` bytes from `offset`, fewer at the end of the object.
 
     Raises:
         NotFound: there is no such object.
         Conflict: an ETag is given and the object has another one.
     """
-    return _store(key, bucket).read_range(key, offset, length, etag)
+    return _store(key).read_range(key, offset, length, etag)
 
 
 def copy(source: ObjectKey, key: ObjectKey, content_type: str) -> None:
@@ -141,9 +140,9 @@ def copy(source: ObjectKey, key: ObjectKey, content_type: str) -> None:
         target.upload(key, cast("BinaryIO", _Reader(home, source)), content_type)
 
 
-def write(key: ObjectKey, body: bytes | BinaryIO, content_type: str = _PLAIN, bucket: Place = None) -> None:
+def write(key: ObjectKey, body: bytes | BinaryIO, content_type: str = _PLAIN) -> None:
     """Store an object: bytes in one piece, a file in parts where it is large."""
-    store = _writable(key, bucket)
+    store = _writable(key)
     if isinstance(body, bytes):
         store.write(key, body, content_type)
     else:
@@ -184,7 +183,7 @@ def join(key: ObjectKey, pieces: list[ObjectKey], content_type: str) -> None:
     store.complete(key, upload, parts)
 
 
-def remove(keys: Iterable[ObjectKey], *, bucket: Place = None) -> None:
+def remove(keys: Iterable[ObjectKey], *, bucket: int | None = None) -> None:
     """Delete objects; missing ones are no error. A store that is unavailable does not stop the others."""
     stores: dict[int, ObjectStore] = {}
     wanted: defaultdict[int, list[ObjectKey]] = defaultdict(list)
@@ -202,7 +201,7 @@ def remove(keys: Iterable[ObjectKey], *, bucket: Place = None) -> None:
         raise away
 
 
-def under(prefix: ObjectPrefix, *, bucket: Place = None) -> Iterator[ObjectKey]:
+def under(prefix: ObjectPrefix, *, bucket: int | None = None) -> Iterator[ObjectKey]:
     """The keys that begin with a prefix, in order."""
     return _store(prefix, bucket).under(prefix)
 
@@ -252,19 +251,17 @@ def put_answer(body: bytes, content_type: str, encoding: str | None, longest: in
     return store.presign_get(key, seconds, {})
 
 
-def _writable(key: ObjectKey, bucket: Place = None) -> ObjectStore:
+def _writable(key: ObjectKey, bucket: int | None = None) -> ObjectStore:
     store = _store(key, bucket)
     if key.is_reference:
         raise Forbidden(f"The object {key.name!r} is in a bucket that the service only reads.")
     return store
 
 
-def _store(key: ObjectKey | ObjectPrefix, bucket: Place = None) -> ObjectStore:
+def _store(key: ObjectKey | ObjectPrefix, bucket: int | None = None) -> ObjectStore:
     if not isinstance(key, ObjectKey | ObjectPrefix):
         raise TypeError(f"{key!r} is text; an ObjectKey is needed (core/keys/object_keys.py)")
-    if isinstance(bucket, str) and bucket:
-        return s3.own(bucket)
-    return placement.store(bucket) if isinstance(bucket, int) else placement.store_of(key)
+    return placement.store_of(key) if bucket is None else placement.store(bucket)
 
 
 class _Reader:

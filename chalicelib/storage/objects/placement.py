@@ -68,8 +68,11 @@ def store(number: int) -> ObjectStore:
 
 
 def own_bucket(key: ObjectKey | ObjectPrefix) -> str:
-    """The deployment's bucket of a key, or None."""
-    return settings().upload_bucket if key.path.startswith(f"{key_forms.UPLOADS}/") else settings().media_bucket
+    """The deployment's bucket of a key."""
+    folder = key.path.partition("/")[0]
+    if folder == key_forms.UPLOADS:
+        return settings().upload_bucket
+    return settings().views_bucket if folder in (key_forms.VIEWS, key_forms.ANSWERS) else settings().media_bucket
 
 
 def key_named(address: Address) -> str | None:

@@ -57,9 +57,7 @@ def rows(project, organization):
                     or f"protections#project|{project}" in own[1:]
                 ):
                     found.append(text)
-    keys = [
-        key for bucket, prefix in purging._places(project, organization) for key in objects.under(prefix, bucket=bucket)
-    ]
+    keys = [key for prefix in purging._prefixes(project, organization) for key in objects.under(prefix)]
     return [
         text for text in found if f"'project#{project}'}}, 'sk': {{'S': '@'" not in text and "link|project|" not in text
     ] + keys

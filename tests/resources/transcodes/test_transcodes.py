@@ -38,7 +38,7 @@ def type_(project):
 
 
 def leftovers(project, uid):
-    return list(objects.under(object_keys.pieces_prefix(project, uid), bucket=settings().media_bucket))
+    return list(objects.under(object_keys.pieces_prefix(project, uid)))
 
 
 def files_of(media):

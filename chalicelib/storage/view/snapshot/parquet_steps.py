@@ -14,13 +14,13 @@ from pathlib import Path
 
 import msgspec
 
+from chalicelib.core.keys.object_keys import view_prefix
 from chalicelib.core.time import clock
 from chalicelib.errors import NotFound
-from chalicelib.settings import settings
 from chalicelib.storage.objects import objects, view_objects
 from chalicelib.storage.view.snapshot import files, snapshots
 from chalicelib.storage.view.snapshot.files import Part
-from chalicelib.storage.view.snapshot.snapshot_records import Manifest, current, folder, stamp, time_of
+from chalicelib.storage.view.snapshot.snapshot_records import Manifest, current, stamp, time_of
 
 EXPORT_SHARE = 10
 """Share of changed rows from which on the files are rewritten."""
@@ -67,20 +67,20 @@ def write_step(project: int, end: float) -> bool | None:
                 stored = snapshots.store_part(project, part, path, export.where)
                 export = msgspec.structs.replace(export, parts=[*export.parts, stored], last=last)
                 body = msgspec.json.encode(export)
-                objects.write(folder(project) + _KEY, body, "application/json", settings().views_bucket)
+                objects.write(view_prefix(project) + _KEY, body, "application/json")
                 if time.monotonic() > end:
                     return False
     finally:
         view.close()
     snapshots.replace_parts(project, export.parts, export.source.seq, export.source.unexported)
-    objects.remove([folder(project) + _KEY], bucket=settings().views_bucket)
+    objects.remove([view_prefix(project) + _KEY])
     return True
 
 
 def _under_way(project: int) -> Export | None:
     """The files under way, None where there are none, or their snapshot may be deleted before they are written."""
     try:
-        body = view_objects.get(project, f"{folder(project)}{_KEY}")
+        body = view_objects.get(project, f"{view_prefix(project)}{_KEY}")
     except NotFound:
         return None
     export = msgspec.json.decode(body, type=Export)

@@ -15,14 +15,12 @@ from collections.abc import Sequence
 
 import msgspec
 
-from chalicelib.core.keys import object_keys
-from chalicelib.core.keys.object_keys import ObjectPrefix
+from chalicelib.core.keys.object_keys import view_prefix
 from chalicelib.core.kinds import Kind
 from chalicelib.core.resource import Timestamp
 from chalicelib.core.time import clock
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.query.layout import Layout
-from chalicelib.settings import settings
 from chalicelib.storage.dynamodb.tables import RecordRow
 from chalicelib.storage.dynamodb.transactions import Transaction
 from chalicelib.storage.log import growth
@@ -130,11 +128,6 @@ class Pointer(msgspec.Struct, frozen=True, kw_only=True):
     """Commits below this number have an expiry."""
 
 
-def folder(project: int) -> ObjectPrefix:
-    """The folder of a project's objects in the views bucket."""
-    return object_keys.view_prefix(project)
-
-
 def stamp() -> str:
     """A unique part of a name that holds the time of its creation."""
     return f"{int(clock.seconds()):010d}-{uuid.uuid4().hex[:8]}"
@@ -157,7 +150,7 @@ def pointer(project: int) -> Pointer | None:
 
 def manifest_of(project: int, found: Pointer) -> Manifest:
     """The manifest of a snapshot. Raises NotFound where the snapshot is not the current one and was deleted."""
-    body = view_objects.get(project, f"{folder(project)}{found.folder}/manifest.json")
+    body = view_objects.get(project, f"{view_prefix(project)}{found.folder}/manifest.json")
     return msgspec.json.decode(body, type=Manifest)
 
 
@@ -184,8 +177,8 @@ def advance(manifest: Manifest, where: str, *, replace: bool = False, folded: in
     while before is None or before.seq < manifest.seq or (replace and before.seq == manifest.seq):
         after = Pointer(seq=manifest.seq, folder=where, marked=before.marked if before else 0)
         if _swap(manifest.project, before, after, folded):
-            key = folder(manifest.project) + "snapshots/current.json"
-            objects.write(key, _encoder.encode(manifest), "application/json", settings().views_bucket)
+            key = view_prefix(manifest.project) + "snapshots/current.json"
+            objects.write(key, _encoder.encode(manifest), "application/json")
             return after
         before = pointer(manifest.project)
     return None

@@ -28,12 +28,12 @@ from typing import BinaryIO, cast
 
 import msgspec
 
+from chalicelib.core.keys.object_keys import view_prefix
 from chalicelib.core.log.commits import Commit
 from chalicelib.core.models.definitions import Definitions
 from chalicelib.core.resource import now
 from chalicelib.core.time import clock
 from chalicelib.errors import NotFound
-from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import retired
 from chalicelib.storage.log import log
 from chalicelib.storage.objects import objects, view_objects
@@ -53,7 +53,6 @@ from chalicelib.storage.view.snapshot.snapshot_records import (
     Segment,
     advance,
     current,
-    folder,
     manifest_of,
     pointer,
     stamp,
@@ -117,7 +116,7 @@ def is_other(manifest: Manifest) -> bool:
 
 def open_view(project: int, manifest: Manifest) -> View:
     """The view of a snapshot in its own shape. Raises NotFound where a file of it is missing."""
-    body = view_objects.get(project, f"{folder(project)}{manifest.definitions}")
+    body = view_objects.get(project, f"{view_prefix(project)}{manifest.definitions}")
     definitions = files.definitions_of(project, body)
     if manifest.database is None:
         with tempfile.TemporaryDirectory(prefix="limn-") as place:
@@ -129,7 +128,7 @@ def open_view(project: int, manifest: Manifest) -> View:
 
 
 def _size(project: int, key: str) -> int | None:
-    return objects.size(folder(project) + key, bucket=settings().views_bucket)
+    return objects.size(view_prefix(project) + key)
 
 
 def _open(definitions: Definitions, manifest: Manifest, database: Database) -> View:
@@ -137,7 +136,7 @@ def _open(definitions: Definitions, manifest: Manifest, database: Database) -> V
     cache = engine().cache
 
     def fetch(key: str, offset: int, length: int) -> bytes:
-        return objects.read_range(folder(project) + key, offset, length, bucket=settings().views_bucket)
+        return objects.read_range(view_prefix(project) + key, offset, length)
 
     # Check this first: a request that finds a file missing halfway could only fail.
     for key, size in zip(database.keys, pool.map(lambda key: _size(project, key), database.keys), strict=True):
@@ -156,7 +155,7 @@ def _fetch_files(project: int, parts: list[Part], place: Path) -> Iterator[tuple
 
     def fetch(number: int) -> Path:
         path = place / f"{number}.parquet"
-        objects.download(folder(project) + parts[number].key, path, bucket=settings().views_bucket)
+        objects.download(view_prefix(project) + parts[number].key, path)
         return path
 
     with ThreadPoolExecutor(_AHEAD, thread_name_prefix="snapshot") as pool:
@@ -223,7 +222,7 @@ def _before(project: int) -> Manifest | None:
 
 
 def _write(project: int, key: str, body: bytes | BinaryIO, content_type: str = "application/octet-stream") -> None:
-    objects.write(folder(project) + key, body, content_type, settings().views_bucket)
+    objects.write(view_prefix(project) + key, body, content_type)
 
 
 def _store_database(view: View) -> Database:
@@ -312,7 +311,7 @@ def replace_parts(project: int, parts: list[Part], parts_seq: int, exported: int
         manifest = manifest_of(project, found)
         where = f"snapshots/{manifest.seq:012d}-{stamp()}"
         definitions = f"{where}/definitions.json"
-        body = view_objects.get(project, f"{folder(project)}{manifest.definitions}")
+        body = view_objects.get(project, f"{view_prefix(project)}{manifest.definitions}")
         _write(project, definitions, body, "application/json")
         unexported = max(0, manifest.unexported - exported)
         manifest = msgspec.structs.replace(
@@ -342,10 +341,10 @@ def sweep(project: int) -> None:
     kept |= {each.key for each in manifest.dropped if each.when > clock.seconds() - KEPT_SECONDS}
     kept |= manifest.database.keys if manifest.database else set()
     folders = {found.folder, *("/".join(part.key.split("/")[:2]) for part in manifest.parts)}
-    whole = folder(project)
+    whole = view_prefix(project)
     oldest = log.first(project)
     gone = []
-    for key in objects.under(whole, bucket=settings().views_bucket):
+    for key in objects.under(whole):
         kind, own, *rest = key.path.removeprefix(whole.path).split("/")
         if kind == "snapshots":
             stale = bool(rest) and f"{kind}/{own}" not in folders and _is_old(own)
@@ -356,7 +355,7 @@ def sweep(project: int) -> None:
         if stale:
             gone.append(key)
     if gone:
-        objects.remove(gone, bucket=settings().views_bucket)
+        objects.remove(gone)
 
 
 def _is_old(name: str) -> bool:
