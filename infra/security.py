@@ -68,7 +68,7 @@ def explained(name: str, template: dict[str, Any], tool: str) -> dict[Finding, s
 
 
 def stripped(template: dict[str, Any]) -> dict[str, Any]:
-    """A template without what explains its exceptions."""
+    """A template without the metadata that explains exceptions from the checks."""
     bare = copy.deepcopy(template)
     for definition in bare["Resources"].values():
         definition.pop("Metadata", None)
@@ -76,7 +76,7 @@ def stripped(template: dict[str, Any]) -> dict[str, Any]:
 
 
 def by_cfripper(name: str, template: dict[str, Any]) -> set[Finding]:
-    """What cfripper finds, once with the parameters' defaults and once with all that can be turned on.
+    """The findings of cfripper: with the defaults of parameters, and with every option enabled.
 
     Raises:
         RuntimeError: a rule did not come to an end.

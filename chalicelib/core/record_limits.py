@@ -16,7 +16,7 @@ MEGABYTES = 100
 
 @dataclass(frozen=True, kw_only=True)
 class Most:
-    """A largest number of records.
+    """The maximum number of records of one owner.
 
     Attributes:
         number: how many.

@@ -64,7 +64,7 @@ NOTHING = ReadBack()
 
 @dataclass(frozen=True, kw_only=True)
 class SentBack:
-    """The value of a member that a PATCH may only name as it is, and the rule that another value breaks."""
+    """The current value of a member that a PATCH may repeat but not change, and the rule that it states."""
 
     value: Any
     rule: str

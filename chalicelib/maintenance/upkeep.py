@@ -131,7 +131,7 @@ def find(project: int) -> None:
 
 
 def tasks_of(commit: Commit) -> Iterator[Task]:
-    """The tasks of a commit."""
+    """The tasks to schedule for a commit."""
     at = datetime.fromisoformat(commit.at)
     kept = timedelta(seconds=settings().deleted_retention)
     found: defaultdict[tuple[str, Kind], list[int]] = defaultdict(list)

@@ -113,7 +113,7 @@ def unknown(kind: Kind, name: str, place: str, types: Iterable[AnyType] = (), mo
 def sort_key(
     kind: Kind, types: Iterable[AnyType], name: str, *, descending: bool, lenient: bool = False
 ) -> SortKey | None:
-    """A sort key by its name; None for an attribute that the types had once, which has no effect on the order.
+    """The sort key of a name; None for a deleted attribute, which is ignored.
 
     Raises:
         BadInput: there is no such built-in field or attribute, or it is an attribute of vectors.

@@ -35,7 +35,7 @@ class CodeBucket:
         self.name = f"{KEEP}-{caller['Account']}-{self._region}"
 
     def make(self) -> None:
-        """Create it where there is none, and give it the settings of this release either way."""
+        """Create the bucket if it is missing, and apply the settings of this release."""
         try:
             self._s3.head_bucket(Bucket=self.name)
         except self._s3.exceptions.ClientError:

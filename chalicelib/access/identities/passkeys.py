@@ -180,7 +180,7 @@ def sign_in(proof: PasskeyProof, challenge: str) -> User:
 
 
 def prove(user: User, proof: PasskeyProof) -> User:
-    """Check a passkey of a user beside the password. Raises as `sign_in`."""
+    """Check a passkey of a user as the second factor. Raises as `sign_in`."""
     _use_challenge(_read_proof(proof).challenge, "proof", user.id)
     return _verify(user, proof, needs_verification=False)
 

@@ -9,7 +9,7 @@ from chalicelib.storage.dynamodb import records
 
 
 def reader(project: int, caller: Caller) -> Caller | None:
-    """The reader of a public project in place of a caller who has no access to it; None where it is not public."""
+    """The caller to use for one without access to a project, if the project is public; else None."""
     found = records.maybe(PROJECT, project)
     if found is None or not list_open([found]):
         return None

@@ -51,7 +51,7 @@ class CodeNeeded(Forbidden):
 
 
 def begin(user: User) -> tuple[str, str]:
-    """Give a user a new secret, which counts once a code confirms it. Returns it as text, and its `otpauth` address.
+    """Give a user a new secret, valid once a code confirms it. Returns the secret as text, and its `otpauth` URI.
 
     Raises:
         BadInput: a second factor is in force already.

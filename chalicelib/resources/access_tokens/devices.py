@@ -98,7 +98,7 @@ def begin(caller: Caller, spec: DeviceSignInSpec) -> DeviceCodes:
 
 
 def show(caller: Caller, code: str) -> DeviceSignIn:
-    """The device that waits with a code. Raises NotFound; TooMany: the caller tried too many codes."""
+    """The device whose sign-in has this code. Raises NotFound; TooMany: the caller tried too many codes."""
     return _decode(_find(caller, code).doc).asked
 
 

@@ -116,7 +116,7 @@ def console_link() -> str:
 
 
 def secret(text: str) -> str:
-    """A token that is shown once."""
+    """The paragraph with a token that is shown once."""
     return f"<p><code>{html.escape(text)}</code></p>"
 
 

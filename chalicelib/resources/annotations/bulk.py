@@ -113,7 +113,7 @@ class Reassign(Handler):
         self.change.numbers = self._moves.order(self.change.numbers)
 
     def do(self, left: list[int], most: int) -> tuple[int, bool]:
-        """Move or copy the rows of one part."""
+        """Move or copy the rows of one batch."""
         return self._moves.next(left if self._moves.looks else left[:most], most)
 
 

@@ -172,7 +172,7 @@ def _check_localizations(writer: Writer, numbers: Sequence[int]) -> None:
 
 
 def in_other_states(project: int, numbers: Sequence[int], states: Iterable[State]) -> set[int]:
-    """The given localizations that states of other elements contain, as readers see them."""
+    """Those of the given localizations that the latest marks of other states contain."""
     own = {identity(state) for state in states}
     query = Query(kind=Kind.STATE, where=Test("localizations", Op.OVERLAPS, tuple(numbers)))
     others = entities.many(Kind.STATE, view_queries.ids(view_queries.current(project), query, UNRESTRICTED)).values()

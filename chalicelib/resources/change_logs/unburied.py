@@ -17,7 +17,7 @@ from chalicelib.storage.log import log
 
 
 def list_edits(project: int) -> Iterator[tuple[Commit, list[Edit]]]:
-    """The commits that deleted definitions, each with the entries of the entities whose rows are still there."""
+    """The commits that deleted definitions, each with the entries of the entities whose rows are not deleted yet."""
     for entry in retired.current(project).entries:
         commits = log.read_after(project, entry.seq)
         end = next((commit for commit in commits if _ends(commit, entry)), None)

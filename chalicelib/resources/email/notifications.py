@@ -66,7 +66,7 @@ def address_change_requested(user: User, address: str) -> None:
 
 
 def address_changed(before: User, address: str) -> None:
-    """Mail the address of a user that was replaced."""
+    """Notify the previous address of a user that it was replaced."""
     if before.email:
         _send(system_emails.address_changed(before.username, address), before.email)
 

@@ -41,7 +41,7 @@ class SystemEmail:
 
     @property
     def html(self) -> str:
-        """As simple HTML."""
+        """The email as HTML without styles."""
         return "".join(f"<p>{_as_html(sentence)}</p>\n" for sentence in self.sentences)
 
 

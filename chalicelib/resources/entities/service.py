@@ -156,7 +156,7 @@ ATTRIBUTE_CHANGES = ("attributes", "reset_attributes", "null_attributes")
 
 
 def check_change(body: Resource, names: Sequence[str]) -> None:
-    """Refuse a bulk change that gives none of the members which change an entity."""
+    """Raise BadInput for a bulk change without a member that changes entities."""
     if all(getattr(body, name) is None for name in names):
         raise BadInput(f"Nothing to change: give one of {', '.join(names)}.")
 

@@ -34,7 +34,7 @@ ACCOUNT = "account"
 
 
 def begin(caller: Caller, organization: int, user: User) -> Erasure:
-    """Close the account of a user, erase it, and order the rest; an erasure that is not completed goes on.
+    """Close and erase the account of a user, and queue the rest; an incomplete erasure is continued.
 
     Raises:
         Unavailable: a store or queue does not answer; repeat the request.

@@ -55,7 +55,7 @@ _encode = msgspec.json.encode
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """One event.
+    """An event of the feed.
 
     Attributes:
         project: the project.

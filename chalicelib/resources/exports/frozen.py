@@ -23,6 +23,7 @@ import msgspec
 from msgspec import Struct
 
 from chalicelib.core.models.datasets import DATASET, StoredExport, StoredVersion
+from chalicelib.formats.manifest import as_text
 from chalicelib.formats.model import Dataset, Group, Label, Media, State
 from chalicelib.formats.registry import WRITERS
 from chalicelib.formats.writers import table
@@ -193,10 +194,10 @@ def _class_names(version: StoredVersion, index: int, classes: Classes) -> set[st
     names: set[str] = set()
     with _file(version, index, "localizations") as path:
         for type_, value in table.distinct(path, ("type", column)) if path else ():
-            names.add(type_ if value is None or classes.attribute is None else rows.class_text(value))
+            names.add(type_ if value is None or classes.attribute is None else as_text(value))
     with _file(version, index, "states") as path:
         for (value,) in table.distinct(path, (column,), "association=track") if path and classes.attribute else ():
-            names |= {rows.class_text(value)} if value is not None else set()
+            names |= {as_text(value)} if value is not None else set()
     return names
 
 
@@ -205,7 +206,7 @@ def _class(classes: Classes, row: Label | State, track: State | None) -> str | N
     name = row.type
     for each in (row, track):
         if classes.attribute and each is not None and (value := each.attributes.get(classes.attribute)) is not None:
-            name = rows.class_text(value)
+            name = as_text(value)
             break
     return (classes.rename or {}).get(name, name)
 

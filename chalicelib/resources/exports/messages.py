@@ -51,7 +51,7 @@ class RemoveExport(Message, frozen=True, kw_only=True, tag="export.remove.1"):
 
 
 class JoinExport(Message, frozen=True, kw_only=True, tag="export.join.1"):
-    """Join the parts, beginning or going on. Queue: dataset."""
+    """Join the parts, from the start or where an earlier message stopped. Queue: dataset."""
 
     uid: str
     turn: int = 0

@@ -195,7 +195,7 @@ class Reader:
             return set() if of_states else {definition.name}
         of_type = replace(query, where=both(query.where, Test("type", Op.EQ, number)))
         found = view_queries.tally(self.view, of_type, self.scope, slot.column)
-        names = {class_text(value) for value, _ in found if value is not None}
+        names = {as_text(value) for value, _ in found if value is not None}
         if not of_states and any(value is None for value, _ in found):
             names.add(definition.name)
         return names
@@ -291,7 +291,7 @@ class Reader:
         if definition is None or definition.attribute(name) is None:
             return None
         value = row.attributes.get(name)
-        return None if value is None else class_text(value)
+        return None if value is None else as_text(value)
 
     def _label_class(self, row: _Localization, of_track: str | None) -> str | None:
         own = self._class(Kind.LOCALIZATION, row) or of_track
@@ -299,11 +299,6 @@ class Reader:
 
     def _rename(self, name: str) -> str | None:
         return (self.classes.rename or {}).get(name, name)
-
-
-def class_text(value: Any) -> str:
-    """A class as text."""
-    return as_text(value)
 
 
 def order_classes(names: Iterable[str], first: Sequence[str]) -> tuple[str, ...]:

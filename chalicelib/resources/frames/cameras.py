@@ -31,7 +31,7 @@ MOST_PARTS = 16
 
 @dataclass(frozen=True)
 class Cameras:
-    """A media that shows others, and those in their order.
+    """A multi media, and its parts in order.
 
     With `meshes`, of `drawing.Mesh`, only those parts are drawn, each warped and as large as the first; one below the
     other if `is_stacked`.
@@ -176,7 +176,7 @@ def cameras_of_clip(
 
 
 def size_of(cameras: Cameras, quality: int | None = None) -> tuple[int, int]:
-    """Width and height of the frames of the whole, in pixels."""
+    """Width and height of the combined frames, in pixels."""
     high, wide = _file(cameras.parts[0], quality).resolution
     return cameras.layout[0] * wide, cameras.layout[1] * high
 

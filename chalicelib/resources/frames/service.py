@@ -216,7 +216,7 @@ def _check_size(stream: streams.Stream | streams.OriginalVideo, count: int, opti
 
 
 def image_of(media: Media) -> Picture | None:
-    """The largest picture of an image; those that many tools cannot read only where there is no other. Else None.
+    """The largest file of an image, in a widely supported format if possible; None without files.
 
     Raises:
         BadInput: its files are not its own.

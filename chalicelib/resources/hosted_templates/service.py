@@ -48,7 +48,7 @@ def find(number: int) -> HostedTemplate:
 
 
 def seal(headers: Sequence[Parameter]) -> str:
-    """Headers of a use, under seal; empty where there are none. Raises BadInput for one that cannot be sent."""
+    """The encrypted headers of one use; empty without headers. Raises BadInput for a header that HTTP cannot send."""
     return sealing.seal_headers(headers, USE)
 
 

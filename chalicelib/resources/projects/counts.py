@@ -56,13 +56,13 @@ _known: dict[int, tuple[int, Counts]] = {}
 
 
 def refresh(project: Project) -> Project:
-    """The project with current counts, or at once with the stored ones where its view has much to catch up with."""
+    """The project with current counts; with the stored ones where its view is far behind the log."""
     last = tickets.last_taken([project.id]).get(project.id, 0)
     return _refresh(project, last) if _is_near(project, last) else project
 
 
 def refresh_listed(projects: Sequence[Project]) -> list[Project]:
-    """Projects as a list shows them: with current counts where the view is in memory or none were counted yet.
+    """Projects for a list: with current counts where the view is in memory or no counts are stored.
 
     A request loads the views of at most `MOST_LOADED` projects; the others keep the stored counts, as do those whose
     view has much to catch up with.

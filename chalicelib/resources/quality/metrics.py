@@ -29,7 +29,7 @@ class Tally:
 
     @property
     def precision(self) -> float | None:
-        """The part of the other layer's shapes that have a partner; None without any."""
+        """The fraction of the other layer's shapes that are matched; None without shapes."""
         return _part(self.matched, self.matched + self.extra)
 
     @property

@@ -62,7 +62,7 @@ class Checked:
     refusals: list[Refusal] = field(default_factory=list)
 
     def answer(self, *, is_dry: bool) -> RewriteAnswer:
-        """The answer to a caller."""
+        """The response of a rewrite."""
         return RewriteAnswer(
             message=f"{'Would change' if is_dry else 'Changed'} {len(self.changing)} of {self.matched}.",
             matched=self.matched,

@@ -139,7 +139,7 @@ def replace(found: ScimUser, document: dict[str, Any]) -> ScimUser:
 
 
 def remove(found: ScimUser) -> None:
-    """End a user: the account where the provider made it, else the place in the organization."""
+    """Remove a user: close an account that the provider made, else end the affiliation."""
     concern(target=f"user {found.user}")
     _activate(found, active=False)
     records.remove(SCIM_USER, found.id)

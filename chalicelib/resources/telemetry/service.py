@@ -105,7 +105,7 @@ def telemetry_at(media: Media, scope: Scope, query: FrameTelemetryQuery) -> Fram
 
 
 def no_start(media: Media) -> str:
-    """The message where the telemetry has instants and the first frame has none."""
+    """The error message for telemetry in absolute time, of a media whose first frame has no time."""
     return (
         f"start: the telemetry has instants, and media {media.id} has no date of dtype datetime in its span. Name the "
         "attribute of media with the instant of the first frame, or set it by PATCH /rest/FrameInstant."

@@ -18,7 +18,7 @@ NUMBERS_TRIED = 500
 
 
 def baseline(project: int) -> Version:
-    """The version every project begins with."""
+    """The first version of every project."""
     return Version(
         id=ids.reserve(VERSION.name)[0],
         project=project,

@@ -63,7 +63,7 @@ def is_read(wanted: RowKey) -> bool:
 
 
 def expect(beside: Beside) -> None:
-    """Replace `beside`, once the caller is known."""
+    """Replace the keys that `beside` gave, now that the caller is known."""
     if (read := _READ.get()) is not None:
         read.beside = beside
 

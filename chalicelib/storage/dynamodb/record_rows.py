@@ -111,7 +111,7 @@ def _decode_once(struct: type[R], doc: bytes) -> R:
 
 
 def row_of(key: Key) -> RecordRow | None:
-    """The row with a key."""
+    """The row with a key: the one that was read ahead, if there is one."""
     is_read, row = ahead.pop(RecordRow, *key)
     if is_read:
         return row

@@ -90,7 +90,7 @@ def remove_entry(project: int, name: str) -> None:
 
 
 def forget(project: int) -> None:
-    """Delete the row, for a purge."""
+    """Delete the list of tombstoned definitions, for a purge."""
     RecordRow(*key(project)).delete()
 
 

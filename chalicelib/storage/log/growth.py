@@ -51,7 +51,7 @@ _behind: set[int] = set()
 
 
 def amount_of(seq: int, changes: int) -> int:
-    """How much growth is recorded for a commit."""
+    """The number of changes that a commit adds to the recorded growth."""
     return max(changes, GROWN_BY) if changes >= GROWN_BY or seq % GROWN_BY == 0 else 0
 
 

@@ -27,7 +27,7 @@ _FIRST = " "
 
 
 class Reference(Struct, kw_only=True, omit_defaults=True):
-    """An object and its media.
+    """An object in a registered bucket, and the media that refers to it.
 
     Attributes:
         media: the id of the media.

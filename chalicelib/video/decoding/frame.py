@@ -71,7 +71,7 @@ def decode_frames(
 def images(
     source: Source, selection: Selection | Frames, size: tuple[int, int] | None = None
 ) -> Iterator[tuple[int, Image]]:
-    """The number and the picture of every frame selected, in any order; neighbouring fragments are read together.
+    """Pairs of number and picture of the selected frames, in no order; adjacent fragments are read together.
 
     `size` is the width and height of the pictures, by default those of the video: one conversion makes both.
     """

@@ -58,7 +58,7 @@ def copied_size(segment_info: Any, ranges: Sequence[Range]) -> int:
 
 
 def copied_ranges(segment_info: Any, ranges: Sequence[Range]) -> list[tuple[int, int]]:
-    """The byte ranges, as (offset, length), that `copy_clip` reads after the header, in the order of reading."""
+    """The byte ranges (offset, length) that `copy_clip` reads after the header, in that order."""
     info = segments.parse_segment_info(segment_info)
     return [(group[0].start, group[-1].stop - group[0].start) for group in _groups(_spans(info, ranges))]
 

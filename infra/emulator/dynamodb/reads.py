@@ -51,7 +51,7 @@ def chosen(params: Params, names: tuple[tuple[str, str], ...]) -> tuple[tuple[st
 
 
 def shown(native: Native, projection: tuple[str, ...] | None) -> Native:
-    """An item, or what a projection leaves of it."""
+    """An item, or the attributes of it that a projection selects."""
     return native if projection is None else {name: native[name] for name in projection if name in native}
 
 

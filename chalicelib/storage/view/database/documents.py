@@ -70,7 +70,7 @@ class Pack(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def memory(self) -> int:
-        """Its bytes, including Python's overhead."""
+        """The memory of the documents in bytes, including Python's overhead."""
         return 200 + len(self.data) + 8 * len(self.ends) + sum([200 + len(each.body) for each in self.revised.values()])
 
 

@@ -107,7 +107,7 @@ class Codes:
 
     @property
     def memory(self) -> int:
-        """About how many bytes they take."""
+        """The approximate memory of the codes in bytes."""
         blocks = [block for some in list(self.blocks.values()) for block in list(some)]
         return sum(block.codes.__alloc__() + _BESIDE * len(block.numbers) for block in blocks)
 

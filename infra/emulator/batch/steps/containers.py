@@ -106,7 +106,7 @@ class Containers:
 
 
 def answers(program: str) -> bool:
-    """Whether a program is here and its engine answers."""
+    """Whether a program is installed and its engine responds."""
     if shutil.which(program) is None:
         return False
     try:

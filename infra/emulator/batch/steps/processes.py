@@ -340,7 +340,7 @@ usage = _Usage()
 
 
 def descendants(leader: int, children: Mapping[int, list[int]]) -> list[int]:
-    """All processes below one, by the children of each; a process group's leader is in its own list."""
+    """All descendants of a process, from the children of each; those of a process group include its leader."""
     found = dict.fromkeys(children.get(leader, ()))
     waiting = [number for number in found if number != leader]
     while waiting:
