@@ -349,4 +349,12 @@ GUARDS: dict[str, Guard] = {
         "tests/resources/statistics/test_counting.py",
         "test_counts_end_with_the_time_of_their_request",
     ),
+    "addresses of stores": Guard(
+        "transcodes that end since the store has another address",
+        "chalicelib/resources/transcodes/service.py",
+        '            source=source.path if source else "",\n',
+        "",
+        "tests/resources/transcodes/test_transcodes.py",
+        "test_it_ends_though_the_store_has_another_address_by_then",
+    ),
 }

@@ -187,6 +187,8 @@ class StoredJob(Resource, kw_only=True):
     stop_time: Timestamp | None = None
     message: str | None = None
     spec: TranscodeSpec
+    source: str = ""
+    """The key of the object that `spec.url` names, if it is ours: our store may have another address by the time."""
     digest: str = ""
     plan: str | None = None
     pieces: int = 0

@@ -65,6 +65,7 @@ def start(writer: Writer, project: Project, spec: TranscodeSpec, *, elemental_id
     known = records.maybe(JOB, uid)
     if known is not None:
         return _same_job(known, project, spec)
+    source = fetching.object_key(spec.url, project.id, writer.scope)
     definitions = records.definitions(project.id)
     type_ = _type(definitions, spec.type or ANY_TYPE, has_media=spec.media_id is not None)
     found = _get_media(project, spec.media_id) if spec.media_id is not None else None
@@ -84,6 +85,7 @@ def start(writer: Writer, project: Project, spec: TranscodeSpec, *, elemental_id
             media=media.id,
             start_time=now(),
             spec=msgspec.structs.replace(spec, size=size, media_id=media.id, section_id=section),
+            source=source.path if source else "",
         )
 
     def add_job(change: Transaction, media: Media) -> None:
@@ -231,7 +233,7 @@ def reopen(uid: str) -> None:
         blank = StoredJob(
             **{
                 name: getattr(current, name)
-                for name in ("uid", "gid", "project", "user", "media", "spec", "start_time")
+                for name in ("uid", "gid", "project", "user", "media", "spec", "source", "start_time")
             }
         )
         return msgspec.structs.replace(blank, status="pending")

@@ -28,7 +28,6 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from chalicelib.access.scope import UNRESTRICTED
 from chalicelib.core.keys import object_keys
 from chalicelib.core.keys.object_keys import ObjectPrefix
 from chalicelib.core.kinds import Kind
@@ -285,7 +284,7 @@ def fail(uid: str, reason: Exception) -> None:
 def _plan(job: StoredJob) -> StoredJob:
     media: Media = entities.get(Kind.MEDIA, job.media)
     type_ = records.definitions(job.project).types(Kind.MEDIA).get(media.type)
-    source = fetching.open_source(job.spec.url, job.project, UNRESTRICTED)
+    source = fetching.open_accepted(job.source, job.spec.url, job.project)
     if not source.size:
         raise BadInput("The file is empty.")
     found, table = isolation.run(probe.probe, source)
@@ -333,7 +332,7 @@ def _load_plan(job: StoredJob) -> Prepared:
 
 
 def _source(job: StoredJob, prepared: Prepared) -> fetching.Fetched:
-    source = fetching.open_source(job.spec.url, job.project, UNRESTRICTED)
+    source = fetching.open_accepted(job.source, job.spec.url, job.project)
     if source.etag != prepared.etag:
         raise BadInput("The source was replaced while it was transcoded.")
     return source

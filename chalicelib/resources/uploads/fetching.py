@@ -19,7 +19,7 @@ from urllib.parse import parse_qs, urljoin
 import urllib3
 from msgspec import Struct
 
-from chalicelib.access.scope import Scope
+from chalicelib.access.scope import UNRESTRICTED, Scope
 from chalicelib.core.keys import object_keys
 from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.models.accounts import ORGANIZATION
@@ -132,6 +132,17 @@ def open_source(url: str, project: int, scope: Scope) -> Fetched:
     """
     key = object_key(url, project, scope)
     return ObjectSource(key) if key else HttpSource(url, owners.organization_of(project))
+
+
+def open_accepted(key: str, url: str, project: int) -> Fetched:
+    """The source of work that was accepted: its object by `key`, if it is ours; else what is at the URL.
+
+    Raises as `open_source`.
+    """
+    organization = owners.organization_of(project)
+    if not key or organization is None:
+        return open_source(url, project, UNRESTRICTED)
+    return ObjectSource(object_keys.authorize_project_key(key, organization, project))
 
 
 def fetch(url: str, project: int, most: int, scope: Scope) -> bytes:
