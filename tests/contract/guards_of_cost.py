@@ -290,8 +290,8 @@ GUARDS: dict[str, Guard] = {
         "chalicelib/resources/transcodes/service.py",
         "        if given != getattr(job.spec, name) and (",
         "        if name in settled and (",
-        "tests/resources/transcodes/test_transcodes.py",
-        "test_a_lost_answer_may_be_asked_for_again",
+        "tests/resources/transcodes/test_acceptance.py",
+        "test_a_repeated_uid_with_other_members_is_refused_by_member",
     ),
     "turns of tenants": Guard(
         "work of one organization before all work of others",
@@ -354,7 +354,7 @@ GUARDS: dict[str, Guard] = {
         "chalicelib/resources/transcodes/service.py",
         '            source=source.path if source else "",\n',
         "",
-        "tests/resources/transcodes/test_transcodes.py",
+        "tests/resources/transcodes/test_acceptance.py",
         "test_it_ends_though_the_store_has_another_address_by_then",
     ),
 }

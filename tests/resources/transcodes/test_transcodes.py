@@ -9,8 +9,6 @@ from chalicelib.core.keys import object_keys
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.accounts import PROJECT
 from chalicelib.core.models.definitions import ArchiveConfig, EncodeConfig, ResolutionConfig, S3StorageConfig
-from chalicelib.core.models.jobs import JOB
-from chalicelib.errors import Forbidden
 from chalicelib.resources.transcodes import steps
 from chalicelib.resources.transcodes.results import Workshop
 from chalicelib.resources.types import archive_keys
@@ -227,24 +225,7 @@ class TestTranscode:
         assert said[0]["media_id"] == said[1]["media_id"]
         api.drain()
         assert api.get(f"MediaCount/{project}").json == 1
-        same = {"url": url, "uid": uid, "gid": gid}
-        other = api.made(f"MediaTypes/{project}", {"name": "other", "dtype": "video"})
-        differing = {"name": "other.mp4", "gid": str(uuid.uuid4()), "md5": "0" * 32, "section": "deep", "section_id": 9}
-        for member, value in {**differing, "type": other, "attributes": {"a": 1}}.items():
-            refused = transcode(api, project, **{"type_": type_, **same, member: value})
-            assert (refused.status, refused.message) == (
-                400, f"uid: '{uid}' is the uid of a transcode with another {member}; give a new one."
-            )  # fmt: skip
-
-    def test_it_ends_though_the_store_has_another_address_by_then(self, api, project, type_):
-        said = transcode(api, project, type_, video(10)).json
-        with override(s3_endpoint="https://elsewhere.example.org"):
-            stored = records.get(JOB, said["id"])
-            assert fetching.open_accepted(stored.source, stored.spec.url, project).size == len(video(10))
-            with pytest.raises(Forbidden):
-                fetching.open_accepted("", stored.spec.url, project)
-        api.drain()
-        assert api.get(f"Transcode/{said['id']}").json["job"]["status"] == "succeeded"
+        assert transcode(api, project, type_, video(10), uid=uid, name="other.mp4").status == 400
 
     @pytest.mark.parametrize("data", [b"this is text", b"", b"\0" * 5000, video(30)[:400]])
     def test_what_is_no_video_ends_as_a_failed_job_with_its_reason(self, api, project, type_, data):
