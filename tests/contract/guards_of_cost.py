@@ -80,7 +80,7 @@ GUARDS: dict[str, Guard] = {
     "pages of lists": Guard(
         "lists of a service that repeat their pages without end",
         "infra/client/projects.py",
-        '        if not by_position and rows[-1]["id"] <= (after or 0):',
+        '        if not by_position and rows[-1]["id"] <= last:',
         "        if False:",
         "tests/client/test_hostile_service.py",
         "test_a_list_that_repeats_its_pages_ends",
