@@ -80,11 +80,8 @@ def take_within(change: Transaction, key: str, otherwise: LimnError) -> None:
 
 def seconds_left(key: str) -> int:
     """Seconds until the period of a key ends, at least 1."""
-    try:
-        ends = int(CounterRow.get(*_row(key).key(), consistent_read=True).expires)
-    except CounterRow.DoesNotExist:
-        return 1
-    return max(1, ends - int(clock.seconds()))
+    row = CounterRow.find(*_row(key).key())
+    return max(1, int(row.expires) - int(clock.seconds())) if row else 1
 
 
 def _row(key: str) -> CounterRow:

@@ -329,9 +329,7 @@ def _is_committed(kind: Kind, batches: set[Any]) -> bool:
     for batch in batches:
         if batch is None or (kind, int(batch)) in _visible:
             continue
-        try:
-            CounterRow.get(f"batch#{_key(kind, int(batch))}", "@", consistent_read=True)
-        except CounterRow.DoesNotExist:
+        if CounterRow.find(f"batch#{_key(kind, int(batch))}", "@") is None:
             return False
         _remember(kind, int(batch))
     return True

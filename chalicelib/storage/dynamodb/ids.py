@@ -47,7 +47,4 @@ def _reserve(kind: str, count: int) -> range:
 
 def last(kind: str) -> int:
     """The highest id reserved; 0 before the first."""
-    try:
-        return int(CounterRow.get(f"ids|{kind}", "@", consistent_read=True).n)
-    except CounterRow.DoesNotExist:
-        return 0
+    return CounterRow.value(f"ids|{kind}")

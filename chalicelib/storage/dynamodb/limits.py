@@ -66,10 +66,7 @@ class CountGuard:
 
 def read_guard(name: str) -> CountGuard:
     """The guard of a limit; take it before the count."""
-    try:
-        n = int(CounterRow.get(f"limit#{name}", "@", consistent_read=True).n)
-    except CounterRow.DoesNotExist:
-        n = 0
+    n = CounterRow.value(f"limit#{name}")
     return CountGuard(name, n, Moved("Others created as many as there was room for at the same time. Try again."))
 
 

@@ -62,10 +62,7 @@ def state_of(row: RecordRow | None) -> Standing:
 
 def current(project: int) -> Standing:
     """The definitions of a project that are being tombstoned."""
-    try:
-        return state_of(RecordRow.get(*key(project), consistent_read=True))
-    except RecordRow.DoesNotExist:
-        return Standing()
+    return state_of(RecordRow.find(*key(project)))
 
 
 def add(change: Transaction, project: int, before: Standing, entry: Retired) -> None:

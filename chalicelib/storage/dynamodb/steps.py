@@ -63,10 +63,7 @@ def guard(project: int) -> Guard:
 
     Of two writers that both found a name free and both use it, the second gets a Conflict.
     """
-    try:
-        return Guard(project, int(CounterRow.get(f"elements#{project}", "@", consistent_read=True).n))
-    except CounterRow.DoesNotExist:
-        return Guard(project, 0)
+    return Guard(project, CounterRow.value(f"elements#{project}"))
 
 
 def retry_on_conflict(attempt: Callable[[], T]) -> T:

@@ -346,6 +346,12 @@ class CounterRow(Row):
     expires = NumberAttribute(null=True)
 
     @classmethod
+    def value(cls, pk: str, sk: str = "@") -> int:
+        """The number of a counter; 0 where it has none. Raises Unavailable where DynamoDB does not answer."""
+        row = cls.find(pk, sk)
+        return int(row.n or 0) if row else 0
+
+    @classmethod
     def add(cls, pk: str, sk: str, by: int) -> int:
         """Add to a counter, which begins at 0; returns the sum. Raises Unavailable where DynamoDB does not take it."""
         asked = {

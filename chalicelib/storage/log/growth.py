@@ -169,10 +169,8 @@ def _read_number(project: int) -> int:
 
 
 def _number_of(project: int) -> int | None:
-    try:
-        return int(CounterRow.get(*_row(project).key(), consistent_read=True).n or 0)
-    except CounterRow.DoesNotExist:
-        return None
+    row = CounterRow.find(*_row(project).key())
+    return int(row.n or 0) if row else None
 
 
 def _remember(project: int, number: int) -> None:

@@ -61,10 +61,8 @@ class Progress:
         """Read the progress from the row, which another container may have advanced."""
         if self.name is None:
             return
-        try:
-            self._stored = int(CounterRow.get(f"intent#{self.name}", "@", consistent_read=True).n)
-        except CounterRow.DoesNotExist:
-            self._stored = self.total
+        row = CounterRow.find(f"intent#{self.name}", "@")
+        self._stored = int(row.n) if row else self.total
         self.done = max(self.done, self._stored)
 
     def close(self) -> None:

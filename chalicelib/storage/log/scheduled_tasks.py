@@ -53,10 +53,8 @@ def delete(project: int, task: Task) -> None:
 
 def last_searched(project: int) -> int:
     """The last commit that was searched; 0 at first."""
-    try:
-        return int(RecordRow.get(f"due#{project}", "@", consistent_read=True).n)
-    except RecordRow.DoesNotExist:
-        return 0
+    row = RecordRow.find(f"due#{project}", "@")
+    return int(row.n) if row else 0
 
 
 def look_after(project: int, seq: int) -> None:

@@ -78,10 +78,8 @@ def _increment(project: int, more: str = "", values: dict[str, Any] | None = Non
 
 def state(project: int) -> Ticket | None:
     """The last number taken; None before the first."""
-    try:
-        return _ticket(CounterRow.get(*_row(project).key(), consistent_read=True))
-    except CounterRow.DoesNotExist:
-        return None
+    row = CounterRow.find(*_row(project).key())
+    return _ticket(row) if row else None
 
 
 def last_taken(projects: Iterable[int]) -> dict[int, int]:

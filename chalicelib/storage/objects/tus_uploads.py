@@ -37,10 +37,9 @@ def create(upload: Upload) -> Upload:
 
 def get(number: str) -> Upload:
     """An upload by its id. Raises NotFound."""
-    try:
-        row = RecordRow.get(f"tus#{number}", "@", consistent_read=True)
-    except RecordRow.DoesNotExist:
-        raise NotFound.of("upload", number) from None
+    row = RecordRow.find(f"tus#{number}", "@")
+    if row is None:
+        raise NotFound.of("upload", number)
     return msgspec.structs.replace(_decoder.decode(row.doc), n=int(row.n))
 
 

@@ -7,10 +7,7 @@ from chalicelib.storage.dynamodb.tables import CounterRow
 
 def position(name: str) -> int:
     """The last item handled; 0 at first."""
-    try:
-        return int(CounterRow.get(f"turn#{name}", "@", consistent_read=True).n or 0)
-    except CounterRow.DoesNotExist:
-        return 0
+    return CounterRow.value(f"turn#{name}")
 
 
 def reach(name: str, number: int) -> None:

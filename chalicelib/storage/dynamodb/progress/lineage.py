@@ -30,7 +30,4 @@ def record_launches(media: Iterable[int], launches: int) -> None:
 
 def launches_of(media: int) -> int:
     """How many launches led to a media."""
-    try:
-        return int(CounterRow.get(f"launched#{media}", "@", consistent_read=True).n or 0)
-    except CounterRow.DoesNotExist:
-        return 0
+    return CounterRow.value(f"launched#{media}")

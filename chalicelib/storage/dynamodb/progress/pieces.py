@@ -49,10 +49,7 @@ def count(job: str) -> int:
 
 def count_of_group(job: str, group: int) -> int:
     """The number of finished pieces of a group."""
-    try:
-        return int(CounterRow.get(*_counter(job, group).key(), consistent_read=True).n)
-    except CounterRow.DoesNotExist:
-        return 0
+    return CounterRow.value(*_counter(job, group).key())
 
 
 def results(job: str, *, group: int = 0) -> dict[int, bytes]:

@@ -91,10 +91,8 @@ def of_project(word: str, project: int) -> list[Stream]:
 
 def get(word: str, project: int, reader: int) -> Stream | None:
     """One stream, None where there is none."""
-    try:
-        return _decode(CounterRow.get(_pk(word), _sk(project, reader), consistent_read=True))
-    except CounterRow.DoesNotExist:
-        return None
+    row = CounterRow.find(_pk(word), _sk(project, reader))
+    return _decode(row) if row else None
 
 
 def lease(word: str, project: int, reader: int, seconds: float) -> Stream | None:
@@ -238,11 +236,7 @@ def claim(change: Transaction, name: str) -> None:
 
 def is_claimed(name: str) -> bool:
     """Whether it happened."""
-    try:
-        CounterRow.get(f"once#{name}", "@", consistent_read=True)
-    except CounterRow.DoesNotExist:
-        return False
-    return True
+    return CounterRow.find(f"once#{name}", "@") is not None
 
 
 # --- journal ---------------------------------------------------------------------------------------------------------

@@ -141,11 +141,8 @@ def time_of(name: str) -> int:
 
 def pointer(project: int) -> Pointer | None:
     """The pointer to the current snapshot, None without a snapshot."""
-    try:
-        row = RecordRow.get(*_key(project), consistent_read=True)
-    except RecordRow.DoesNotExist:
-        return None
-    return msgspec.json.decode(row.doc, type=Pointer)
+    row = RecordRow.find(*_key(project))
+    return msgspec.json.decode(row.doc, type=Pointer) if row else None
 
 
 def manifest_of(project: int, found: Pointer) -> Manifest:
