@@ -26,7 +26,6 @@ from chalicelib.core.models.accounts import ORGANIZATION, PROJECT
 from chalicelib.core.resource import now, timestamp
 from chalicelib.core.time import clock
 from chalicelib.core.time.parts import Parts
-from chalicelib.errors import NotFound
 from chalicelib.resources.bucket_sources import service as bucket_sources_service
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.exports import service as exports_service
@@ -96,10 +95,8 @@ def _check_in() -> None:
 
 def look_after(project: int) -> None:
     """Run the project's due tasks. Raises the last error of a part; the other parts were run."""
-    try:
-        if records.get(PROJECT, project).deleted is not None:
-            return
-    except NotFound:
+    found = records.maybe(PROJECT, project)
+    if found is None or found.deleted is not None:
         return
     parts = Parts()
     parts.run("the search for tasks", partial(find, project))

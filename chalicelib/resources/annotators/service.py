@@ -17,7 +17,7 @@ from chalicelib.core.models.algorithms import Algorithm, AlgorithmParameter
 from chalicelib.core.models.definitions import STATE_TYPE, TYPE_RECORD, VERSION
 from chalicelib.core.records import padded
 from chalicelib.core.web import origins
-from chalicelib.errors import BadInput, Forbidden, NotFound, Unavailable
+from chalicelib.errors import BadInput, Forbidden, Unavailable
 from chalicelib.resources.algorithms import service as algorithms_service
 from chalicelib.resources.annotators import conventions
 from chalicelib.resources.annotators.schemas import ANNOTATOR, AnnotateSpec, Annotator, EmbedSpec
@@ -163,10 +163,7 @@ def make_layer(annotator: Annotator, user: int) -> int:
 
 def of_project(project: int, number: int) -> Annotator:
     """An annotator of a project. Raises BadInput if the project has none with the id."""
-    try:
-        found = records.get(ANNOTATOR, number)
-    except NotFound:
-        found = None
+    found = records.maybe(ANNOTATOR, number)
     if found is None or found.project != project:
         raise BadInput(f"annotator: project {project} has no annotator {number}.")
     return found

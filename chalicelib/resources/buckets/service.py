@@ -17,7 +17,7 @@ from chalicelib.core.models.integrations import BUCKET, Bucket, BucketUpdate
 from chalicelib.core.permissions import Level
 from chalicelib.core.web import origins
 from chalicelib.core.web.origins import Address
-from chalicelib.errors import BadInput, Forbidden, NotFound
+from chalicelib.errors import BadInput, Forbidden
 from chalicelib.settings import settings
 from chalicelib.storage import outbound, sealing
 from chalicelib.storage.dynamodb import records
@@ -199,11 +199,8 @@ def choose_bucket(project: Project, caller: Caller, number: int) -> int:
 
 def check_usable(project: Project, number: int) -> None:
     """Raise BadInput unless a project may keep files in a bucket: one of its organization, of a kind we talk to."""
-    try:
-        bucket = records.get(BUCKET, number)
-    except NotFound:
-        raise _no_bucket(number) from None
-    if bucket.organization != project.organization:
+    bucket = records.maybe(BUCKET, number)
+    if bucket is None or bucket.organization != project.organization:
         raise _no_bucket(number)
     check_kind(bucket)
 

@@ -15,7 +15,7 @@ import msgspec
 from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.entities import Media
-from chalicelib.errors import BadInput, NotFound, Unavailable, reason_of
+from chalicelib.errors import BadInput, Unavailable, reason_of
 from chalicelib.queues import send
 from chalicelib.resources.clips.messages import CutClip
 from chalicelib.resources.frames.cameras import Cameras, cameras_of, cameras_of_clip, size_of
@@ -242,11 +242,8 @@ def cut(number: int) -> None:
     Raises:
         BadInput: the video is damaged.
     """
-    try:
-        file = records.get(TEMPORARY_FILE, number)
-    except NotFound:
-        return
-    if file.clip is None or file.status != "waiting":
+    file = records.maybe(TEMPORARY_FILE, number)
+    if file is None or file.clip is None or file.status != "waiting":
         return
     filled = _record_clip(file, file.clip)
 

@@ -14,7 +14,6 @@ from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.accounts import USER
-from chalicelib.errors import NotFound
 from chalicelib.query.parsers import filters
 from chalicelib.query.parsers.parameters import MediaQuery
 from chalicelib.storage.dynamodb import records
@@ -72,7 +71,5 @@ class Presenter:
 
 
 def _address(number: int) -> int | str:
-    try:
-        return records.get(USER, number).email or number
-    except NotFound:
-        return number
+    user = records.maybe(USER, number)
+    return (user and user.email) or number

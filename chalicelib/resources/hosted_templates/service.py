@@ -12,7 +12,7 @@ from chalicelib.access.authentication import Caller
 from chalicelib.core.models.algorithms import Algorithm, Applet
 from chalicelib.core.models.integrations import HOSTED_TEMPLATE, HostedTemplate, Parameter
 from chalicelib.core.permissions import Level
-from chalicelib.errors import BadInput, Forbidden, NotFound
+from chalicelib.errors import BadInput, Forbidden
 from chalicelib.resources.hosted_templates import rendering
 from chalicelib.resources.uploads import fetching
 from chalicelib.storage import sealing
@@ -41,10 +41,10 @@ def get_allowed(number: int, caller: Caller) -> HostedTemplate:
 
 def find(number: int) -> HostedTemplate:
     """A template. Raises BadInput where it was deleted."""
-    try:
-        return records.get(HOSTED_TEMPLATE, number)
-    except NotFound:
-        raise BadInput(f"template: there is no hosted template {number}.") from None
+    found = records.maybe(HOSTED_TEMPLATE, number)
+    if found is None:
+        raise BadInput(f"template: there is no hosted template {number}.")
+    return found
 
 
 def seal(headers: Sequence[Parameter]) -> str:
