@@ -22,7 +22,7 @@ import { ElementSource, ImageSource, ServiceSource } from "./sources.js";
  * @property {(frame: number, quality?: number) => Promise<Blob>} fetchFrame GetFrame
  */
 
-export const SPEEDS = [0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8];
+export const SPEEDS = [0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 3.5, 4, 6, 8];
 export const WAYS = ["codecs", "video", "service"];
 
 export class Player extends EventTarget {

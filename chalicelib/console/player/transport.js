@@ -4,6 +4,7 @@ import { annotate as words } from "../strings_annotate.js";
 import { Button, Select } from "../ui/controls.js";
 import { titled } from "../ui/key_map.js";
 import { toast } from "../ui/toast.js";
+import { number } from "../ui/format.js";
 import { SPEEDS } from "./player.js";
 import { isOn, setVolume, volume } from "./sound.js";
 import { parseFrame, timecode } from "./timecode.js";
@@ -44,7 +45,7 @@ export function Transport({ session, field, onLink }) {
       <input class="volume" type="range" min="0" max="1" step="0.05" aria-label=${words.volume} title=${words.volume} value=${volume.value}
         onInput=${(/** @type {any} */ e) => setVolume(Number(e.currentTarget.value))} />`
     }
-    <${Select} small name=${words.speed} value=${player.speed} options=${SPEEDS.map((speed) => [speed, `${speed}×`])} onChange=${(/** @type {string} */ value) => player.setSpeed(Number(value))} />
+    <${Select} small name=${words.speed} value=${player.speed} options=${SPEEDS.map((speed) => [speed, `${number(speed)}×`])} onChange=${(/** @type {string} */ value) => player.setSpeed(Number(value))} />
     <${Select} small name=${words.quality} value=${player.quality ?? ""} options=${[["", words.auto], ...player.qualities.map((height) => [height, `${height}p`])]}
       onChange=${(/** @type {string} */ value) => player.setQuality(value ? Number(value) : null)} />
     <${Way} player=${player} />

@@ -70,8 +70,8 @@ export default function Work() {
     ${
       mayDraw &&
       html`<section class="card panel row wrap next-task"><div class="grow"><p class="muted">${words.workLead}</p><${Keys} commands=${commands} /></div>
-      ${mayReview && html`<${Button} icon="check" disabled=${busy} onClick=${() => next("review")}>${words.nextReview}<//>`}
-      <${Button} kind="primary" icon="play" busy=${busy} onClick=${() => next("open")}>${words.nextTask}<//></section>`
+      <div class="row">${mayReview && html`<${Button} icon="check" disabled=${busy} onClick=${() => next("review")}>${words.nextReview}<//>`}
+      <${Button} kind="primary" icon="play" busy=${busy} onClick=${() => next("open")}>${words.nextTask}<//></div></section>`
     }
     <section class="column"><h2>${words.mine}</h2><${Await} of=${found}>${(/** @type {any} */ value) => (value.tasks.length ? html`<${Mine} ...${value} />` : html`<${Empty} icon="check" title=${words.noneMine}>${mayDraw && words.noneMineLead}<//>`)}<//></section></div>`;
 }

@@ -389,6 +389,9 @@ def test_sound_follows_the_picture_and_is_switched_off_and_on(page, stack, meado
     seconds, frame = page.evaluate(heard)
     assert abs(seconds - frame / clip["fps"]) < 0.4
     speaker = page.locator("audio")
+    page.get_by_label("Volume").fill("0.25")
+    expect(speaker).to_have_js_property("volume", 0.25)
+    page.locator(".stage").focus()
     for key, is_silent in (("s", True), ("s", False), (" ", True)):
         page.keyboard.press(key)
         expect(speaker).to_have_js_property("paused", is_silent)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import expect
 
 from tests.console.browser.dives import Screen
-from tests.console.browser.test_tracks import on_frame
+from tests.console.browser.test_tracks import on_frame, tracks
 
 PIXEL = """(name) => {
   const canvas = document.querySelector(name);
@@ -97,3 +97,45 @@ def test_all_is_shown_again_and_the_button_goes(screen, dive):
     button.click()
     expect(on_frame(screen)).to_have_count(1)
     expect(button).to_have_count(0)
+
+
+def test_each_way_of_looking_changes_the_picture_or_its_shapes(screen, dive):
+    track = {"type": dive.types["track"], "media_ids": [dive.media], "version": dive.version}
+    first, _ = dive.api.create(f"Localizations/{dive.project}", [dive.box(5), dive.box(5, x=0.1)])
+    dive.api.create(f"States/{dive.project}", [{**track, "localization_ids": [first]}])
+    screen.open(5)
+    looking(screen)
+    seen = "[...document.querySelectorAll('.stage canvas')].map((each) => each.hidden || each.toDataURL()).join()"
+    page = screen.page
+
+    def changes(act):
+        before = page.evaluate(seen)
+        act()
+        page.wait_for_function(f"(before) => {seen} !== before", arg=before)
+
+    for name, value in (("Contrast", "0.5"), ("Gamma", "2"), ("Sharpen", "1"), ("Opacity", "0.4"), ("Outline", "3")):
+        changes(lambda name=name, value=value: page.get_by_label(name, exact=True).fill(value))
+    page.get_by_role("button", name="As it is").click()
+    for channel in ("Red alone", "Green alone", "Blue alone", "Gray"):
+        page.get_by_label("Channel").select_option(channel)
+        page.wait_for_function("!document.querySelector('canvas.looked').hidden")
+        assert len(set(page.evaluate(PIXEL, "canvas.looked"))) == 1
+    changes(lambda: page.get_by_label("Labels", exact=True).select_option("Never"))
+    changes(lambda: page.get_by_label("Grid").check())
+    tracks(screen).first.click()
+    page.get_by_label("Show only the active track").check()
+    expect(on_frame(screen)).to_have_count(1)
+
+
+def test_speeds_from_a_tenth_to_eight_are_chosen_and_the_screen_is_filled(screen, dive):
+    screen.page.add_init_script("localStorage['limn.language'] = 'de'")
+    screen.open(5)
+    speed = screen.page.get_by_label("Tempo")
+    assert speed.locator("option").all_inner_texts()[:3] == ["0,1×", "0,25×", "0,5×"]
+    assert speed.locator("option").last.inner_text() == "8×"
+    speed.select_option("2,5×")
+    screen.page.locator(".stage").focus()
+    screen.press("F")
+    screen.page.wait_for_function("document.fullscreenElement?.matches('.annotate')")
+    screen.press("F")
+    screen.page.wait_for_function("!document.fullscreenElement")
