@@ -148,18 +148,18 @@ export class Stage {
     ].join();
     this.overlay.style.opacity = String(style.opacity);
     if (rows !== this.painted.rows || below !== this.painted.below) {
-      const there = this.painted.rows;
+      const there = new Set(this.painted.rows.map(([, row]) => row));
+      const added = rows.filter(([, row]) => !there.has(row));
       // of many shapes only those are drawn that were added
       const isMore =
         below === this.painted.below &&
-        there.length > LABELS_UP_TO &&
-        there.every(([, row], at) => rows[at]?.[1] === row);
+        there.size > LABELS_UP_TO &&
+        rows.length - added.length === this.painted.rows.length;
       const context = isMore
         ? /** @type {CanvasRenderingContext2D} */ (this.overlay.getContext("2d"))
         : cleared(this.overlay);
       this.painted = { rows, below };
-      const items = rows
-        .slice(isMore ? there.length : 0)
+      const items = (isMore ? added : rows)
         .filter(([key]) => !this.draft.has(key))
         .map(([key, row]) => this.#item(key, row));
       if (style.grid && !isMore) drawGrid(context, this.rect);

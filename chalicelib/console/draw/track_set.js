@@ -20,6 +20,8 @@ export class TrackSet {
     this.armed = signal(/** @type {string | null} */ (null));
     this.hidden = signal(/** @type {Set<string>} */ (new Set()));
     this.locked = signal(/** @type {Set<string>} */ (new Set()));
+    /** What was computed last of each track: the same row while it is the same. @type {Map<string, Row>} */
+    this.computed = new Map();
   }
 
   /** The track of a key: of a track, of a localization in one, or of what one shows between its keyframes. @param {string} key @returns {string | null} */
@@ -60,9 +62,16 @@ export class TrackSet {
       if ((state.members?.length ?? 0) < 2 || !this.session.isTrack(state) || !this.isFilled(key)) continue;
       if (this.hidden.peek().has(key)) continue;
       const row = tracks.computedAt(doc, key, frame, this.session.typeOf);
-      if (row && shownLayers.peek().has(row.version)) found.push([computedKey(key), row]);
+      if (row && shownLayers.peek().has(row.version)) found.push([computedKey(key), this.#known(key, row)]);
     }
     return found;
+  }
+
+  #known(/** @type {string} */ key, /** @type {Row} */ row) {
+    const before = this.computed.get(key);
+    if (before && JSON.stringify(before) === JSON.stringify(row)) return before;
+    this.computed.set(key, row);
+    return row;
   }
 
   /** Whether a localization is shown: those of hidden tracks, and those that only begin a gap, are not. @param {string} key @param {Row} row */

@@ -105,7 +105,9 @@ def test_each_way_of_looking_changes_the_picture_or_its_shapes(screen, dive):
     dive.api.create(f"States/{dive.project}", [{**track, "localization_ids": [first]}])
     screen.open(5)
     looking(screen)
-    seen = "[...document.querySelectorAll('.stage canvas')].map((each) => each.hidden || each.toDataURL()).join()"
+    expect(on_frame(screen)).to_have_count(2)
+    seen = """[...document.querySelectorAll('.stage canvas')]
+      .map((each) => each.hidden || each.style.opacity + each.toDataURL()).join()"""
     page = screen.page
 
     def changes(act):

@@ -343,3 +343,23 @@ def test_a_step_does_not_draw_the_timeline_anew(screen, dive):
         screen.press("ArrowRight")
         screen.at(frame)
     assert screen.page.evaluate("window.drawn") == 0
+
+
+def test_one_more_shape_does_not_draw_the_others_anew(screen, dive):
+    boxes = [dive.box(5, x=n % 10 / 12, y=n // 10 / 12, width=0.05, height=0.05) for n in range(60)]
+    ids = dive.api.create(f"Localizations/{dive.project}", [*boxes, dive.box(2), dive.box(9)])
+    track = {"type": dive.types["track"], "media_ids": [dive.media], "version": dive.version}
+    dive.api.create(f"States/{dive.project}", [{**track, "localization_ids": ids[-2:]}])
+    screen.open(5)
+    expect(screen.page.get_by_role("list", name="Annotations on this frame")).to_be_visible()
+    screen.page.evaluate(
+        """() => {
+          window.traced = 0;
+          const { closePath } = Path2D.prototype;
+          Path2D.prototype.closePath = function () { window.traced += 1; return closePath.apply(this); };
+        }"""
+    )
+    screen.press("1")
+    screen.drag((0.9, 0.9), (0.97, 0.97))
+    screen.saved()
+    assert 0 < screen.page.evaluate("window.traced") < 60
