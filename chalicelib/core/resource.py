@@ -39,15 +39,18 @@ def shown(pattern: str) -> Meta:
     return Meta(extra_json_schema={"x-taken": pattern})
 
 
-_NAMED, _IPV6 = "[A-Za-z0-9][A-Za-z0-9._-]*", "[0-9A-Fa-f]{0,4}(:[0-9A-Fa-f]{0,4}){2,7}"
+_NAMED, _IPV6 = "[A-Za-z0-9][A-Za-z0-9._-]*", r"[0-9A-Fa-f]{0,4}(:[0-9A-Fa-f]{0,4}){2,7}((\.[0-9]{1,3}){3})?"
 HOST = shown(rf"^(https://)?({_NAMED}|\[{_IPV6}\]|{_IPV6})/?$")
-WEB_URL = shown(rf"^[Hh][Tt][Tt][Pp][Ss]?://({_NAMED}|\[{_IPV6}\])(:[1-9][0-9]{{0,4}})?([/?#][!#-;=?-\[\]_a-z~]*)?$")
+WEB_URL = shown(
+    rf"^[Hh][Tt][Tt][Pp][Ss]?://({_NAMED}|\[{_IPV6}\])(:0*[1-9][0-9]{{0,4}}|:)?([/?#][!#-;=?-\[\]_a-z~]*)?$"
+)
 """As `core/web/origins.py` reads it: http or https, a host, and no credentials, blanks or brackets."""
 _LABEL = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _LOCAL = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]{1,64}"
 _ADDRESS = rf"{_LOCAL}(\.{_LOCAL})*@{_LABEL}(\.{_LABEL})*"
-ADDRESS, MAILBOX = shown(f"^{_ADDRESS}$"), shown(f"^({_ADDRESS}|[^<>]*<{_ADDRESS}>)$")
-"""An email address, and one with an optional display name, as `core/text/email_addresses.py` reads them."""
+ADDRESS, MAILBOX = shown(f"^{_ADDRESS}$"), shown(f"^({_ADDRESS}|[^<>]*< *{_ADDRESS} *>)$")
+"""An email address, and one with an optional display name, as `core/text/email_addresses.py` reads them;
+blanks around them are taken, too."""
 _DAY = "-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])|(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])|-?W[0-5][0-9]-?[1-7]"
 _TIME = "[Tt ]([01][0-9]|2[0-4])(:?[0-5][0-9](:?[0-5][0-9]([.,][0-9]+)?)?)?([Zz]|[+-][0-9:.]+)?"
 DATE = shown(f"^[0-9]{{4}}(-(0[1-9]|1[0-2])|-?W[0-5][0-9]|({_DAY})({_TIME})?)?$")

@@ -23,7 +23,7 @@ from pathlib import Path
 from infra.emulator import aws
 from infra.emulator.batch.steps.step import Runner
 from infra.emulator.sqlite.integrity import CannotStore, Damaged
-from infra.local.folder import CannotStart, Folder, demand_ports, read_port
+from infra.local.folder import CannotStart, Folder, demand_ports, port_refusal, read_port
 from infra.local.job_runner import VARIABLES, NoJobs, choose
 
 HOST = os.environ.get("HOST", "127.0.0.1")
@@ -79,7 +79,10 @@ def _run() -> None:
     from infra.local.service import Service
 
     process.hide()
-    service = Service(home, HOST, port, runner)
+    try:
+        service = Service(home, HOST, port, runner)
+    except OSError as failure:  # another stack that began at the same time was sooner
+        raise port_refusal(HOST, f"{port} or {port + 1}", failure) from None
     for step in service.start():
         _say(step)
     # moto and the service are some hundred thousand objects that stay; requests make thousands that do not

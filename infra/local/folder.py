@@ -116,10 +116,15 @@ def demand_ports(host: str, *ports: int) -> None:
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 probe.bind((host, port))
         except OSError as failure:
-            raise CannotStart(
-                f"port {port} of {host} cannot be used: {failure.strerror or failure}. PORT=9000 make run takes "
-                "another, and the one after it for S3; HOST names another address."
-            ) from None
+            raise port_refusal(host, port, failure) from None
+
+
+def port_refusal(host: str, port: object, failure: OSError) -> CannotStart:
+    """What is said where a port cannot be listened on."""
+    return CannotStart(
+        f"port {port} of {host} cannot be used: {failure.strerror or failure}. PORT=9000 make run takes "
+        "another, and the one after it for S3; HOST names another address."
+    )
 
 
 def read_port(text: str) -> int:
