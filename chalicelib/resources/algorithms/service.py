@@ -259,7 +259,4 @@ def _free(name: str) -> None:
     """Take a name from an algorithm whose project was deleted: its records are purged later, its names are free now."""
     holder = records.get_claimed(ALGORITHM, "name", name.casefold())
     if holder is not None and records.get(PROJECT, holder.project).deleted is not None:
-        try:
-            records.remove(ALGORITHM, holder.id)
-        except NotFound:
-            return
+        records.discard(ALGORITHM, holder.id)

@@ -41,13 +41,13 @@ def find(person: Person, organizations: Iterable[int]) -> Iterator[Finding]:
     for token in records.list_children(ACCESS_TOKEN, user):
         yield "access tokens", partial(_end_token, token)
     for identity in records.list_children(IDENTITY, user):
-        yield "identities", partial(_remove, IDENTITY, identity.id)
+        yield "identities", partial(records.discard, IDENTITY, identity.id)
     for announcement in records.list_children(ANNOUNCEMENT, user):
-        yield "announcements", partial(_remove, ANNOUNCEMENT, announcement.id)
+        yield "announcements", partial(records.discard, ANNOUNCEMENT, announcement.id)
     for reset in records.list_linked(PASSWORD_RESET, "user", user):
-        yield PASSWORD_RESET.plural, partial(_remove, PASSWORD_RESET, reset.id)
+        yield PASSWORD_RESET.plural, partial(records.discard, PASSWORD_RESET, reset.id)
     if records.maybe(INBOX, user) is not None:
-        yield "notifications", partial(_remove, INBOX, user)
+        yield "notifications", partial(records.discard, INBOX, user)
     for organization in organizations:
         yield from _find_in_organization(person, organization)
 
@@ -55,10 +55,10 @@ def find(person: Person, organizations: Iterable[int]) -> Iterator[Finding]:
 def _find_in_organization(person: Person, organization: int) -> Iterator[Finding]:
     known = records.get_claimed(SCIM_USER, "user", f"{organization}|{person.id}")
     if known is not None:
-        yield "users of identity providers", partial(_remove, SCIM_USER, known.id)
+        yield "users of identity providers", partial(records.discard, SCIM_USER, known.id)
     for invitation in records.list_children(INVITATION, organization):
         if invitation.status == "Pending" and person.is_named(invitation.email):
-            yield "invitations", partial(_remove, INVITATION, invitation.id)
+            yield "invitations", partial(records.discard, INVITATION, invitation.id)
         elif without(invitation, person) != invitation:
             yield "invitations", partial(_change, INVITATION, invitation.id, person)
 
@@ -119,11 +119,6 @@ def _free_name(user: int) -> str:
 def _end_token(token: Any) -> None:
     with suppress(NotFound):
         access_tokens_service.end(token)
-
-
-def _remove(kind: RecordKind[Any], number: int | str) -> None:
-    with suppress(NotFound):
-        records.remove(kind, number)
 
 
 def _change(kind: RecordKind[Any], number: int | str, person: Person) -> None:

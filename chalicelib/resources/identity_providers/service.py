@@ -14,7 +14,7 @@ from chalicelib.core.models.accounts import USER, User
 from chalicelib.core.models.credentials import session_key
 from chalicelib.core.text.secret_texts import are_equal
 from chalicelib.core.time import clock
-from chalicelib.errors import BadInput, NotFound, Unauthenticated
+from chalicelib.errors import BadInput, Unauthenticated
 from chalicelib.resources.identity_providers import oidc, provisioning
 from chalicelib.resources.identity_providers.oidc import Ended, Refused
 from chalicelib.settings import settings
@@ -183,10 +183,7 @@ def remove(provider: IdentityProvider) -> None:
         change = Transaction()
         records.drop(change, IDENTITY, identity)
         change.run()
-    try:
-        records.remove(IDENTITY_PROVIDER, provider.id)
-    except NotFound:
-        return
+    records.discard(IDENTITY_PROVIDER, provider.id)
 
 
 def _sessions_of(user: User, provider: int) -> list[str]:

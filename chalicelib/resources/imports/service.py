@@ -10,7 +10,6 @@ elements are missing, and a part that is noted as done only sends the next.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import uuid
 from typing import Any
@@ -24,7 +23,7 @@ from chalicelib.core.models.definitions import VERSION, Definitions
 from chalicelib.core.permissions import Level
 from chalicelib.core.records import padded
 from chalicelib.core.resource import now, shared
-from chalicelib.errors import BadInput, Forbidden, NotFound, TooLarge
+from chalicelib.errors import BadInput, Forbidden, TooLarge
 from chalicelib.queues import send
 from chalicelib.resources.entities.service import unknown_type
 from chalicelib.resources.imports.mapping import ASSOCIATION_OF
@@ -90,8 +89,7 @@ def cancel(found: StoredImport) -> None:
     """Remove an import. Work on it stops; what was created stays. The message finds what a crash leaves."""
     message = RemoveImport(uid=found.uid, project=found.project, sent=now())
     send(settings().dataset_queue_url, message, delay=AFTER_REQUESTS)
-    with contextlib.suppress(NotFound):
-        records.remove(IMPORT, found.uid)
+    records.discard(IMPORT, found.uid)
     clean_up(found.project, found.uid)
 
 

@@ -104,8 +104,7 @@ def expire(moment: datetime, seconds: float = SECONDS) -> int:
         runs, transcodes = records.list_linked(RUN, "day", day), records.list_linked(JOB, "day", day)
         remove(runs, seconds / 2)
         for job in transcodes:
-            with suppress(NotFound):
-                records.remove(JOB, job.uid)
+            records.discard(JOB, job.uid)
         count += len(runs) + len(transcodes)
     return count
 

@@ -14,7 +14,7 @@ from chalicelib.core.models.accounts import AFFILIATION, ORGANIZATION, PROJECT, 
 from chalicelib.core.models.integrations import BUCKET, HOSTED_TEMPLATE, JOB_CLUSTER
 from chalicelib.core.models.personal import ERASURE
 from chalicelib.core.records import RecordKind
-from chalicelib.errors import BadInput, NotFound
+from chalicelib.errors import BadInput
 from chalicelib.resources.accounts.invitations import INVITATION
 from chalicelib.resources.uploads import thumbs
 from chalicelib.storage.dynamodb import records
@@ -50,27 +50,20 @@ def delete_organization(organization: Organization, user: int) -> None:
         raise BadInput(f"Organization {number} still owns {len(projects)} projects: delete those first.")
     for kind in ORGANIZATION_KINDS:
         for record in records.list_children(kind, number):
-            _remove(kind, record)
+            records.discard(kind, kind.id_of(record))
     for row in records.list_children(ROW_PROTECTION, organization_scope(number)):
-        _remove(ROW_PROTECTION, row)
+        records.discard(ROW_PROTECTION, row.id)
     for erasure in records.list_linked(ERASURE, "organization", number):
-        _remove(ERASURE, erasure)
+        records.discard(ERASURE, erasure.id)
     thumbs.remove_replaced_organization(organization, None)
     own = []
     for affiliation in records.list_children(AFFILIATION, number):
         if affiliation.user == user:
             own.append(affiliation)
         else:
-            _remove(AFFILIATION, affiliation)
+            records.discard(AFFILIATION, affiliation.id)
     change = Transaction()
     records.drop(change, ORGANIZATION, records.get(ORGANIZATION, number))
     for affiliation in own:
         records.drop(change, AFFILIATION, affiliation)
     change.run()
-
-
-def _remove(kind: RecordKind[Any], record: msgspec.Struct) -> None:
-    try:
-        records.remove(kind, kind.id_of(record))
-    except NotFound:
-        return

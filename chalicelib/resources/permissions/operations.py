@@ -97,7 +97,4 @@ def _own(call: Call[RowProtection | None, Any, Any]) -> RowProtection:
 
 def _remove(row: RowProtection) -> None:
     permissions_service.note_place(permissions_service.place_of(row))
-    try:
-        records.remove(ROW_PROTECTION, row.id)
-    except NotFound:
-        return
+    records.discard(ROW_PROTECTION, row.id)

@@ -251,15 +251,8 @@ def _activate(found: ScimUser, *, active: bool) -> None:
         for membership in records.list_linked(MEMBERSHIP, "user", found.user):
             project = records.maybe(PROJECT, membership.project)
             if project is not None and project.organization == found.organization:
-                _remove(MEMBERSHIP, membership.id)
+                records.discard(MEMBERSHIP, membership.id)
         if held is not None:
-            _remove(AFFILIATION, held.id)
+            records.discard(AFFILIATION, held.id)
     if active and held is None:
         records.create(AFFILIATION, _affiliation(found.organization, found.user))
-
-
-def _remove(kind: Any, number: int) -> None:
-    try:
-        records.remove(kind, number)
-    except NotFound:  # another request removed it
-        return

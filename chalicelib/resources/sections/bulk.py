@@ -53,8 +53,7 @@ class UnlinkSection(OneByOne):
         if not self._empty(number):
             return 0, False
         self._free_sections(number)
-        with suppress(NotFound):
-            records.remove(SECTION, number, user=self.change.user)
+        records.discard(SECTION, number, user=self.change.user)
         return int(self._empty(number)), False
 
     def _free_sections(self, master: int) -> None:

@@ -6,6 +6,7 @@ All rows of a record (`record_rows.py`) are written in one transaction, with the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -304,6 +305,12 @@ def remove(kind: RecordKind[R], number: int | str, *, user: int | None = None) -
         if change.run_unless(moved):
             return record
     raise _too_many(kind, number)
+
+
+def discard(kind: RecordKind[Any], number: int | str, *, user: int | None = None) -> None:
+    """Delete a record as `remove` does; a missing one is no error."""
+    with suppress(NotFound):
+        remove(kind, number, user=user)
 
 
 def drop(
