@@ -21,7 +21,7 @@ class Stack:
 
     def __init__(self, home: Path, module: str = "infra.local") -> None:
         self.home, self._module = home, module
-        self.port = _two_free_ports()
+        self.port = two_free_ports()
         self._process: subprocess.Popen[str] | None = None
 
     @property
@@ -100,7 +100,7 @@ def connect(place: dict[str, Any]) -> Any:
             time.sleep(1)
 
 
-def _two_free_ports() -> int:
+def two_free_ports() -> int:
     """A port that is free, as the one after it is."""
     while True:
         with socket.socket() as first, socket.socket() as second:

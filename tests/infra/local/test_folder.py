@@ -18,6 +18,7 @@ from infra.emulator.sqlite.integrity import Damaged, OfNewerRelease
 from infra.emulator.sqlite.sqlite_file import VERSION, begin
 from infra.local.folder import PLACE, CannotStart, Folder, demand_ports, read_place, read_port
 from tests.faults import figures
+from tests.journeys.stack import two_free_ports
 
 ROOT = Path(__file__).parents[3]
 
@@ -27,7 +28,8 @@ def start(home, **environment):
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("LIMN_", "AWS_"))}
     ran = subprocess.run(
         [sys.executable, "-m", "infra.local"],
-        cwd=ROOT, env={**clean, "LIMN_HOME": str(home), **environment}, capture_output=True, text=True, check=False,
+        cwd=ROOT, env={**clean, "LIMN_HOME": str(home), "PORT": str(two_free_ports()), **environment},
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert ran.returncode == 1
     assert "Traceback" not in ran.stderr
