@@ -131,6 +131,8 @@ def test_marks_of_the_same_moment_become_offsets_that_are_stored(page, aligned):
     times = aligned.api.ask("GET", f"FrameTimes/{aligned.media}", start=40, stop=41)
     assert times["parts"][1] == [70]
     page.get_by_label("Offset of 29.97.mp4").fill("24")
+    page.evaluate("location.hash += '&drawn=anew'")
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     page.get_by_label("Offset of 29.97.mp4").press("Enter")
     until(
         lambda: aligned.api.ask("GET", f"Media/{aligned.media}")["media_files"]["frameOffset"][1] == 24, "it is stored"
