@@ -1,5 +1,5 @@
 // Buttons and inputs. Each has a name for screen readers: its label or its `title`.
-import { classes, html, useMemo } from "../lib.js";
+import { classes, html, useMemo, useState } from "../lib.js";
 import { Icon } from "./icons.js";
 
 let numbers = 0;
@@ -51,6 +51,20 @@ export function TextField({ label, value, onInput, hint, error, type = "text", r
       ? html`<textarea class="input" id=${id} rows=${rows} value=${value} aria-invalid=${error ? "true" : undefined} onInput=${(/** @type {any} */ e) => onInput?.(e.currentTarget.value)} ...${rest} />`
       : html`<input class=${classes("input", small && "small")} id=${id} type=${type} value=${value} aria-invalid=${error ? "true" : undefined}
           aria-describedby=${hint ? `${id}-hint` : undefined} onInput=${(/** @type {any} */ e) => onInput?.(e.currentTarget.value)} ...${rest} />`}<//>`;
+}
+
+/**
+ * An input whose text counts when it is committed, by Enter or by leaving it: what is typed stays while the view around it
+ * is drawn anew. @param {{value: any, onCommit: (value: string) => void} & Record<string, any>} props
+ */
+export function CommittedInput({ value, onCommit, ...rest }) {
+  const [typed, setTyped] = useState(/** @type {string | null} */ (null));
+  return html`<input value=${typed ?? value} onInput=${(/** @type {any} */ e) => setTyped(e.currentTarget.value)} onChange=${(
+    /** @type {any} */ e,
+  ) => {
+    setTyped(null);
+    onCommit(e.currentTarget.value);
+  }} ...${rest} />`;
 }
 
 /**

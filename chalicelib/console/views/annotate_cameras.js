@@ -5,7 +5,7 @@ import { setQuery } from "../router.js";
 import { may } from "../store.js";
 import { annotate as words } from "../strings_annotate.js";
 import { shapes } from "../strings_shapes.js";
-import { Button, Select } from "../ui/controls.js";
+import { Button, CommittedInput, Select } from "../ui/controls.js";
 import { Await, useAsync } from "../ui/states.js";
 import { toast, toastError } from "../ui/toast.js";
 import { Cameras } from "../player/cameras.js";
@@ -138,11 +138,8 @@ export function CameraBar({ rig, session }) {
   const marks = rig.marks.value;
   const count = cameras.parts.length;
   const layouts = [...Array(count).keys()].map((rows) => [rows + 1, Math.ceil(count / (rows + 1))]);
-  /** What is being typed, so that drawing the bar anew leaves it alone. */
-  const [typed, setTyped] = useState(/** @type {{part: number, text: string} | null} */ (null));
   const set = (/** @type {number} */ part, /** @type {string} */ text) => {
     const wanted = Number(text);
-    setTyped(null);
     if (text.trim() === "" || !Number.isInteger(wanted)) toast(words.camera.whole, { seconds: 5 });
     else rig.change({ frameOffset: cameras.offsets.map((offset, at) => (at === part ? wanted : offset)) });
   };
@@ -167,8 +164,8 @@ export function CameraBar({ rig, session }) {
         part,
         at,
       ) => html`<label class=${classes("row", at === active && "chosen")} key=${part.id}><span class="cut">${part.name}</span>
-      <input class="input small number" type="number" step="1" aria-label=${words.camera.offset(part.name)} title=${words.camera.offsetLead} value=${typed?.part === at ? typed.text : cameras.offsets[at]} disabled=${!session.mayEdit || !cameras.clocks[at]}
-        onInput=${(/** @type {any} */ e) => setTyped({ part: at, text: e.currentTarget.value })} onChange=${(/** @type {any} */ e) => set(at, e.currentTarget.value)} />
+      <${CommittedInput} class="input small number" type="number" step="1" aria-label=${words.camera.offset(part.name)} title=${words.camera.offsetLead} value=${cameras.offsets[at]} disabled=${!session.mayEdit || !cameras.clocks[at]}
+        onCommit=${(/** @type {string} */ text) => set(at, text)} />
       ${marks[at] !== null && html`<span class="chip accent number">${words.camera.marked(/** @type {number} */ (marks[at]))}</span>`}</label>`,
     )}
     ${count > 1 && html`<${CalibrationSelect} ...${rig.calibration} none=${null} name=${shapes.measure.calibration} />`}

@@ -6,7 +6,7 @@ import { may, project, typeById, user } from "../store.js";
 import { text } from "../strings.js";
 import { history as words } from "../strings_manage.js";
 import { memberName } from "../strings_words.js";
-import { Button, Checkbox, Select, TextField } from "../ui/controls.js";
+import { Button, Checkbox, CommittedInput, Field, Select } from "../ui/controls.js";
 import { ago, date, decimal, valueText } from "../ui/format.js";
 import { Await, Empty, useAsync } from "../ui/states.js";
 import { toast, toastError } from "../ui/toast.js";
@@ -151,7 +151,7 @@ export function History({ query }) {
   return html`<section class="column"><div><h1 class="title">${text.manage.history}</h1><p class="muted">${text.historyLead}</p></div>
     <div class="history-filter"><${Select} label=${text.person} value=${who} options=${[[ALL, text.everyone], ...open.members.map((/** @type {any} */ each) => [each.user, each.username])]} onChange=${(/** @type {string} */ value) => setQuery({ user: value })} />
       <${Select} label=${text.kind} value=${query.kind ?? ""} options=${[["", text.all], ...KINDS.map((each) => [each, text.kinds[/** @type {keyof typeof text.kinds} */ (each)]])]} onChange=${(/** @type {string} */ kind) => setQuery({ kind })} />
-      <${TextField} label=${text.idOf} value=${query.entity ?? ""} inputmode="numeric" onChange=${(/** @type {any} */ e) => setQuery({ entity: e.currentTarget.value.replace(/\D/g, "") })} /></div>
+      <${Field} label=${text.idOf}>${(/** @type {string} */ id) => html`<${CommittedInput} class="input" id=${id} value=${query.entity ?? ""} inputmode="numeric" onCommit=${(/** @type {string} */ typed) => setQuery({ entity: typed.replace(/\D/g, "") })} />`}<//></div>
     ${
       chosen.size > 0 &&
       html`<div class="bulk card" role="region" aria-label=${text.selection}><strong class="number">${text.selected(chosen.size)}</strong><${Button} small kind="primary" icon="undo" onClick=${() => restore([...chosen])}>${words.restoreMany(chosen.size)}<//>

@@ -121,6 +121,9 @@ def test_the_history_names_members_in_words(page, garden):
     terms = page.locator(".history dt")
     assert {"left", "layer"} <= set(terms.all_inner_texts())
     assert not [each for each in terms.all_inner_texts() if "_" in each or each in {"gid", "uid", "md5"}]
+    page.get_by_label("Id", exact=True).fill(f"{number}")
+    page.get_by_label("Id", exact=True).press("Enter")
+    page.wait_for_url(f"**entity={number}**")
 
 
 def test_a_deleted_folder_comes_back_by_undo(page, garden):
