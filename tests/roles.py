@@ -67,25 +67,29 @@ class Recorder:
     asked: dict[str, set[Right]] = field(default_factory=dict)
     refused: dict[Right, str] = field(default_factory=dict)
     """What a role does not allow, and whose it is; whoever looks empties it."""
-    _acting: list[str] = field(default_factory=list)
+    _acting: list[tuple[str, threading.Thread]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @contextmanager
     def acting(self, function: str) -> Iterator[None]:
         """Calls in this block are those of a function, unless another works at the same time: nobody could tell."""
+        entry = (function, threading.current_thread())
         with self._lock:
-            self._acting.append(function)
+            self._acting.append(entry)
         try:
             yield
         finally:
             with self._lock:
-                self._acting.remove(function)
+                self._acting.remove(entry)
 
     def record(self, rights: set[Right]) -> None:
         """Note what the function at work asks for."""
-        if len(set(self._acting)) != 1 or threading.current_thread().name.startswith("look-ahead"):
+        acting, here = dict(self._acting), threading.current_thread()
+        if len(acting) != 1 or here.name.startswith("look-ahead"):
             return  # a read ahead may outlive its request, and the next function is at work by then
-        function = self._acting[0]
+        [(function, thread)] = acting.items()
+        if here is threading.main_thread() and here is not thread:
+            return  # the test itself, beside a function
         known = self.asked.setdefault(function, set())
         for right in rights - known:
             known.add(right)
