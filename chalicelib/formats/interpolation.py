@@ -52,6 +52,32 @@ def blend(kind: str, first: Shape, second: Shape, *, is_ordered: bool = False) -
     return at
 
 
+def shapes_between(
+    kind: str,
+    shapes: tuple[Shape, Shape],
+    angles: tuple[float | None, float | None],
+    span: tuple[int, int],
+    frames: Iterable[int] | None = None,
+    *,
+    is_ordered: bool = False,
+) -> Iterator[tuple[int, Shape, float]]:
+    """Each frame between two keyed labels, with the shape and the angle in degrees on it.
+
+    Args:
+        kind: of both shapes.
+        shapes: the earlier and the later one.
+        angles: theirs, in degrees; None is 0.
+        span: the frames of the two labels.
+        frames: those that are wanted, all between the two by default.
+        is_ordered: as in `blend`.
+    """
+    shape_at = blend(kind, *shapes, is_ordered=is_ordered)
+    start, end = span
+    for frame in range(start + 1, end) if frames is None else frames:
+        share = (frame - start) / (end - start)
+        yield frame, shape_at(share), angle_between(angles[0] or 0.0, angles[1] or 0.0, share)
+
+
 def stretches(members: Iterable[Member], frame_of: Callable[[Member], int]) -> Iterator[tuple[Member, Member]]:
     """The neighbours in a track, by frame, between whose frames there is a gap that may be filled."""
     track = sorted(members, key=frame_of)
@@ -68,14 +94,12 @@ def between(first: Label, second: Label) -> Iterator[Label]:
         return
     one, two = first.refined or Refined(), second.refined or Refined()
     is_ordered = one.is_open or bool(one.points) or one.visible is not None
-    shape_at = blend(first.kind, first.shape, second.shape, is_ordered=is_ordered)
-    length = second.frame - first.frame
-    for frame in range(first.frame + 1, second.frame):
-        share = (frame - first.frame) / length
-        angle = angle_between(one.angle, two.angle, share)
+    span = first.frame, second.frame
+    steps = shapes_between(first.kind, (first.shape, second.shape), (one.angle, two.angle), span, is_ordered=is_ordered)
+    for frame, shape, angle in steps:
         refined = msgspec.structs.replace(one, mask=None, holes=(), angle=angle) if first.refined or two.angle else None
         yield msgspec.structs.replace(
-            first, frame=frame, shape=shape_at(share), refined=refined, keyed=False, id=None, elemental_id=""
+            first, frame=frame, shape=shape, refined=refined, keyed=False, id=None, elemental_id=""
         )
 
 

@@ -19,7 +19,7 @@ from chalicelib.access.view_queries import View
 from chalicelib.core.kinds import Kind
 from chalicelib.core.web.field_selection import shaper
 from chalicelib.errors import BadInput
-from chalicelib.formats.interpolation import angle_between, blend, stretches
+from chalicelib.formats.interpolation import shapes_between, stretches
 from chalicelib.formats.model import members_of_shape, shape_of
 from chalicelib.query.operators import Op
 from chalicelib.query.tree import Everything, Query, Related, Test, both
@@ -150,12 +150,11 @@ def _between(first: Any, second: Any, types: Mapping[int, Any], frame: int | Non
     if not one or not two:
         return
     is_ordered = first.get("closed") is False or first.get("visible") is not None or of.skeleton is not None
-    shape_at = blend(kind, one, two, is_ordered=is_ordered)
-    start, end = first["frame"], second["frame"]
     plain = {name: value for name, value in first.items() if name not in ("mask", "holes", "bounds")}
-    for each in range(start + 1, end) if frame is None else (frame,):
-        share = (each - start) / (end - start)
-        shape = members_of_shape(kind, shape_at(share))
-        if first.get("angle") or second.get("angle"):
-            shape["angle"] = angle_between(first.get("angle") or 0.0, second.get("angle") or 0.0, share)
+    angles, span = (first.get("angle"), second.get("angle")), (first["frame"], second["frame"])
+    frames = None if frame is None else (frame,)
+    for each, values, angle in shapes_between(kind, (one, two), angles, span, frames, is_ordered=is_ordered):
+        shape = members_of_shape(kind, values)
+        if any(angles):
+            shape["angle"] = angle
         yield {**plain, **shape, "id": None, "elemental_id": None, "frame": each, "interpolated": True}

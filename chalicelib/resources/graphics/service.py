@@ -16,7 +16,7 @@ from chalicelib.access.scope import Scope
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.entities import Localization, Media, State
 from chalicelib.errors import BadInput, NotFound
-from chalicelib.formats.interpolation import angle_between, blend, stretches
+from chalicelib.formats.interpolation import shapes_between, stretches
 from chalicelib.formats.model import members_of_shape, shape_of
 from chalicelib.resources.annotations.regions import region
 from chalicelib.resources.entities.service import type_of, types_of
@@ -145,12 +145,10 @@ def _between(first: Localization, second: Localization) -> Iterator[Localization
     one, two = (shape_of("box", partial(getattr, row)) for row in (first, second))
     if not one or not two or first.type != second.type:
         return
-    shape_at = blend("box", one, two)
-    for frame in range(first.frame + 1, second.frame):
-        share = (frame - first.frame) / (second.frame - first.frame)
-        angle = angle_between(first.angle or 0.0, second.angle or 0.0, share) if first.angle or second.angle else None
-        shape = members_of_shape("box", shape_at(share))
-        yield replace(first, frame=frame, angle=angle, mask=None, **shape)
+    angles = first.angle, second.angle
+    for frame, values, angle in shapes_between("box", (one, two), angles, (first.frame, second.frame)):
+        shape = members_of_shape("box", values)
+        yield replace(first, frame=frame, angle=angle if any(angles) else None, mask=None, **shape)
 
 
 def draw_track(found: Track, style: TrackStyle) -> tuple[bytes, str]:
