@@ -18,6 +18,7 @@ from chalicelib.core.models.entities import Localization, Media, State
 from chalicelib.errors import BadInput, NotFound
 from chalicelib.formats.interpolation import shapes_between, stretches
 from chalicelib.formats.model import members_of_shape, shape_of
+from chalicelib.resources.annotations.interpolated import MOST_COMPUTED
 from chalicelib.resources.annotations.regions import region
 from chalicelib.resources.entities.service import type_of, types_of
 from chalicelib.resources.frames import service as frames_service
@@ -103,16 +104,22 @@ def track(state: State, offset: int, length: int, scope: Scope, *, interpolates:
     With `interpolates`, what is computed between them is among them, where the type of the state has it.
 
     Raises:
-        BadInput: the state is not one of localizations, one of them is no box, or it has none.
+        BadInput: the state is not one of localizations, one of them is no box, it has none, or too many would be
+            computed to reach `offset`.
         NotFound: their media was deleted, or the caller may not see it or one of them.
     """
     of = type_of(Kind.STATE, state.project, state.type)
     if of.association != "Localization":
         raise BadInput(f"State {state.id} is not one of localizations.")
+    if interpolates and offset > MOST_COMPUTED:
+        raise BadInput(f"offset: at most {MOST_COMPUTED} with interpolate.")
     rows = (row.entity for row in entities.many(Kind.LOCALIZATION, state.localizations).values())
     live: list[Localization] = sorted((row for row in rows if not row.variant_deleted), key=_by_frame)
     placed = [row for row in live if row.x is not None or row.points]
-    shown = _fill(live, placed) if interpolates and of.is_interpolated else placed
+    shown: Iterable[Localization] = placed
+    if interpolates and of.is_interpolated:
+        _refuse_unseen(scope, Kind.LOCALIZATION, live)  # what is computed tells of both ends of a gap
+        shown = _fill(live, placed)
     chosen = list(islice(shown, offset, offset + length))
     if not chosen:
         raise BadInput(f"State {state.id} has no localizations there; it has {len(placed)}.")

@@ -223,6 +223,12 @@ class TestGetStateGraphic:
             shown = self.shades(strip, len(wanted))
             assert all(abs(a - shade(frame)) <= 1 for a, frame in zip(shown, wanted, strict=True))
 
+    def test_no_more_is_computed_for_an_offset_than_lists_compute(self, api, media, track):
+        number = track(media, [2, 9])
+        said = api.get(f"StateGraphic/{number}", interpolate=True, offset=100_001)
+        assert (said.status, said.json["message"]) == (400, "offset: at most 100000 with interpolate.")
+        assert api.get(f"StateGraphic/{number}", interpolate=True, length=1).status == 200
+
     def test_a_part_of_a_track_in_another_size(self, api, media, track):
         number = track(media, range(10))
         for name in ("force_scale", "forceScale"):

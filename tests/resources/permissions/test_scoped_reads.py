@@ -64,6 +64,7 @@ def test_a_box_shows_nothing_of_a_media_that_is_hidden(api, project, guest, show
     assert guest.get(f"LocalizationGraphic/{boxes[0]}").status == 200
     assert guest.get(f"StateGraphic/{state}").status == 404
     assert guest.get(f"StateGraphic/{state}", length=1).status == 200
+    assert guest.get(f"StateGraphic/{state}", length=1, interpolate=True).status == 404
     show(media=media[1])
     assert guest.get(f"StateGraphic/{state}").status == 200
 
