@@ -49,8 +49,8 @@ _LABEL = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _LOCAL = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]{1,64}"
 _ADDRESS = rf"{_LOCAL}(\.{_LOCAL})*@{_LABEL}(\.{_LABEL})*"
 ADDRESS, MAILBOX = shown(f"^{_ADDRESS}$"), shown(f"^({_ADDRESS}|[^<>]*< *{_ADDRESS} *>)$")
-"""An email address, and one with an optional display name, as `core/text/email_addresses.py` reads them;
-blanks around them are taken, too."""
+"""An email address, and one that may have a display name: `Ada <ada@example.org>`.
+`core/text/email_addresses.py` parses them, and accepts blanks around them, too."""
 _DAY = "-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])|(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])|-?W[0-5][0-9]-?[1-7]"
 _TIME = "[Tt ]([01][0-9]|2[0-4])(:?[0-5][0-9](:?[0-5][0-9]([.,][0-9]+)?)?)?([Zz]|[+-][0-9:.]+)?"
 DATE = shown(f"^[0-9]{{4}}(-(0[1-9]|1[0-2])|-?W[0-5][0-9]|({_DAY})({_TIME})?)?$")

@@ -115,10 +115,10 @@ def current(name: str | None) -> Profile:
 
 
 def signed_in(profile: Profile) -> Profile:
-    """A profile whose token can be sent.
+    """A profile with its token stripped of blanks.
 
     Raises:
-        Failure: it has none, or what cannot be one.
+        Failure: it has no token, or one that is not a word of ASCII characters.
     """
     if not profile.token:
         raise Failure("There is no token for this service. Run: limn login URL", NOT_PERMITTED)

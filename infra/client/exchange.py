@@ -176,15 +176,7 @@ def exchange(request: Request, repeat: Literal["safe", "keyed", "once"] = "safe"
 
 def opened(connections: int, transport: httpx.BaseTransport | None = None) -> httpx.Client:
     """An HTTP client whose answers are bounded: `MOST_BYTES`, unpacked in pieces, unless they are streamed."""
-    limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
-    return httpx.Client(
-        timeout=TIMEOUT,
-        limits=limits,
-        follow_redirects=True,
-        headers=_ACCEPTED,
-        event_hooks={"response": [_bound]},
-        transport=transport,
-    )
+    return httpx.Client(**_options(connections), event_hooks={"response": [_bound]}, transport=transport)
 
 
 def opened_async(connections: int) -> httpx.AsyncClient:
@@ -193,13 +185,16 @@ def opened_async(connections: int) -> httpx.AsyncClient:
     async def bound(answer: httpx.Response) -> None:
         _bound(answer)
 
+    return httpx.AsyncClient(**_options(connections), event_hooks={"response": [bound]})
+
+
+def _options(connections: int) -> dict[str, Any]:
+    """What both kinds of client have in common."""
     limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
-    return httpx.AsyncClient(
-        timeout=TIMEOUT, limits=limits, follow_redirects=True, headers=_ACCEPTED, event_hooks={"response": [bound]}
-    )
+    headers = {"Accept-Encoding": "gzip"}
+    return {"timeout": TIMEOUT, "limits": limits, "follow_redirects": True, "headers": headers}
 
 
-_ACCEPTED = {"Accept-Encoding": "gzip"}
 STREAMED = {_STREAMED: True}
 """Extensions of a request whose answer is not held in memory."""
 

@@ -41,7 +41,7 @@ def check_target(option: str, path: Path | None) -> None:
 
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
-    """Raise Failure where a value is none of those that may be chosen."""
+    """Raise Failure unless a value is one of the choices."""
     if value not in choices:
         raise Failure(f"{name}: {value!r} is not one of {', '.join(choices)}.")
 

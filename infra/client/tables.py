@@ -28,7 +28,7 @@ PAGE = 50_000
 ROWS_PER_CREATION = 500
 """Rows of one creation, which are made all or none, and of one comparison."""
 KINDS = ("localization", "state", "leaf")
-"""What tables may be written as."""
+"""The kinds of object that the rows of a table may be."""
 ATTRIBUTE = "attributes."
 MOST_EXACT = 2**53
 """Floats below it hold every whole number."""

@@ -34,7 +34,7 @@ _SELECT = "SELECT id, due, delayed, doc, crc FROM messages WHERE queue = ?"
 _UPSERT = """INSERT INTO messages (id, queue, due, delayed, doc, crc, tenant) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET
 queue = excluded.queue, due = excluded.due, delayed = excluded.delayed, doc = excluded.doc, crc = excluded.crc"""
-_FIRSTS = """WITH RECURSIVE tenants (name) AS (
+_DUE_BY_TENANT = """WITH RECURSIVE tenants (name) AS (
     SELECT min(tenant) FROM messages WHERE queue = ?1 UNION ALL
     SELECT (SELECT min(tenant) FROM messages WHERE queue = ?1 AND tenant > name) FROM tenants WHERE name IS NOT NULL
 ) SELECT name, (SELECT min(due) FROM messages WHERE queue = ?1 AND tenant = name) FROM tenants WHERE name IS NOT NULL"""
@@ -106,7 +106,7 @@ class MessageStore:
 
     def _waiting(self, share: int | None) -> list[tuple[str, float]]:
         """Each tenant with less than its share at work, and when its next message may be received."""
-        found = self._database.read(_FIRSTS, self._name)
+        found = self._database.read(_DUE_BY_TENANT, self._name)
         return [(name, due) for name, due in found if share is None or self._running[name] < share]
 
     def receive(self, queue: Queue, count: int, visibility: int, wait: float = 0.0,

@@ -135,7 +135,7 @@ def open_source(url: str, project: int, scope: Scope) -> Fetched:
 
 
 def open_accepted(key: str, url: str, project: int) -> Fetched:
-    """The source of work that was accepted: its object by `key`, if it is ours; else what is at the URL.
+    """The file of an accepted request: the object in our store, if `key` names one; else the file at the URL.
 
     Raises as `open_source`.
     """

@@ -87,7 +87,7 @@ class Tools:
         return self._client.profile.token.startswith(SCRIPT)
 
     def listed(self) -> list[Tool]:
-        """The tools, described by the service. Raises Failure: it does not describe them."""
+        """The tools, with the descriptions of the service's schema. Raises Failure where the schema lacks one."""
         try:
             paths = self._client.schema()["paths"]
             described = {each["operationId"]: each for methods in paths.values() for each in methods.values()}
