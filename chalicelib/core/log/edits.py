@@ -100,6 +100,11 @@ def tombstoned(kind: Kind, numbers: Iterable[int]) -> Edit:
     return Edit(kind, list(numbers), {"_variant_deleted": False}, {"_variant_deleted": True})
 
 
+def revived(kind: Kind, numbers: Iterable[int]) -> Edit:
+    """The entry of an undone deletion that had left a tombstone."""
+    return Edit(kind, list(numbers), {"_variant_deleted": True}, {"_variant_deleted": False})
+
+
 def unseen(kind: Kind, numbers: Iterable[int]) -> Edit:
     """The entry of changes that readers never see."""
     return Edit(kind, list(numbers), {}, {})

@@ -6,6 +6,7 @@ its id and content, and in the same commit it is no longer the latest.
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import msgspec
 
 from chalicelib.core.kinds import Kind
-from chalicelib.core.log.commits import Edit
+from chalicelib.core.log.commits import Edit, Operation
 from chalicelib.core.log.edits import changed, deleted, tombstoned, unseen
 from chalicelib.core.models.definitions import AnyType
 from chalicelib.core.models.entities import Geometry, LocalizationUpdate, StateUpdate
@@ -44,6 +45,7 @@ from chalicelib.resources.entities.service import (
 from chalicelib.storage.dynamodb import entities, ids, steps
 from chalicelib.storage.dynamodb.entities import Stored
 from chalicelib.storage.dynamodb.steps import Guard, RowChange
+from chalicelib.storage.log import log
 
 Update = LocalizationUpdate | StateUpdate
 Find = Callable[[], Stored[Any]]
@@ -123,7 +125,7 @@ def delete(
     """Delete one annotation: a tombstone becomes its latest mark, or `prune` removes the row.
 
     Pruning the latest mark makes the previous one visible again. If the type of a state requires it, the localizations
-    that only the state contains are deleted too. `unless_changed` is that of `update`.
+    that only the state contains are deleted too, and restored with it. `unless_changed` is that of `update`.
 
     Returns:
         the id of the tombstone, or of the removed row.
@@ -131,6 +133,7 @@ def delete(
     Raises:
         Modified: the row was modified since.
     """
+    operation = Operation(uuid.uuid4().hex, log.last(writer.project)) if kind is Kind.STATE else None
 
     def attempt() -> int:
         before = find()
@@ -143,7 +146,8 @@ def delete(
         plan = plan_prune(kind, before) if prune else _plan_tombstone(kind, writer, before, now())
         return int(plan.apply(writer).id)
 
-    return steps.retry_on_conflict(attempt)
+    with log.part_of(operation):
+        return steps.retry_on_conflict(attempt)
 
 
 def _refuse_changed(row: Any, unless_changed: str | None) -> None:

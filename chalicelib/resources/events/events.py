@@ -243,6 +243,8 @@ def definition(change: Change, past: Change | None) -> _Found:
 def _entity(change: Change, past: Change | None, edits: list[tuple[Edit, int]]) -> _Found | None:
     kind = Kind(change.kind)
     if change.is_gone:
+        if edits and not any(edit.new for edit, _ in edits):
+            return None  # a tombstone that a restore took away: the event is of the row that it had replaced
         before = None if past is None else public_values(msgspec.json.decode(past.doc, type=STRUCT_OF[kind]))
         return "deleted", before, None, {"latest": False} if kind.is_annotation else {}
     entity: Any = msgspec.json.decode(change.doc, type=STRUCT_OF[kind])

@@ -8,7 +8,7 @@ import msgspec
 
 from chalicelib.core.kinds import Kind
 from chalicelib.core.log.commits import Edit
-from chalicelib.core.log.edits import restored, unseen
+from chalicelib.core.log.edits import restored, revived, unseen
 from chalicelib.core.models.definitions import SECTION
 from chalicelib.core.models.marks import Identity, identity
 from chalicelib.core.models.media_files import TAG_ATTRIBUTE
@@ -51,7 +51,7 @@ class RestoreMedia(Handler):
 
 
 class RestoreAnnotations(Handler):
-    """Brings deleted annotations back, and turns tombstones into what they were."""
+    """Brings deleted annotations back, and makes those live again that became tombstones themselves."""
 
     size = 40
     """Ids of one part: each may change a further mark of its element."""
@@ -61,8 +61,7 @@ class RestoreAnnotations(Handler):
         kind, part = self.change.kind, left[:most]
         guard = steps.guard(self.change.project)
         back: dict[int, Stored[Any]] = {row.entity.id: row for row in restorable(kind, part)}
-        live = entities.many(kind, part)
-        shown = {number: row for number, row in live.items() if is_tombstone(row.entity)}
+        shown = _tombstones(kind, part)
         afters = {number: row.entity for number, row in back.items()}
         afters |= {number: msgspec.structs.replace(row.entity, variant_deleted=False) for number, row in shown.items()}
         befores = {**back, **shown}
@@ -82,10 +81,38 @@ class RestoreAnnotations(Handler):
         came = [step.before.entity.id for step in done if step.before and step.before.entity.id in back]
         edits = [restored(kind, came)] if came else []
         if shown:
-            edits.append(Edit(kind, list(shown), {"_variant_deleted": True}, {"_variant_deleted": False}))
+            edits.append(revived(kind, shown))
         if flips:
             edits.append(unseen(kind, [step.after.id for step in flips]))
         return self.apply([*done, *flips], edits, len(part), guard if came else None)
+
+
+class RemoveTombstones(Handler):
+    """Removes the tombstones that deletions added: the mark before each is the latest of its element again."""
+
+    size = RestoreAnnotations.size
+
+    def do(self, left: list[int], most: int) -> tuple[int, bool]:
+        """Remove the tombstones of one part that are still there, and have a mark before them."""
+        kind, part = self.change.kind, left[:most]
+        tombstones = {identity(row.entity): row for row in _tombstones(kind, part).values()}
+        removals: list[RowChange] = []
+        flips: list[RowChange] = []
+        for element, rows in rows_of(kind, self.change.project, tombstones).items():
+            tombstone = tombstones[element]
+            revealed, _ = plan_latest_flags(kind, [row for row in rows if row.entity.id != tombstone.entity.id])
+            if revealed:
+                removals.append(RowChange(kind, tombstone, None))
+                flips += revealed
+        edits = [
+            revived(kind, [step.after.id for step in flips]),
+            unseen(kind, [step.before.entity.id for step in removals if step.before]),
+        ]
+        return self.apply([*removals, *flips], edits if removals else [], len(part))
+
+
+def _tombstones(kind: Kind, numbers: list[int]) -> dict[int, Stored[Any]]:
+    return {number: row for number, row in entities.many(kind, numbers).items() if is_tombstone(row.entity)}
 
 
 class Relink(RewriteRows):
@@ -109,6 +136,8 @@ def _in_section(media: Any, there: set[int]) -> Any:
 HANDLERS: Handlers = {
     ("rebuild_paths", Kind.LEAF): RebuildPaths,
     ("relink", Kind.MEDIA): Relink,
+    ("remove_tombstones", Kind.LOCALIZATION): RemoveTombstones,
+    ("remove_tombstones", Kind.STATE): RemoveTombstones,
     ("restore", Kind.LEAF): RestoreLeaves,
     ("restore", Kind.MEDIA): RestoreMedia,
     ("restore", Kind.LOCALIZATION): RestoreAnnotations,

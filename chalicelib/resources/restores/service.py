@@ -51,7 +51,8 @@ class _Plan:
     """What a request restores.
 
     Attributes:
-        ids: by kind, the ids of deleted rows and tombstones.
+        ids: by kind, the ids of deleted rows, and of those that became tombstones themselves.
+        tombstones: by kind, the ids of tombstones that deletions added.
         sections: deleted sections, and the ids of their media.
         marks: by element and mark, the id of the row that is restored as that mark.
         parts: by bulk change, those of its commits that were read, without documents.
@@ -59,10 +60,20 @@ class _Plan:
     """
 
     ids: defaultdict[Kind, set[int]] = field(default_factory=lambda: defaultdict(set))
+    tombstones: defaultdict[Kind, set[int]] = field(default_factory=lambda: defaultdict(set))
     sections: dict[int, tuple[Section, list[int]]] = field(default_factory=dict)
     marks: dict[tuple[Kind, Identity, int], int] = field(default_factory=dict)
     parts: dict[Operation, list[Commit]] = field(default_factory=dict)
     changed: dict[int, Commit] = field(default_factory=dict)
+
+    def count(self, kind: Kind) -> int:
+        """How many entities of a kind come back."""
+        return len(self.ids[kind]) + len(self.tombstones[kind])
+
+    @property
+    def size(self) -> int:
+        """How many entities and sections come back."""
+        return sum(map(self.count, RESTORABLE)) + len(self.sections)
 
 
 def restore(writer: Writer, numbers: Sequence[int]) -> tuple[dict[str, int], int]:
@@ -105,9 +116,13 @@ def restore(writer: Writer, numbers: Sequence[int]) -> tuple[dict[str, int], int
         for section, media in plan.sections.values()
     ]
     changes += [writer.bulk_change(kind, "restore", numbers) for kind, numbers in order.items()]
+    changes += [
+        writer.bulk_change(kind, "remove_tombstones", sorted(plan.tombstones[kind]))
+        for kind in (Kind.LOCALIZATION, Kind.STATE)
+    ]
     changes += [writer.bulk_change(Kind.LEAF, "rebuild_paths", moved), *undone]
     bulk_service.run(*changes, handlers=restores_bulk.HANDLERS, scope=writer.scope)
-    found = Counter({str(kind): len(plan.ids[kind]) for kind in RESTORABLE if plan.ids[kind]})
+    found = Counter({str(kind): number for kind in RESTORABLE if (number := plan.count(kind))})
     for change in undone:
         found[str(change.kind)] += len(change.numbers)
     return found | ({"section": len(plan.sections)} if plan.sections else {}), skipped
@@ -147,11 +162,11 @@ def _add(plan: _Plan, writer: Writer, number: int) -> None:
         raise Conflict(f"changes: {number} deleted {' and '.join(others)} entities, which cannot be restored.")
     if commit is None or not (sections or any(deleted.values())):
         raise Conflict(f"changes: {number} deleted no media, localization, state, leaf or section.")
-    before = sum(map(len, plan.ids.values())) + len(plan.sections)
+    before = plan.size
     for each, section in sections.items():
         _add_section(plan, writer, commit, each, section)
-    _add_rows(plan, writer, deleted)
-    if sum(map(len, plan.ids.values())) + len(plan.sections) == before:
+    _add_rows(plan, writer, deleted, _tombstones_added(commit))
+    if plan.size == before:
         raise Conflict(f"changes: nothing that {number} deleted is still deleted, or it was replaced since.")
 
 
@@ -176,6 +191,15 @@ def _deleted_ids(commit: Commit) -> dict[Kind, set[int]]:
     for edit in commit.edits:
         if edit.new.get("_deleted") is True or edit.new.get("_variant_deleted") is True:
             found[edit.kind].update(edit.ids)
+    return dict(found)
+
+
+def _tombstones_added(commit: Commit) -> dict[Kind, set[int]]:
+    """The tombstones that a commit added as rows of their own, unlike rows that it turned into tombstones."""
+    found: defaultdict[Kind, set[int]] = defaultdict(set)
+    for edit in commit.edits:
+        if edit.new.get("_variant_deleted") is True and edit.olds is not None:
+            found[edit.kind].update(number for number, old in zip(edit.ids, edit.olds, strict=True) if old is None)
     return dict(found)
 
 
@@ -229,12 +253,18 @@ def _is_on(annotation: Any, media: set[int]) -> bool:
 # --- rows ------------------------------------------------------------------------------------------------------------
 
 
-def _add_rows(plan: _Plan, writer: Writer, deleted: dict[Kind, set[int]]) -> None:
+def _add_rows(plan: _Plan, writer: Writer, deleted: dict[Kind, set[int]], added: dict[Kind, set[int]]) -> None:
+    """Add what was deleted and is there; of the tombstones that its deletion `added`, those that are there still."""
     definitions = records.definitions(writer.project)
     for kind in RESTORABLE:
         if numbers := deleted.get(kind):
             _check_levels(writer, kind, numbers)
-            plan.ids[kind] |= _restorable(plan, writer, kind, numbers, definitions)
+            own = added.get(kind, set())
+            there = {number: row.entity for number, row in entities.many(kind, numbers & own).items()}
+            tombstones = {number: row for number, row in there.items() if is_tombstone(row)}
+            _check_media(plan, kind, tombstones)
+            plan.tombstones[kind] |= tombstones.keys()
+            plan.ids[kind] |= _restorable(plan, writer, kind, numbers - own, definitions)
 
 
 def _check_levels(writer: Writer, kind: Kind, numbers: set[int]) -> None:

@@ -74,6 +74,15 @@ def test_the_answer_of_a_large_deletion_names_all_of_it(here):
     assert restore(here, change).json["restored"] == {"localization": 900}
 
 
+def track(here, boxes, **more):
+    kind = here.api.made(
+        f"StateTypes/{here.project}",
+        {"name": "t", "association": "Localization", "media_types": [here.media_type], **more},
+    )
+    spec = {"type": kind, "media_ids": [here.media], "localization_ids": boxes}
+    return here.api.made(f"States/{here.project}", spec)[0]
+
+
 class TestHistory:
     @pytest.mark.slow
     def test_it_has_old_and_new_values_of_each_change(self, here):
@@ -150,6 +159,48 @@ class TestRestore:
         assert shown[0]["new"]["x"] == 0.25
         assert history(here, "localization", number)[-1]["action"] == "restored"
 
+    def test_a_restored_localization_has_its_id_and_is_in_its_track_again(self, here):
+        number, other = here.make(x=0.25), here.make()
+        state = track(here, [number, other])
+        change = named(here.api.delete(f"Localization/{number}"))
+        tombstone = here.listed(**EVERYTHING)[-1]["id"]
+        start = here.api.get(f"Events/{here.project}", after="now").json["next"]
+        assert restore(here, change).json["restored"] == {"localization": 1}
+        assert [row["id"] for row in here.listed()] == [number, other]
+        assert [row["id"] for row in here.listed(**EVERYTHING)] == [number, other]
+        assert [row["id"] for row in here.listed(related_id=state)] == [number, other]
+        assert [(each["type"], each["data"]["changes"][0]["id"]) for each in events(here, start)] == [
+            ("limn.localization.restored", number)
+        ]
+        assert tombstone not in [
+            entry["id"] for entry in history(here, "localization", number) if entry["change"] > change
+        ]
+
+    def test_a_second_restore_of_the_same_change_deletes_nothing(self, here):
+        number = here.make(x=0.25)
+        change = named(here.api.delete(f"Localization/{number}"))
+        assert restore(here, change).status == 200
+        assert restore(here, change).status == 409
+        assert [row["id"] for row in here.listed()] == [number]
+
+    def test_two_restores_of_the_same_change_at_once_delete_nothing(self, here):
+        number = here.make(x=0.25)
+        change = named(here.api.delete(f"Localization/{number}"))
+        with meanwhile(lambda: restore(here, change)) as other:
+            assert restore(here, change).status == 200
+        assert other.answer.status == 200
+        assert [row["id"] for row in here.listed(**EVERYTHING)] == [number]
+
+    @pytest.mark.parametrize("body", [None, {"prune": 1}])
+    def test_a_track_comes_back_with_the_boxes_that_its_deletion_deleted(self, here, body):
+        boxes = [here.make(frame=frame) for frame in range(3)]
+        state = track(here, boxes, delete_child_localizations=True)
+        change = named(here.api.delete(f"State/{state}", body))
+        assert here.count() == 0
+        assert restore(here, change).json["restored"] == {"localization": 3, "state": 1}
+        assert [row["id"] for row in here.listed(related_id=state)] == boxes
+        assert here.api.get(f"State/{state}").json["localizations"] == boxes
+
     def test_many_by_one_number_and_several_numbers(self, here):
         numbers = here.api.made(here.many, [here.spec(frame=frame) for frame in range(60)])
         here.api.delete(here.many, {"ids": numbers[:50], "prune": 1})
@@ -174,13 +225,7 @@ class TestRestore:
         boxes = here.api.made(here.many, [here.spec(frame=frame) for frame in range(150)])
         gone_before = boxes.pop()
         here.api.delete(f"Localization/{gone_before}", {"prune": 1})
-        track = here.api.made(
-            f"StateTypes/{here.project}",
-            {"name": "t", "association": "Localization", "media_types": [here.media_type]},
-        )
-        state = here.api.made(
-            f"States/{here.project}", {"type": track, "media_ids": [here.media], "localization_ids": boxes[:3]}
-        )[0]
+        state = track(here, boxes[:3])
         before = here.api.get(f"Media/{here.media}").json
         assert here.api.delete(f"Media/{here.media}").status == 200
         assert here.count() == 0
