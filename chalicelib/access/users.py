@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar, get_args
 
 import msgspec
 
-from chalicelib.access import authentication
+from chalicelib.access import authentication, rate_limits
 from chalicelib.access.authentication import Caller
+from chalicelib.access.scope import Scope
 from chalicelib.core.models.accounts import (
     AFFILIATION,
     MEMBERSHIP,
@@ -43,11 +44,42 @@ def holders(email: str) -> list[User]:
     return [user for user in found if _STANDINGS.index(user.email_standing) == best]
 
 
+def by_address(scope: Scope) -> Callable[[str], list[int]]:
+    """For searches: what finds the ids of the users of an address, of those whom the caller knows (`is_known`)."""
+
+    def find(address: str) -> list[int]:
+        return [user.id for user in with_address(address) if scope.is_service or is_known(scope.caller, user)]
+
+    return find
+
+
 def by_id(numbers: Iterable[int]) -> dict[int, User]:
     """The users that exist, by id."""
     wanted = list(dict.fromkeys(numbers))
     found = records.many(USER, wanted)
     return {number: found[number] for number in wanted if number in found}
+
+
+def look_up(caller: Caller, find: Callable[[], User | None], organization: int = 0) -> User | None:
+    """The user that a caller names. Of strangers, and of nobody, 600 are looked up in an hour, counted alike.
+
+    Args:
+        caller: the caller.
+        find: what finds the user.
+        organization: one that the caller administers, whose users are no strangers.
+
+    Raises:
+        TooMany: the caller has looked up that many.
+    """
+    if caller.is_staff:
+        return find()
+    rate_limits.check(rate_limits.LOOKUP, caller)
+    found = find()
+    if found is not None and caller.signed_in:
+        is_of_it = bool(organization) and _is_affiliated(found.id, organization)
+        if is_of_it or is_known(caller, found):
+            rate_limits.give_back(rate_limits.LOOKUP, caller)
+    return found
 
 
 def is_known(caller: Caller, user: User) -> bool:

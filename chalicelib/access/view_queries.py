@@ -142,9 +142,7 @@ def _check(view: View, query: Query, scope: Scope) -> Query:
     found, reader = scope.terms(view.project), scope.for_level(Level.VIEW)
     definitions = _visible(view.definitions, reader) if scope.is_restricted else view.definitions
     query = _with_centers(view, query, scope)
-    checked = check(
-        query, definitions, found, reader.terms(view.project), _no_users if scope.caller.is_guest else _users
-    )
+    checked = check(query, definitions, found, reader.terms(view.project), users.by_address(scope))
     checked = _with_seen_incidents(view, checked, scope)
     check_cost(checked, view.number_of, bytes_of=view.text_bytes)
     return checked
@@ -234,12 +232,3 @@ def _visible(definitions: Definitions, scope: Scope) -> Definitions:
     sections = scope.visible(SECTION.name, definitions.sections.values())
     shown.by_kind[DefinitionKind.SECTION] = {section.id: section for section in sections}
     return shown
-
-
-def _no_users(_address: str) -> list[int]:
-    """For guests, who may not learn whose an address is."""
-    return []
-
-
-def _users(address: str) -> list[int]:
-    return [user.id for user in users.with_address(address)]

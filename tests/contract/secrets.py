@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import json
 import random
 import re
 import zipfile
@@ -300,6 +301,14 @@ class Secrets:
         for name, path, body in self.bodies(reader.mark):
             said = reader.api.ask("PUT" if "ById" in name else "POST", path, body)
             yield f"{name} {body}", said.status, said.body
+        if reader.api.user:
+            said = reader.api.post(f"QualityReports/{self.project}", {"versions": [self.base, self.layers[0]]})
+            self.owner.drain()
+            path = f"QualityReport/{said.json.get('id')}"
+            report = reader.api.get(path).json
+            reader.api.delete(path)
+            results = {name: report.get(name) for name in ("status", "results", "compared", "alpha")}
+            yield "quality report", said.status, json.dumps(results).encode()
         said = reader.api.get("Notifications")
         yield "notifications", said.status, said.body
 
@@ -330,7 +339,10 @@ class Secrets:
             ):
                 yield "GetStatistics", {"kind": kind, "group_by": group}
             yield "GetStatistics", {"kind": kind, **related}
-        yield "GetStatistics", {"kind": "localization", "facets": "Species"}
+            yield "GetStatistics", {"kind": kind, "facets": "Species,$created_datetime"}
+        binned = {"kind": "localization", "group_by": "$frame::5", "media_id": self.media[0], "fill": 1}
+        yield "GetStatistics", {**binned, "measure": "count,maxn,distinct::Species,cover::Species"}
+        yield "GetStatistics", {"kind": "localization", "group_by": "$media.Species", "measure": "mean::Score,maxn"}
         yield "GetVersionList", {"media_id": self.media[0]}
         for kind in ("Localization", "State", "Media"):
             yield "GetChangeLogList", {"entity_type": kind.lower()}
@@ -341,6 +353,8 @@ class Secrets:
         yield "GetTaskCounts", {"name": "pair"}
         for word in ("GetSightings", "GetSpeciesAccumulation"):
             yield word, {"label": "Species", "unit": "Species"}
+            yield word, {"label": "Species", "media_query": "sort_by=$id"}
+        yield "GetSightings", {"label": "Species", "interpolate": 1, "every": 3}
         yield "GetMediaNext", related
         yield "GetMediaStats", related
 

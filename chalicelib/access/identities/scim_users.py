@@ -21,6 +21,8 @@ class ScimUser(Resource, kw_only=True):
     external_id: str | None = None
     is_own: bool = False
     """Whether it made the account, which it then may change and close; of others it controls the affiliation alone."""
+    added_by: int = 0
+    """Who added a user whose account it did not make, as in the affiliation, which it may end and give again."""
     active: bool = True
     created_datetime: Timestamp
     modified_datetime: Timestamp

@@ -71,7 +71,7 @@ def get_invitation(call: Call[Invitation, NoQuery, None]) -> Invitation:
 def update_invitation(call: Call[Invitation, NoQuery, InvitationUpdate]) -> MessageResponse:
     """Change an invitation.
 
-    That is its permission, or its acceptance for the user whose address it is.
+    That is its permission, or its acceptance for the user whose address it is, which does not count as the user's own.
     """
     if call.body.permission is None and call.body.status is None:
         raise BadInput("Nothing to change: give permission or status.")
@@ -84,7 +84,7 @@ def update_invitation(call: Call[Invitation, NoQuery, InvitationUpdate]) -> Mess
     if call.body.status == "Accepted" and current.status != "Accepted":
         known = users.holders(current.email)
         if len(known) == 1:
-            registration.accept(current, known[0])
+            registration.accept(current, known[0], added_by=0 if call.caller.is_staff else call.caller.id)
         else:
             records.edit(INVITATION, current.id, lambda item: msgspec.structs.replace(item, status="Accepted"))
     return MessageResponse(message=f"Invitation {current.id} successfully updated!")

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from chalicelib.access import authentication, rate_limits, users
+from chalicelib.access import authentication, users
 from chalicelib.core.models.accounts import USER, User, UserSpec, UserUpdate
 from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource, Uuid, given
@@ -56,7 +56,7 @@ def list_users(call: Call[None, UserQuery, None]) -> list[User]:
     The list is empty if none matches. Of users with whom the caller shares no project it has ids and names, and the
     address only where that was asked for; 600 such lookups, and ones that find nobody, are answered in an hour.
     """
-    found = _look_up(call)
+    found = users.look_up(call.caller, lambda: find_user(call.query))
     if found is None:
         return []
     if not users.is_known(call.caller, found):
@@ -71,18 +71,7 @@ def user_exists(call: Call[None, UserQuery, None]) -> bool:
 
     As in `GET /rest/Users`, 600 lookups of users with whom the caller shares no project are answered in an hour.
     """
-    return _look_up(call) is not None
-
-
-def _look_up(call: Call[None, UserQuery, None]) -> User | None:
-    """The user that a query names. Lookups of strangers are counted, of those that exist and of others alike."""
-    if call.caller.is_staff:
-        return find_user(call.query)
-    rate_limits.check(rate_limits.LOOKUP, call.caller)
-    found = find_user(call.query)
-    if found is not None and call.caller.signed_in and users.is_known(call.caller, found):
-        rate_limits.give_back(rate_limits.LOOKUP, call.caller)
-    return found
+    return users.look_up(call.caller, lambda: find_user(call.query)) is not None
 
 
 def find_user(query: UserQuery) -> User | None:

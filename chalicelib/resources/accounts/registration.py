@@ -127,14 +127,22 @@ def invite(organization: int, email: str, permission: str, caller: Caller) -> tu
     return invitation, link
 
 
-def accept(invitation: Invitation, user: User, *, newcomer: bool = False) -> None:
-    """Add an invited user to the organization, in one transaction with the used invitation and a new account."""
+def accept(invitation: Invitation, user: User, *, newcomer: bool = False, added_by: int = 0) -> None:
+    """Add an invited user to the organization, in one transaction with the used invitation and a new account.
+
+    Args:
+        invitation: the invitation.
+        user: whom it is for.
+        newcomer: whether the account is new.
+        added_by: the administrator who accepts it in the place of the user; 0 where that is the user.
+    """
     _check_usable(invitation)
     accepted = Affiliation(
         id=ids.reserve(AFFILIATION.name)[0],
         organization=invitation.organization,
         user=user.id,
         permission=invitation.permission,
+        added_by=added_by,
     )
 
     def use(current: Invitation) -> Invitation:

@@ -141,6 +141,7 @@ def _create(provider: IdentityProvider, claims: Mapping[str, Any]) -> Identity:
             organization=provider.organization,
             user=user.id,
             permission=invitation.permission if invitation and invitation.status == "Pending" else "Member",
+            added_by=0,
         )
         records.add(change, AFFILIATION, affiliation)
         if invitation and invitation.status == "Pending":
@@ -186,7 +187,7 @@ def _affiliate(provider: IdentityProvider, user: int, permission: Any) -> None:
     held = records.first(AFFILIATION, provider.organization, f"{padded(user)}|")
     if held is None:
         number = ids.reserve(AFFILIATION.name)[0]
-        made = Affiliation(id=number, organization=provider.organization, user=user, permission=permission)
+        made = Affiliation(id=number, organization=provider.organization, user=user, permission=permission, added_by=0)
         records.create(AFFILIATION, made)
     elif held.permission != permission:
         records.edit(AFFILIATION, held.id, lambda current: msgspec.structs.replace(current, permission=permission))
@@ -197,7 +198,7 @@ def _set_membership(project: int, user: int, was: str | None, wanted: Any) -> No
     held = records.find(MEMBERSHIP, project, padded(user))
     if held is None and wanted is not None:
         number = ids.reserve(MEMBERSHIP.name)[0]
-        made = Membership(id=number, project=project, user=user, permission=wanted)
+        made = Membership(id=number, project=project, user=user, permission=wanted, added_by=0)
         projects_service.add_member(made, user, Conflict("You are signing in twice at the same time; try again."))
     elif held is not None and was is not None and held.permission in (was, wanted) and held.permission != wanted:
         if wanted is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chalicelib.access import users
 from chalicelib.core.models.accounts import AFFILIATION, USER, Affiliation, Organization
 from chalicelib.core.permissions import Permission
+from chalicelib.errors import NotFound
 from chalicelib.http.crud import RecordResource, record_operations
 from chalicelib.http.operation import Call, NoQuery
 from chalicelib.resources.email import notifications
@@ -20,7 +21,9 @@ def list_affiliations(call: Call[Organization, NoQuery, None]) -> list[Affiliati
 
 def make_affiliation(call: Call[Organization, NoQuery, AffiliationSpec]) -> Affiliation:
     """Add a user to the organization; one user may have several affiliations, and the first counts."""
-    user = records.get(USER, call.body.user)
+    user = users.look_up(call.caller, lambda: records.maybe(USER, call.body.user), call.organization)
+    if user is None:
+        raise NotFound.of("User", call.body.user)
     affiliation = Affiliation(
         id=ids.reserve(AFFILIATION.name)[0],
         organization=call.organization,

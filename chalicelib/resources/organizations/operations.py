@@ -66,7 +66,11 @@ def create_organization(call: Call[None, NoQuery, OrganizationSpec]) -> CreateRe
         created_by=call.caller.id,
     )
     admin = Affiliation(
-        id=ids.reserve(AFFILIATION.name)[0], organization=organization.id, user=call.caller.id, permission="Admin"
+        id=ids.reserve(AFFILIATION.name)[0],
+        organization=organization.id,
+        user=call.caller.id,
+        permission="Admin",
+        added_by=0,
     )
     concern(organization=organization.id)
     records.create(

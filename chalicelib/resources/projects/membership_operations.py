@@ -27,7 +27,9 @@ def list_memberships(call: Call[Project, NoQuery, None]) -> list[Membership]:
 
 def make_membership(call: Call[Project, NoQuery, MembershipSpec]) -> Membership:
     """Add a user to the project."""
-    user = records.get(USER, call.body.user)
+    user = users.look_up(call.caller, lambda: records.maybe(USER, call.body.user), call.organization)
+    if user is None:
+        raise NotFound.of("User", call.body.user)
     _check_version(call.project, call.body.default_version)
     membership = Membership(
         id=ids.reserve(MEMBERSHIP.name)[0],

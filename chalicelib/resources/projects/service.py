@@ -59,7 +59,13 @@ def create_project(spec: ProjectSpec, creator: int, default_level: str) -> Proje
     members = [(creator, "Full Control"), *((user, default_level) for user in others)]
     numbers = ids.reserve(MEMBERSHIP.name, len(members))
     memberships = [
-        Membership(id=number, project=project.id, user=user, permission=level)  # type: ignore[arg-type]
+        Membership(
+            id=number,
+            project=project.id,
+            user=user,
+            permission=level,  # type: ignore[arg-type]
+            added_by=0 if user == creator else creator,
+        )
         for number, (user, level) in zip(numbers, members, strict=True)
     ]
     _store(project, versions_service.baseline(project.id), memberships[:_MEMBERS_WITH_PROJECT])

@@ -86,7 +86,7 @@ def list_users(call: Call[Organization, ScimQuery, None]) -> Answer:
 @_scim
 def create_user(call: Call[Organization, NoQuery, bytes]) -> Answer:
     """Create a user, with an account and an affiliation."""
-    return _encode_created(users.describe(users.create(call.organization, protocol.read(call.body))))
+    return _encode_created(users.describe(users.create(call.caller, call.organization, protocol.read(call.body))))
 
 
 @PAGES.get(_ROOT + "/Users/{id}", "GetScimUser", addresses=_ONE)

@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from chalicelib.access import users
+from chalicelib.access import rate_limits, users
+from chalicelib.access.authentication import Caller
 from chalicelib.access.identities.scim_users import SCIM_USER, ScimUser
 from chalicelib.core.models.accounts import AFFILIATION, MEMBERSHIP, PROJECT, USER, Affiliation, User
 from chalicelib.core.records import padded
@@ -90,21 +91,26 @@ def describe(found: ScimUser, user: User | None = None) -> dict[str, Any]:
     return shown | ({"externalId": found.external_id} if found.external_id else {})
 
 
-def create(organization: int, document: dict[str, Any]) -> ScimUser:
+def create(caller: Caller, organization: int, document: dict[str, Any]) -> ScimUser:
     """Make a user with an account and an affiliation; or take over a member of the organization with the address.
+
+    Addresses of strangers are refused as often as these are looked up in an hour.
 
     Raises:
         Taken: the name is taken in the organization, or an account that is no member of it has the address.
+        TooMany: too many addresses were those of strangers.
         Invalid: a member breaks a rule.
     """
     wanted = _read(document)
     if records.get_claimed(SCIM_USER, "user_name", f"{organization}|{wanted.user_name.casefold()}"):
         raise Taken(f"userName: the organization has a user {wanted.user_name!r}.")
+    rate_limits.check(rate_limits.LOOKUP, caller)
     holders = users.holders(wanted.email)
-    members = [each for each in holders if records.first(AFFILIATION, organization, f"{padded(each.id)}|")]
-    if holders and not members:
+    places = [each for user in holders if (each := records.first(AFFILIATION, organization, f"{padded(user.id)}|"))]
+    if holders and not places:
         raise Taken("emails: an account that is no member of the organization has this address. Invite it.")
-    made = _take_over(organization, members[0], wanted) if members else _make(organization, wanted)
+    rate_limits.give_back(rate_limits.LOOKUP, caller)
+    made = _take_over(places[0], wanted) if places else _make(organization, wanted)
     return made if made.active == wanted.active else replace(made, document)
 
 
@@ -196,7 +202,7 @@ def _make(organization: int, wanted: UserDocument) -> ScimUser:
         concern(target=f"user {user.id}")
         change, taken = Transaction(), creation.name_taken()
         records.add(change, USER, user, taken=taken)
-        records.add(change, AFFILIATION, _affiliation(organization, user.id))
+        records.add(change, AFFILIATION, _affiliation(organization, user.id, added_by=0))
         made = _scim_user(organization, user.id, wanted, is_own=True)
         records.add(change, SCIM_USER, made, taken=Taken("userName or externalId: another user has it."))
         try:
@@ -209,13 +215,13 @@ def _make(organization: int, wanted: UserDocument) -> ScimUser:
     raise Taken("userName: no user name is free for it.")
 
 
-def _take_over(organization: int, user: User, wanted: UserDocument) -> ScimUser:
-    concern(target=f"user {user.id}")
-    made = _scim_user(organization, user.id, wanted, is_own=False)
+def _take_over(place: Affiliation, wanted: UserDocument) -> ScimUser:
+    concern(target=f"user {place.user}")
+    made = _scim_user(place.organization, place.user, wanted, is_own=False, added_by=place.added_by)
     return records.create(SCIM_USER, made, taken=Taken("emails: the organization has a user with this address."))
 
 
-def _scim_user(organization: int, user: int, wanted: UserDocument, *, is_own: bool) -> ScimUser:
+def _scim_user(organization: int, user: int, wanted: UserDocument, *, is_own: bool, added_by: int = 0) -> ScimUser:
     return ScimUser(
         id=ids.reserve(SCIM_USER.name)[0],
         organization=organization,
@@ -223,14 +229,15 @@ def _scim_user(organization: int, user: int, wanted: UserDocument, *, is_own: bo
         user_name=wanted.user_name,
         external_id=wanted.external_id,
         is_own=is_own,
+        added_by=added_by,
         created_datetime=now(),
         modified_datetime=now(),
     )
 
 
-def _affiliation(organization: int, user: int) -> Affiliation:
+def _affiliation(organization: int, user: int, *, added_by: int) -> Affiliation:
     number = ids.reserve(AFFILIATION.name)[0]
-    return Affiliation(id=number, organization=organization, user=user, permission="Member")
+    return Affiliation(id=number, organization=organization, user=user, permission="Member", added_by=added_by)
 
 
 def _is_controlled(found: ScimUser) -> bool:
@@ -255,4 +262,4 @@ def _activate(found: ScimUser, *, active: bool) -> None:
         if held is not None:
             records.discard(AFFILIATION, held.id)
     if active and held is None:
-        records.create(AFFILIATION, _affiliation(found.organization, found.user))
+        records.create(AFFILIATION, _affiliation(found.organization, found.user, added_by=found.added_by))

@@ -141,7 +141,7 @@ def find_matching(kind: Kind, text: str, project: int, numbers: Sequence[int], s
 def _check(kind: Kind, text: str, definitions: Definitions, scope: Scope) -> Query:
     query = replace(_parse(kind, text), merge=False, exclude_parents=False)
     seen = scope.terms(definitions.project)
-    checked = check(query, definitions, {}, seen, lambda address: [user.id for user in users.with_address(address)])
+    checked = check(query, definitions, {}, seen, users.by_address(scope))
     for node in _nodes(checked.where):
         if isinstance(node, AfterMedia | Coincident) or (isinstance(node, Related) and node.to is not Kind.MEDIA):
             raise BadInput("query: it may ask about the entity itself, and about the media of an annotation.")

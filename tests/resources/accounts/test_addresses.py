@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import ast
+import csv
+import io
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from chalicelib.core.models.credentials import hash_of
 from chalicelib.resources.accounts.invitations import PASSWORD_RESET, PasswordReset
 from chalicelib.storage.dynamodb import records
+from tests.contract.world import build
+from tests.resources.accounts import unasked
 from tests.resources.accounts.mails import link_in, mails_to, newest_mail_to, spec, token_in
-from tests.service import affiliate, new_user
+from tests.resources.share_links.test_share_links import guest_of, link_to
+from tests.service import Api, affiliate, new_user
 
 
 def email_of(user):
@@ -170,14 +177,11 @@ def test_without_mail_only_staff_changes_an_address(request, ada, address, confi
     assert caller.patch(f"User/{ada.id}", {"email": f"new-{address}"}).status == status
 
 
-@pytest.mark.parametrize("place", ["an organization", "a project"])
-def test_whoever_adds_users_by_counting_learns_no_addresses(place):
+@pytest.mark.parametrize("way", unasked.WAYS)
+def test_whoever_adds_users_by_counting_learns_no_addresses(way):
     owner, stranger = new_user(), new_user()
-    organization = owner.made("Organizations", {"name": f"count {owner.user.id}"})
-    project = owner.made("Projects", {"name": "count", "organization": organization})
-    path = f"Affiliations/{organization}" if place == "an organization" else f"Memberships/{project}"
-    level = "Member" if place == "an organization" else "View Only"
-    made = owner.made(path, {"user": stranger.user.id, "permission": level})
+    organization, path = way(owner, stranger)
+    made = next(each["id"] for each in owner.get(path).json if each["user"] == stranger.user.id)
     one = owner.get(f"{path.split('s/', maxsplit=1)[0]}/{made}").json
     listed = next(each for each in owner.get(path).json if each["user"] == stranger.user.id)
     assert (one["email"], listed["email"], listed["username"]) == ("", "", stranger.user.username)
@@ -186,5 +190,53 @@ def test_whoever_adds_users_by_counting_learns_no_addresses(place):
     affiliate(stranger, organization)  # as an invitation that was accepted does
     listed = next(each for each in owner.get(path).json if each["user"] == stranger.user.id)
     assert listed["email"] == stranger.user.email
-    if place == "a project":
+    if path.startswith("Memberships"):
         assert owner.get(f"User/{stranger.user.id}").json["email"] == stranger.user.email
+
+
+def test_each_place_says_who_gave_it_where_it_is_made():
+    calls = [
+        (path.name, node)
+        for path in Path("chalicelib").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("Affiliation", "Membership")
+    ]
+    assert len(calls) > 5
+    assert [name for name, call in calls if "added_by" not in {each.arg for each in call.keywords}] == []
+
+
+class TestSpreadsheets:
+    """Lists as CSV name users by their addresses."""
+
+    @pytest.fixture
+    def world(self):
+        return build()
+
+    def users_of(self, who, world, path="Localizations", **query):
+        said = who.get(f"{path}/{world.things['project']}", format="csv", **query)
+        assert said.status == 200
+        rows = list(csv.DictReader(io.StringIO(said.body.decode())))
+        return {row[name] for row in rows for name in ("created_by", "$created_by") if name in row}
+
+    def test_members_read_addresses(self, world):
+        viewer, address = world.members["View Only"], world.owner.user.email
+        assert self.users_of(viewer, world) == self.users_of(viewer, world, "States") == {address}
+        assert self.users_of(viewer, world, "Statistics", kind="localization", group_by="$created_by") == {address}
+
+    def test_guests_and_readers_of_a_public_project_read_ids(self, world):
+        number = str(world.owner.user.id)
+        guest = guest_of(link_to(world, media_ids=[world.things["media"]])[1])
+        assert world.owner.patch(f"Project/{world.things['project']}", {"public": "unlisted"}).status == 200
+        for who in (guest, Api(None), new_user()):
+            assert self.users_of(who, world) == self.users_of(who, world, "Medias") == {number}
+            assert self.users_of(who, world, "Statistics", kind="localization", group_by="$created_by") == {number}
+
+    def test_an_author_who_never_came_is_told_by_name(self, world):
+        owner, stranger = world.owner, new_user()
+        shown = owner.get("Users", username=stranger.user.username).json[0]["elemental_id"]
+        box = {"media_id": world.things["media"], "type": world.things["localization_type"], "frame": 7}
+        owner.made(f"Localizations/{world.things['project']}", [{**box, "user_elemental_id": shown}])
+        viewer = world.members["View Only"]
+        assert self.users_of(viewer, world, frame=7) == {stranger.user.username}
+        searched = {"search": f"_email:{stranger.user.email}"}
+        assert viewer.get(f"LocalizationCount/{world.things['project']}", **searched).json == 0

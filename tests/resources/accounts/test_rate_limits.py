@@ -6,6 +6,7 @@ import dataclasses
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 
+import msgspec
 import pytest
 
 from chalicelib.access import rate_limits
@@ -13,7 +14,7 @@ from chalicelib.access.authentication import Caller
 from chalicelib.errors import TooMany
 from chalicelib.settings import override
 from tests.resources.accounts.mails import mails_to, spec
-from tests.service import Api
+from tests.service import Api, affiliate, new_user
 
 
 def lower(monkeypatch, what, **limits):
@@ -106,6 +107,31 @@ def test_lookups_of_strangers_are_limited(api, nobody, me, ada, stranger, monkey
         assert [me.get(path, username=ada.username).status for _ in range(4)] == [200] * 4
         assert [me.get(path, **there).status for _ in range(3)] == [200, 200, 429]
         assert [api.get(path, **there).status for _ in range(4)] == [200] * 4
+
+
+@pytest.mark.parametrize("place", ["Affiliations", "Memberships", "SCIM"])
+def test_strangers_are_added_no_more_often_than_they_are_looked_up(monkeypatch, place):
+    owner = new_user()
+    organization = owner.made("Organizations", {"name": f"limit of {place}"})
+    project = owner.made("Projects", {"name": "limit", "organization": organization})
+    token = owner.post("AccessTokens", {"name": "SCIM", "operations": ["scim"]}).json["token"]
+    scim = Api(owner.user, token, {"Content-Type": "application/scim+json"})
+    known = new_user()
+    affiliate(known, organization)
+
+    def add(user):
+        if place == "SCIM":
+            return scim.post(f"/scim/v2/{organization}/Users", {"userName": user.email}).status
+        path = f"{place}/{organization if place == 'Affiliations' else project}"
+        level = "Member" if place == "Affiliations" else "View Only"
+        return owner.post(path, {"user": user.id, "permission": level}).status
+
+    refused = 409 if place == "SCIM" else 201
+    lower(monkeypatch, "LOOKUP", by_caller=2, name=f"lookup by {place}")
+    assert add(known.user) == 201
+    assert [add(new_user().user) for _ in range(3)] == [refused, refused, 429]
+    missing = msgspec.structs.replace(known.user, id=10**9, email=any_address())
+    assert add(missing) == 429
 
 
 def test_registrations_are_limited_and_staff_is_not(api, nobody, monkeypatch, configured):

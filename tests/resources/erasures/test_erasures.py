@@ -27,6 +27,7 @@ from chalicelib.storage.dynamodb.transactions import Transaction
 from infra.client.cli.audit_commands import verify
 from tests import everywhere
 from tests.contract.examples import required_of
+from tests.resources.accounts import unasked
 from tests.service import Api, affiliate, join, new_user
 
 CANARY = "Qanary7f3a"
@@ -290,15 +291,10 @@ def test_mentions_and_addresses_are_found_in_their_forms():
     assert without(run, Person(id=8, username="", addresses=[])) is run
 
 
-@pytest.mark.parametrize("place", ["an organization", "a project"])
-def test_whom_an_administrator_added_unasked_is_not_theirs_to_erase(place):
+@pytest.mark.parametrize("way", unasked.WAYS)
+def test_whom_an_administrator_added_unasked_is_not_theirs_to_erase(way):
     owner, victim = new_user(), new_user()
-    organization = owner.made("Organizations", {"name": f"trap {owner.user.id}"})
-    if place == "an organization":
-        owner.made(f"Affiliations/{organization}", {"user": victim.user.id, "permission": "Member"})
-    else:
-        project = owner.made("Projects", {"name": "trap", "organization": organization})
-        owner.made(f"Memberships/{project}", {"user": victim.user.id, "permission": "View Only"})
+    organization, _ = way(owner, victim)
     assert owner.post(f"Erasures/{organization}", {"user": victim.user.id}).status == 403
     assert owner.delete(f"SecondFactor/{victim.user.id}").status == 403
     affiliate(victim, organization)  # as an invitation that was accepted does
