@@ -10,6 +10,7 @@ import contextlib
 import gc
 import itertools
 import os
+import re
 import socket
 import sys
 from collections.abc import Callable, Generator, Iterator
@@ -74,13 +75,26 @@ _names = itertools.count(1)
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the tests that take longest, so that all workers end together. Tests in a browser are slow."""
-    root = Path(__file__).parent
     for item in items:
         if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.slow)
     if foreign_dynamodb.is_named():
         foreign_dynamodb.skip_emulated(items)
-    items.sort(key=lambda item: not item.path.relative_to(root).as_posix().startswith(LONGEST))
+    items.sort(key=lambda item: not item.nodeid.removeprefix("tests/").startswith(LONGEST))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not import files of which `-m` leaves out every test, as each worker would."""
+    marks = "|".join(re.findall(r"not (\w+)", config.option.markexpr))
+    if collection_path.is_dir():
+        return (collection_path.match("console/browser") and bool({"slow", "browser"} & {*marks.split("|")})) or None
+    if not marks or not collection_path.match("test_*.py"):
+        return None
+    text = collection_path.read_text()
+    heads = re.split(r"^ *def test_", text, flags=re.MULTILINE)[:-1]
+    marked = re.compile(rf"^ *@pytest\.mark\.({marks})\b", re.MULTILINE)
+    whole = re.search(rf"^pytestmark = .*\bmark\.({marks})\b", text, re.MULTILINE)
+    return bool(whole or (heads and all(map(marked.search, heads)))) or None
 
 
 @pytest.hookimpl(wrapper=True)

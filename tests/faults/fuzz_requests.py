@@ -32,12 +32,6 @@ def cases(name, mode=GenerationMode.POSITIVE):
     return served()[name].as_strategy(generation_mode=mode)
 
 
-def takes_anything(name):
-    """Whether a request of an operation has anything that could be wrong."""
-    declared = served()[name].definition.raw
-    return bool(declared.get("parameters") or declared.get("requestBody"))
-
-
 def raw_of(body):
     """The bytes of a made-up body."""
     if isinstance(body, bytes):

@@ -15,7 +15,7 @@ from schemathesis import GenerationMode
 
 from tests.contract.world import World, build
 from tests.faults import figures
-from tests.faults.fuzz_requests import DECLARED, cases, filled, hold, query_of, raw_of, served, takes_anything
+from tests.faults.fuzz_requests import DECLARED, cases, filled, hold, query_of, raw_of, served
 from tests.service import Api
 
 EXAMPLES = 25
@@ -62,7 +62,7 @@ def fuzz(world, name, examples, modes=MODES):
         else:
             hold(name, target, said)
 
-    for mode in modes if takes_anything(name) else (GenerationMode.POSITIVE,):
+    for mode in modes:
         run = given(case=cases(name, mode), level=st.sampled_from(LEVELS), aim=st.booleans())(ask)
         run = bounds(
             max_examples=examples,

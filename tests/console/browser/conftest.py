@@ -38,11 +38,11 @@ def worlds_of(item: pytest.Item) -> set[str]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    here = f"{Path(__file__).parent}/"
+    here = "tests/console/browser/"
     for item in items:
-        if str(item.path).startswith(here):
+        if item.nodeid.startswith(here):
             item.add_marker(pytest.mark.browser)
-    items.sort(key=lambda item: Path(__file__).parent in item.path.parents and bool(worlds_of(item)))
+    items.sort(key=lambda item: item.nodeid.startswith(here) and bool(worlds_of(item)))
 
 
 @pytest.fixture(scope="session")
