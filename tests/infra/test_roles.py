@@ -41,7 +41,10 @@ def asked():
     RECORDER.refused.clear()
     with pytest.MonkeyPatch.context() as patch:
         Scenario(patch).play()
-    return {name: set(rights) for name, rights in RECORDER.asked.items()}
+    refused = RECORDER.refused.items()
+    return {
+        name: rights | {right for right, whose in refused if whose == name} for name, rights in RECORDER.asked.items()
+    }
 
 
 @pytest.mark.slow
