@@ -14,10 +14,13 @@ import re
 import socket
 import sys
 from collections.abc import Callable, Generator, Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import hypothesis
+import msgspec
+import msgspec.inspect
 import pytest
 
 from chalicelib.core.time import clock
@@ -70,6 +73,7 @@ if os.environ.get("LIMN_STAGE", "local") == "local":  # another where the progra
     os.environ.update(VARIABLES)
 if foreign_dynamodb.is_named():
     foreign_dynamodb.use()
+msgspec.inspect._get_class_annotations = cache(msgspec.inspect._get_class_annotations)  # evaluated anew at each look
 _names = itertools.count(1)
 
 

@@ -19,9 +19,9 @@ from msgspec.structs import fields
 from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.errors import LimnError
 from chalicelib.http.decoding import MOST_WHOLE, decode_body, decode_query
-from chalicelib.http.openapi import document
 from tests.faults import figures
 from tests.faults.fuzz_requests import DECLARED, cases, query_of, raw_of
+from tests.served import document
 
 ALLOWED = {
     r"name one (member|parameter); send one": "two names of one member, with different values",
@@ -92,7 +92,7 @@ def test_requests_that_the_schema_allows_are_decoded(name):
 
 
 def test_the_schema_says_what_decoding_asks():
-    made = document(OPERATIONS)
+    made = document()
     paths, schemas = made["paths"], made["components"]["schemas"]
     query = {each["name"]: each["schema"] for each in paths["/rest/Localizations/{project}"]["get"]["parameters"]}
     assert query["attribute"]["items"] == {"minLength": 1, "type": "string", "pattern": "^:?[^,:][^,]*::[^,]*$"}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from schemathesis import GenerationMode
 
 from chalicelib.api.catalogue import OPERATIONS
-from chalicelib.http.openapi import document
+from tests.served import document
 
 DECLARED = {operation.id: operation for operation in OPERATIONS}
 ASK_WORDS = ("method", "path", "body", "raw", "self")
@@ -22,7 +22,7 @@ ASK_WORDS = ("method", "path", "body", "raw", "self")
 @cache
 def served():
     """The served schema's operations, by name, as schemathesis sees them."""
-    found = schemathesis.openapi.from_dict(document(OPERATIONS)).get_all_operations()
+    found = schemathesis.openapi.from_dict(document()).get_all_operations()
     return {operation.definition.raw["operationId"]: operation for operation in (each.ok() for each in found)}
 
 

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from chalicelib.api.catalogue import OPERATIONS
-from chalicelib.http.openapi import document
+from tests.served import document
 
 CLIENT = json.loads((Path(__file__).parents[1] / "data" / "client_names.json").read_text())
 NOT_OFFERED = {
@@ -39,7 +38,7 @@ OTHER_ANSWERS = {
 
 @pytest.fixture(scope="module")
 def routes():
-    paths = document(OPERATIONS)["paths"]
+    paths = document()["paths"]
     return {
         f"{method.upper()} {re.sub(r'{.*?}', '{}', path)}": operation
         for path, methods in paths.items()

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.http import members
-from chalicelib.http.openapi import document
+from tests.served import document
 
 SHARE = 0.98
 """Of all members; the rest is room for those of a change that is under way."""
@@ -14,7 +13,7 @@ SHARE = 0.98
 
 @pytest.fixture(scope="module")
 def schema():
-    return document(OPERATIONS)
+    return document()
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from chalicelib.api.catalogue import OPERATIONS
-from chalicelib.http.openapi import document
+from tests.served import document
 
 pytestmark = pytest.mark.nightly
 TYPES, COMPILER = "openapi-typescript@7", "typescript@5"
@@ -32,7 +31,7 @@ def npx(folder: Path, package: str, *words: str) -> str:
 
 
 def test_its_types_compile_and_hold_what_programs_write(tmp_path):
-    (tmp_path / "schema.json").write_text(json.dumps(document(OPERATIONS)))
+    (tmp_path / "schema.json").write_text(json.dumps(document()))
     npx(tmp_path, TYPES, "openapi-typescript", "schema.json", "-o", "api.d.ts")
     (tmp_path / "program.ts").write_text(
         """
