@@ -234,18 +234,20 @@ class World(TwoWriters):
         plain = {name: value for name, value in shown.items() if name not in SHOWN_ONLY}
         assert same(plain, expected), (plain, expected)
 
+    def logged(self, kind: str, number: int) -> list[tuple[Doc, Doc]]:
+        """What the change log says of a row, in order: values before and after."""
+        return [
+            tuple(
+                {each["name"]: each["value"] for each in log["description_of_change"][side]} for side in ("old", "new")
+            )
+            for log in self.ask("GET", f"ChangeLog/{self.project}", entity_id=number, entity_type=kind)
+        ]
+
     def teardown(self) -> None:
         if not hasattr(self, "model"):
             return
         for (kind, number), entries in self.model.logs.items():
-            logged = self.ask("GET", f"ChangeLog/{self.project}", entity_id=number, entity_type=kind)
-            said = [
-                tuple(
-                    {each["name"]: each["value"] for each in log["description_of_change"][side]}
-                    for side in ("old", "new")
-                )
-                for log in logged
-            ]
+            said = self.logged(kind, number)
             if kind == "media":
                 said = [(old, new) for side in said[1:] if (new := _watched(side[1])) and (old := _watched(side[0]))]
             assert same(said, entries), (kind, number, said, entries)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -293,6 +294,39 @@ class Histories(MediaRules):
         else:
             self.model.flip(kind, found, user)
 
+    # --- undoing ---------------------------------------------------------------------------------------------------
+
+    @rule(who=flags, kind=kinds, pick=picks, body=st.fixed_dictionaries({}, optional={"prune": flags}))
+    def undo_a_deletion(self, who: int, kind: str, pick: int, body: Doc) -> None:
+        if self.has(kind):
+            self.write_as(who)
+            row = self.row(kind, pick)
+            self.undone(lambda: self.ask("DELETE", f"{PATH[kind]}/{row['id']}", body))
+
+    @rule(who=flags, kind=kinds, choice=selections, body=st.fixed_dictionaries({}, optional={"prune": flags}))
+    def undo_a_deletion_of_many(self, who: int, kind: str, choice: Doc, body: Doc) -> None:
+        self.write_as(who)
+        _, query, selecting = self.chosen(kind, choice)
+        self.undone(lambda: self.ask("DELETE", f"{PATH[kind]}s/{self.project}", {**selecting, **body}, **query))
+
+    def undone(self, delete: Callable[[], Any]) -> None:
+        """Every row is as it was after a deletion and its restore, but for who changed it last."""
+        before = self.everything()
+        change = delete().get("change")
+        if self.everything() == before:
+            return
+        self.ask("POST", f"Restore/{self.project}", {"changes": [change]})
+        after = self.everything()
+        assert _unsigned(after) == _unsigned(before)
+        for kind, rows in after.items():
+            for row in rows:
+                self.model.rows[kind][row["id"]]["modified_by"] = row["modified_by"]
+                self.model.logs[kind, row["id"]] = self.logged(kind, row["id"])
+
+    def everything(self) -> dict[str, list[Doc]]:
+        """All rows by kind, with earlier marks and tombstones."""
+        return {kind: self.ask("GET", f"{word}s/{self.project}", **EVERYTHING) for kind, word in PATH.items()}
+
     # --- tracks ----------------------------------------------------------------------------------------------------
 
     @precondition(lambda self: self.has(STATE))
@@ -300,7 +334,7 @@ class Histories(MediaRules):
     def merge_states(self, who: int, into: int, other: int) -> None:
         user = self.write_as(who)
         kept, lost = self.row(STATE, into), self.row(STATE, other)
-        status = 400 if element(kept) == element(lost) else 200
+        status = 400 if element(kept) == element(lost) or kept["type"] != lost["type"] else 200
         if self.is_deleted(STATE, kept) or self.is_deleted(STATE, lost):
             status = 404
         body = {"merge_state_id": lost["id"]}
@@ -355,6 +389,11 @@ class Histories(MediaRules):
         self.agrees(kind, self.ask("GET", name, mark=row["mark"]))
         newest = self.model.marks(kind, element(row))[-1]
         assert self.ask("GET", name)["id"] == newest["id"]
+
+
+def _unsigned(found: dict[str, list[Doc]]) -> Any:
+    signs = ("modified_by", "modified_datetime")
+    return {kind: [{n: v for n, v in row.items() if n not in signs} for row in rows] for kind, rows in found.items()}
 
 
 @pytest.mark.parametrize(
