@@ -53,6 +53,9 @@ def read_all(path_or_file):
         return [read(picture.to_image()) for picture in container.decode(video=0)]
 
 
+CUT = "The file is damaged. Frames without a time, whose number is not known, are missing at its end."
+
+
 @dataclasses.dataclass(frozen=True)
 class Kind:
     """How to make a clip, and which numbers a viewer sees in it: `first`, `first + 1`, … `shown` of them."""
@@ -76,6 +79,8 @@ class Kind:
     sar: Fraction | None = None
     count: int = COUNT
     noise: bool = False
+    damage: str | None = None
+    """What a transcode says of its damage."""
 
     @property
     def whole(self):
@@ -138,7 +143,7 @@ KINDS = (
     Kind("intra refresh", options=REFRESH),
     Kind("intra refresh ts", suffix="ts", options=REFRESH),
     Kind("truncated mp4", options=X264, container={"movflags": "faststart"}, keep=(0.0, 0.7)),
-    Kind("truncated ts", suffix="ts", options=X264, keep=(0.0, 0.7)),
+    Kind("truncated ts", suffix="ts", options=X264, keep=(0.0, 0.7), damage=CUT),
     Kind("truncated mkv", suffix="mkv", options=X264, keep=(0.0, 0.7)),
     Kind("headless ts", suffix="ts", options=X264, keep=(0.3, 1.0)),
     Kind("headless open ts", suffix="ts", options=OPEN, keep=(0.3, 1.0)),
