@@ -334,7 +334,8 @@ class Histories(MediaRules):
     def merge_states(self, who: int, into: int, other: int) -> None:
         user = self.write_as(who)
         kept, lost = self.row(STATE, into), self.row(STATE, other)
-        status = 400 if element(kept) == element(lost) or kept["type"] != lost["type"] else 200
+        type_ = self.model.marks(STATE, element(kept))[-1]["type"]
+        status = 400 if element(kept) == element(lost) or type_ != lost["type"] else 200
         if self.is_deleted(STATE, kept) or self.is_deleted(STATE, lost):
             status = 404
         body = {"merge_state_id": lost["id"]}

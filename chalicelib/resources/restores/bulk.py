@@ -61,7 +61,7 @@ class RestoreAnnotations(Handler):
         kind, part = self.change.kind, left[:most]
         guard = steps.guard(self.change.project)
         back: dict[int, Stored[Any]] = {row.entity.id: row for row in restorable(kind, part)}
-        shown = _tombstones(kind, part)
+        shown = {number: row for number, row in entities.many(kind, part).items() if row.entity.variant_deleted}
         afters = {number: row.entity for number, row in back.items()}
         afters |= {number: msgspec.structs.replace(row.entity, variant_deleted=False) for number, row in shown.items()}
         befores = {**back, **shown}
@@ -95,12 +95,13 @@ class RemoveTombstones(Handler):
     def do(self, left: list[int], most: int) -> tuple[int, bool]:
         """Remove the tombstones of one part that are still there, and have a mark before them."""
         kind, part = self.change.kind, left[:most]
-        tombstones = {identity(row.entity): row for row in _tombstones(kind, part).values()}
+        rows = entities.many(kind, part).values()
+        tombstones = {identity(row.entity): row for row in rows if is_tombstone(row.entity)}
         removals: list[RowChange] = []
         flips: list[RowChange] = []
-        for element, rows in rows_of(kind, self.change.project, tombstones).items():
+        for element, marks in rows_of(kind, self.change.project, tombstones).items():
             tombstone = tombstones[element]
-            revealed, _ = plan_latest_flags(kind, [row for row in rows if row.entity.id != tombstone.entity.id])
+            revealed, _ = plan_latest_flags(kind, [row for row in marks if row.entity.id != tombstone.entity.id])
             if revealed:
                 removals.append(RowChange(kind, tombstone, None))
                 flips += revealed
@@ -109,10 +110,6 @@ class RemoveTombstones(Handler):
             unseen(kind, [step.before.entity.id for step in removals if step.before]),
         ]
         return self.apply([*removals, *flips], edits if removals else [], len(part))
-
-
-def _tombstones(kind: Kind, numbers: list[int]) -> dict[int, Stored[Any]]:
-    return {number: row for number, row in entities.many(kind, numbers).items() if is_tombstone(row.entity)}
 
 
 class Relink(RewriteRows):

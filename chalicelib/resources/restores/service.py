@@ -189,8 +189,14 @@ def _add_values(plan: _Plan, commit: Commit) -> bool:
 def _deleted_ids(commit: Commit) -> dict[Kind, set[int]]:
     found: defaultdict[Kind, set[int]] = defaultdict(set)
     for edit in commit.edits:
-        if edit.new.get("_deleted") is True or edit.new.get("_variant_deleted") is True:
+        if edit.new.get("_deleted") is True:
             found[edit.kind].update(edit.ids)
+        elif edit.new.get("_variant_deleted") is True:
+            olds = edit.olds or [edit.old] * len(edit.ids)
+            # the entry of a single deletion also names the marks before the tombstone
+            found[edit.kind].update(
+                number for number, old in zip(edit.ids, olds, strict=True) if old is None or "_variant_deleted" in old
+            )
     return dict(found)
 
 
@@ -291,7 +297,7 @@ def _restorable(plan: _Plan, writer: Writer, kind: Kind, numbers: set[int], defi
         found.add(number)
     rows = {number: buried[number].stored.entity for number in found}
     if kind.is_annotation:
-        rows |= {number: row.entity for number, row in live.items() if is_tombstone(row.entity)}
+        rows |= {number: row.entity for number, row in live.items() if row.entity.variant_deleted}
         _check_media(plan, kind, rows)
         _check_marks(plan, writer, kind, {number: row for number, row in rows.items() if number in found})
     return set(rows)

@@ -176,6 +176,15 @@ class TestRestore:
             entry["id"] for entry in history(here, "localization", number) if entry["change"] > change
         ]
 
+    def test_earlier_marks_that_became_tombstones_are_earlier_marks_again(self, here):
+        number = here.make(x=0.25)
+        here.api.patch(f"Localization/{number}", {"x": 0.5, "in_place": 0})
+        before = [(row["id"], row["variant_deleted"]) for row in here.listed(**EVERYTHING)]
+        for body in ({"ids": [number]}, {}):
+            change = named(here.api.delete(here.many, body, show_all_marks=1))
+            assert restore(here, change).status == 200
+            assert [(row["id"], row["variant_deleted"]) for row in here.listed(**EVERYTHING)] == before
+
     def test_a_second_restore_of_the_same_change_deletes_nothing(self, here):
         number = here.make(x=0.25)
         change = named(here.api.delete(f"Localization/{number}"))
