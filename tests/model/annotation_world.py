@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
+from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant
@@ -201,6 +203,24 @@ class World(TwoWriters):
             row["elemental_id"] = row["elemental_id"] or shown["elemental_id"]
             self.model.add(kind, row)
 
+    def undone(self, delete: Callable[[], Any]) -> None:
+        """Every row is as it was after a deletion and its restore, but for who changed it last."""
+        before = self.everything()
+        change = delete().get("change")
+        if self.everything() == before:
+            return
+        self.ask("POST", f"Restore/{self.project}", {"changes": [change]})
+        after = self.everything()
+        assert _unsigned(after) == _unsigned(before)
+        for kind, rows in after.items():
+            for row in rows:
+                self.model.rows[kind][row["id"]]["modified_by"] = row["modified_by"]
+                self.model.logs[kind, row["id"]] = self.logged(kind, row["id"])
+
+    def everything(self) -> dict[str, list[Doc]]:
+        """All rows by kind, with earlier marks and tombstones."""
+        return {kind: self.ask("GET", f"{word}s/{self.project}", **EVERYTHING) for kind, word in PATH.items()}
+
     @invariant()
     def lists_and_counts_agree(self) -> None:
         for kind, word in PATH.items():
@@ -251,6 +271,11 @@ class World(TwoWriters):
             if kind == "media":
                 said = [(old, new) for side in said[1:] if (new := _watched(side[1])) and (old := _watched(side[0]))]
             assert same(said, entries), (kind, number, said, entries)
+
+
+def _unsigned(found: dict[str, list[Doc]]) -> Any:
+    signs = ("modified_by", "modified_datetime")
+    return {kind: [{n: v for n, v in row.items() if n not in signs} for row in rows] for kind, rows in found.items()}
 
 
 def _watched(side: Doc) -> Doc:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -309,24 +308,6 @@ class Histories(MediaRules):
         _, query, selecting = self.chosen(kind, choice)
         self.undone(lambda: self.ask("DELETE", f"{PATH[kind]}s/{self.project}", {**selecting, **body}, **query))
 
-    def undone(self, delete: Callable[[], Any]) -> None:
-        """Every row is as it was after a deletion and its restore, but for who changed it last."""
-        before = self.everything()
-        change = delete().get("change")
-        if self.everything() == before:
-            return
-        self.ask("POST", f"Restore/{self.project}", {"changes": [change]})
-        after = self.everything()
-        assert _unsigned(after) == _unsigned(before)
-        for kind, rows in after.items():
-            for row in rows:
-                self.model.rows[kind][row["id"]]["modified_by"] = row["modified_by"]
-                self.model.logs[kind, row["id"]] = self.logged(kind, row["id"])
-
-    def everything(self) -> dict[str, list[Doc]]:
-        """All rows by kind, with earlier marks and tombstones."""
-        return {kind: self.ask("GET", f"{word}s/{self.project}", **EVERYTHING) for kind, word in PATH.items()}
-
     # --- tracks ----------------------------------------------------------------------------------------------------
 
     @precondition(lambda self: self.has(STATE))
@@ -390,11 +371,6 @@ class Histories(MediaRules):
         self.agrees(kind, self.ask("GET", name, mark=row["mark"]))
         newest = self.model.marks(kind, element(row))[-1]
         assert self.ask("GET", name)["id"] == newest["id"]
-
-
-def _unsigned(found: dict[str, list[Doc]]) -> Any:
-    signs = ("modified_by", "modified_datetime")
-    return {kind: [{n: v for n, v in row.items() if n not in signs} for row in rows] for kind, rows in found.items()}
 
 
 @pytest.mark.parametrize(

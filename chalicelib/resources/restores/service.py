@@ -36,6 +36,7 @@ from chalicelib.resources.restores import bulk as restores_bulk
 from chalicelib.resources.restores import leaves as restores_leaves
 from chalicelib.resources.restores import values as restores_values
 from chalicelib.resources.restores.bulk import is_tombstone
+from chalicelib.resources.restores.commits import deleted_ids, tombstones_added
 from chalicelib.resources.restores.kept import is_kept
 from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import entities, records
@@ -149,7 +150,7 @@ def _add(plan: _Plan, writer: Writer, number: int) -> None:
     commit = archive.find_commit(writer.project, number)
     if commit is None and not 1 <= number <= log.last(writer.project, fresh=True):
         raise NotFound.of("Change", number)
-    deleted = _deleted_ids(commit) if commit else {}
+    deleted = deleted_ids(commit) if commit else {}
     sections = dict(_sections(commit)) if commit else {}
     if commit and not deleted and not sections and _add_values(plan, commit):
         return
@@ -165,7 +166,7 @@ def _add(plan: _Plan, writer: Writer, number: int) -> None:
     before = plan.size
     for each, section in sections.items():
         _add_section(plan, writer, commit, each, section)
-    _add_rows(plan, writer, deleted, _tombstones_added(commit))
+    _add_rows(plan, writer, deleted, tombstones_added(commit))
     if plan.size == before:
         raise Conflict(f"changes: nothing that {number} deleted is still deleted, or it was replaced since.")
 
@@ -184,29 +185,6 @@ def _add_values(plan: _Plan, commit: Commit) -> bool:
     found = {each.seq: each for each in (*_parts(plan, commit), commit) if restores_values.values_of([each])}
     plan.changed |= found
     return bool(found)
-
-
-def _deleted_ids(commit: Commit) -> dict[Kind, set[int]]:
-    found: defaultdict[Kind, set[int]] = defaultdict(set)
-    for edit in commit.edits:
-        if edit.new.get("_deleted") is True:
-            found[edit.kind].update(edit.ids)
-        elif edit.new.get("_variant_deleted") is True:
-            olds = edit.olds or [edit.old] * len(edit.ids)
-            # the entry of a single deletion also names the marks before the tombstone
-            found[edit.kind].update(
-                number for number, old in zip(edit.ids, olds, strict=True) if old is None or "_variant_deleted" in old
-            )
-    return dict(found)
-
-
-def _tombstones_added(commit: Commit) -> dict[Kind, set[int]]:
-    """The tombstones that a commit added as rows of their own, unlike rows that it turned into tombstones."""
-    found: defaultdict[Kind, set[int]] = defaultdict(set)
-    for edit in commit.edits:
-        if edit.new.get("_variant_deleted") is True and edit.olds is not None:
-            found[edit.kind].update(number for number, old in zip(edit.ids, edit.olds, strict=True) if old is None)
-    return dict(found)
 
 
 def _parts(plan: _Plan, commit: Commit) -> list[Commit]:
@@ -228,7 +206,7 @@ def _add_parts(plan: _Plan, commit: Commit, deleted: dict[Kind, set[int]]) -> No
     if kinds and Kind.MEDIA not in kinds:
         kinds = [Kind.LOCALIZATION, Kind.STATE]  # a draft of a track goes with its localizations
     for part in _parts(plan, commit) if kinds else ():
-        for kind, numbers in _deleted_ids(part).items():
+        for kind, numbers in deleted_ids(part).items():
             if kind in kinds:
                 deleted.setdefault(kind, set()).update(numbers)
 
@@ -236,7 +214,7 @@ def _add_parts(plan: _Plan, commit: Commit, deleted: dict[Kind, set[int]]) -> No
 def _add_annotations(plan: _Plan, commit: Commit, deleted: dict[Kind, set[int]]) -> None:
     """Add the annotations that went with the media of a commit."""
     for part in _parts(plan, commit):
-        for kind, numbers in _deleted_ids(part).items():
+        for kind, numbers in deleted_ids(part).items():
             if not kind.is_annotation:
                 continue
             rows = entities.get_deleted(kind, numbers)
@@ -248,7 +226,7 @@ def _add_subtrees(plan: _Plan, commit: Commit, leaves: set[int]) -> None:
     """Add the leaves below those of a commit that the same request deleted before."""
     roots = tuple(f"{row.stored.entity.path}." for row in entities.get_deleted(Kind.LEAF, leaves).values())
     for part in _parts(plan, commit):
-        rows = entities.get_deleted(Kind.LEAF, _deleted_ids(part).get(Kind.LEAF, set()))
+        rows = entities.get_deleted(Kind.LEAF, deleted_ids(part).get(Kind.LEAF, set()))
         leaves.update(number for number, row in rows.items() if row.stored.entity.path.startswith(roots))
 
 
