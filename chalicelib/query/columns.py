@@ -128,6 +128,8 @@ _ANNOTATION = (
     _member("latest", "bool"),
     _member("variant_deleted", "bool"),
 )
+SEPARATE = frozenset({column.name for column in (*_COMMON, *_ANNOTATION)} | {"revision"}) - {"id", "type"}
+"""Members of annotations on which no other column depends; their own columns, if any, have their names."""
 _NEVER_DELETED = Column("deleted", "bool", lambda _: False)
 """Always false: deleted leaves and files are removed. The name exists so that lists can be sorted by it."""
 

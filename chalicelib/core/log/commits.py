@@ -79,11 +79,19 @@ class Operation(Struct, frozen=True, array_like=True):
     after: int
 
 
+class Touched(Struct, frozen=True, array_like=True):
+    """In what rows of one kind differ from what they were: no further member, and no further attribute, changed."""
+
+    members: list[str]
+    attributes: list[str]
+
+
 class Commit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The changes of one write, in order. `seq` is gapless within a project and starts at 1.
 
     `past` has the documents that definitions had before they changed, and that deleted entities and definitions had.
-    `operation` is the bulk change that the commit is a part of.
+    `operation` is the bulk change that the commit is a part of. `touched` is what its changes, all of rows of one kind
+    that were there before, came to; None where that is not told.
     """
 
     project: int
@@ -95,3 +103,4 @@ class Commit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     past: list[Change] = []
     notes: list[Note] = []
     operation: Operation | None = None
+    touched: Touched | None = None

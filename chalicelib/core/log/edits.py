@@ -8,12 +8,14 @@ as an older mark that ceases to be the latest, have an entry without members.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import compress
+from operator import is_not
 from typing import Any
 
 import msgspec
 
 from chalicelib.core.kinds import Kind
-from chalicelib.core.log.commits import Edit
+from chalicelib.core.log.commits import Edit, Touched
 
 UNTOLD = frozenset(
     {
@@ -50,6 +52,19 @@ def differences(before: Any, after: Any) -> tuple[dict[str, object], dict[str, o
 def _differ(one: Any, other: Any) -> bool:
     """Whether two JSON values differ: Python's == takes 0 for false and 5 for 5.0."""
     return one is not other and (one != other or msgspec.json.encode(one) != msgspec.json.encode(other))
+
+
+def touched(pairs: Iterable[tuple[Any, Any]]) -> Touched:
+    """What differs between entities of one kind and their changed copies; it may name what is equal after all."""
+    members: set[str] = set()
+    attributes: set[str] = set()
+    for before, after in pairs:
+        values = map(is_not, msgspec.structs.astuple(before), msgspec.structs.astuple(after))
+        members.update(compress(before.__struct_fields__, values))
+        was, now = before.attributes, after.attributes
+        if was is not now:
+            attributes.update([name for name in {**was, **now} if was.get(name) is not now.get(name)])
+    return Touched(sorted(members - {"attributes"}), sorted(attributes))
 
 
 def first_values(made: Any) -> dict[str, object]:

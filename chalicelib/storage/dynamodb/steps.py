@@ -23,8 +23,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from chalicelib.core.kinds import Kind
-from chalicelib.core.log.commits import GONE, Change, Edit
-from chalicelib.core.log.edits import with_olds
+from chalicelib.core.log.commits import GONE, Change, Edit, Touched
+from chalicelib.core.log.edits import touched, with_olds
 from chalicelib.core.models.entities import Entity
 from chalicelib.core.time.retry import CONFLICTS
 from chalicelib.errors import Conflict
@@ -129,8 +129,16 @@ def apply(
     add_guard(change, guarded)
     if also:
         also(change)
-    change.log(project, user, changes, edits, _past(steps))
+    change.log(project, user, changes, edits, _past(steps), _find_touched(steps))
     change.run()
+
+
+def _find_touched(steps: Sequence[RowChange]) -> Touched | None:
+    """What rewrites of one kind change, so that views write no other columns (decision 315); None for other steps."""
+    if len({step.kind for step in steps}) > 1:
+        return None
+    pairs = [(step.before.entity, step.after) for step in steps if step.before and step.after is not None]
+    return touched(pairs) if len(pairs) == len(steps) else None
 
 
 def _past(steps: Sequence[RowChange]) -> list[Change]:

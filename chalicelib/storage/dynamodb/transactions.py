@@ -18,7 +18,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from chalicelib import errors
-from chalicelib.core.log.commits import Change, Edit, Note
+from chalicelib.core.log.commits import Change, Edit, Note, Touched
 from chalicelib.core.time.retry import LOG
 from chalicelib.errors import BadInput, Conflict, LimnError, Unavailable
 from chalicelib.storage.audit import chain
@@ -88,6 +88,7 @@ class Transaction:
         self._changes: list[Change] = []
         self._edits: list[Edit] = []
         self._past: list[Change] = []
+        self._touched: Touched | None = None
         self._notes: list[Note] = []
         self._bytes = 0
         self.rooms: dict[tuple[str, str], int] = {}
@@ -126,10 +127,13 @@ class Transaction:
         changes: list[Change],
         edits: list[Edit] | None = None,
         past: Iterable[Change] = (),
+        touched: Touched | None = None,
     ) -> None:
-        """Add a commit with these changes to the project's log; `past` as in `Commit`."""
+        """Add a commit with these changes to the project's log; `past` and `touched` as in `Commit`."""
         if self._project not in (0, project):
             raise AssertionError("A transaction commits to one project's log.")
+        if changes:
+            self._touched = None if self._changes else touched
         self._project, self._user = project, user
         self._changes += changes
         self._edits += edits or []
@@ -203,7 +207,7 @@ class Transaction:
     def _commit(self, ticket: Ticket, attempt: int) -> bool:
         """Try once under a number. Returns False where it was taken."""
         commit = log.commit_of(
-            self._project, ticket.seq, self._user, self._changes, self._edits, self._past, self._notes
+            self._project, ticket.seq, self._user, self._changes, self._edits, self._past, self._notes, self._touched
         )
         try:
             return self._together(bodies.row_of(commit, hurried=attempt >= INLINE_FROM_ATTEMPT))

@@ -21,7 +21,7 @@ import msgspec
 from pynamodb.exceptions import PutError, PynamoDBException, UpdateError
 
 from chalicelib.core.context import holding
-from chalicelib.core.log.commits import Change, Commit, Edit, Note, Operation
+from chalicelib.core.log.commits import Change, Commit, Edit, Note, Operation, Touched
 from chalicelib.core.log.commits_read import note_written
 from chalicelib.core.resource import now
 from chalicelib.core.time import clock
@@ -139,9 +139,10 @@ def commit_of(
     edits: list[Edit],
     past: Sequence[Change] = (),
     notes: Sequence[Note] = (),
+    touched: Touched | None = None,
 ) -> Commit:
     """A commit with the current time."""
-    found = Commit(project=project, seq=seq, at=now(), user=user, changes=changes, edits=edits)
+    found = Commit(project=project, seq=seq, at=now(), user=user, changes=changes, edits=edits, touched=touched)
     operation = _operation.get()
     if not (past or notes or operation):
         return found

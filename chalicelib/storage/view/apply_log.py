@@ -7,14 +7,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from chalicelib.core.batches import batched
 from chalicelib.core.kinds import DefinitionKind, Kind
-from chalicelib.core.log.commits import Change, Commit
+from chalicelib.core.log.commits import Change, Commit, Touched
 from chalicelib.core.models.definitions import DEFINITION_STRUCT, AnyType, Definition, Definitions
+from chalicelib.query.columns import SEPARATE
 from chalicelib.query.compiler import sql
 from chalicelib.query.geodesy import unit, unit_sql
 from chalicelib.query.layout import PLACE, SQL_TYPE, VECTOR, Slot, codes, place_columns, stored_columns
@@ -22,14 +23,19 @@ from chalicelib.query.values import packed_array, stored
 from chalicelib.query.vector_codes import code
 from chalicelib.storage.view.database.store import Store
 from chalicelib.storage.view.deleted_definitions import KIND_OF_TYPE, WITH_ROWS, Hides, id_queries
-from chalicelib.storage.view.row_columns import RowColumns
+from chalicelib.storage.view.row_columns import RowColumns, Stale
 from chalicelib.storage.view.rows import DOCUMENT, Rows, attribute_of, revise
 from chalicelib.storage.view.state import Gap, ViewState
+
+if TYPE_CHECKING:
+    import duckdb
 
 _MOST_LISTED = 6
 """Up to this many rows are written by one INSERT … VALUES, which is faster than an appender for so few."""
 _FEWEST_IN_COLUMNS = 400
 """From this many rows on they are written column by column, whose statement takes some milliseconds."""
+_FEWEST_IN_PLACE = 60
+"""From this many rows on only the columns that commits touched are written."""
 _ROWS_A_PIECE = 4000
 """Rows made between two pauses of background work: some tens of milliseconds."""
 _DOCUMENTS_PER_READ = 20_000
@@ -52,6 +58,10 @@ class LogApplier:
         self._store = store
         self._database = store.writer
         self._waiting: dict[Kind, dict[int, Change]] = {kind: {} for kind in Kind}
+        self._touched: dict[Kind, Touched] = {}
+        """By kind, what commits touched of the waiting rows that are not in `_whole`."""
+        self._whole: dict[Kind, set[int]] = {kind: set() for kind in Kind}
+        """The waiting rows of which every column may have changed."""
 
     def apply(self, commit: Commit) -> None:
         """Apply one commit."""
@@ -64,7 +74,16 @@ class LogApplier:
             if change.is_definition:
                 self._define(DefinitionKind(change.kind), change)
             else:
-                self._waiting[Kind(change.kind)][change.id] = change
+                kind = Kind(change.kind)
+                self._waiting[kind][change.id] = change
+                if commit.touched is None or not kind.is_annotation:
+                    self._whole[kind].add(change.id)
+        if commit.touched is not None and commit.changes:
+            kind = Kind(commit.changes[0].kind)
+            known = self._touched.get(kind, commit.touched)
+            self._touched[kind] = Touched(
+                [*{*known.members, *commit.touched.members}], [*{*known.attributes, *commit.touched.attributes}]
+            )
 
     def finish(self) -> None:
         """Write the pending changes.
@@ -97,6 +116,8 @@ class LogApplier:
                 self._begin()
                 self._write(kind, waiting)
                 waiting.clear()
+                self._whole[kind].clear()
+                self._touched.pop(kind, None)
 
     def _write(self, kind: Kind, waiting: dict[int, Change]) -> None:
         state = self.state
@@ -104,15 +125,29 @@ class LogApplier:
         if maker is None:
             maker = state.makers[kind] = Rows(kind, state.layout, state.definitions)
         highest = state.highest.get(kind, 0)
-        self._delete(kind, [number for number in waiting if number <= highest])
         hides = state.lost.hides(kind, self._is_media) if state.lost else None
-        present = [change for change in waiting.values() if not change.is_gone]
+        updated = self._update_touched(kind, waiting, hides)
+        self._delete(kind, [number for number in waiting if number <= highest and number not in updated])
+        present = [change for change in waiting.values() if not change.is_gone and change.id not in updated]
         for piece in batched(present, _ROWS_A_PIECE):
             if len(piece) < _FEWEST_IN_COLUMNS or not self._insert_columns(kind, piece, hides):
                 rows = [maker.make(change, self._store.documents.add, hides) for change in piece]
                 self._insert(kind, [row for row in rows if row is not None])
         state.highest[kind] = max(highest, *waiting)
         self.changed[kind].update(waiting)
+
+    def _update_touched(self, kind: Kind, waiting: dict[int, Change], hides: Hides | None) -> set[int]:
+        """Write what changed of the rows of which that is known; returns their ids, none where it cannot be done."""
+        touched, whole = self._touched.get(kind), self._whole[kind]
+        if touched is None or len(waiting) - len(whole) < _FEWEST_IN_PLACE or not SEPARATE.issuperset(touched.members):
+            return set()
+        changes = [change for change in waiting.values() if change.id not in whole]
+        try:
+            made = RowColumns(kind, self.state.layout, self.state.definitions, touched).make(changes, hides)
+        except (OverflowError, UnicodeError, Stale):
+            return set()
+        done = [each.update(self._database, self._store.documents.add_all, self._parse) for each in made]
+        return {change.id for change in changes} if all(done) else set()
 
     def _insert_columns(self, kind: Kind, changes: Sequence[Change], hides: Hides | None) -> bool:
         """Insert the rows of many changes column by column; returns whether it did."""
@@ -121,7 +156,7 @@ class LogApplier:
         except (OverflowError, UnicodeError):
             return False
         for each in made:
-            each.insert(self._database, self._store.documents.add_all)
+            each.insert(self._database, self._store.documents.add_all, self._parse)
         return True
 
     def _is_media(self, number: int) -> bool:
@@ -130,7 +165,10 @@ class LogApplier:
 
     def _run_parsed(self, text: str, values: Sequence[Any] = ()) -> None:
         """Run a statement that comes again and again: parsed once."""
-        self._database.execute(self._store.engine.statement(text, self._database), values)
+        self._database.execute(self._parse(text), values)
+
+    def _parse(self, text: str) -> duckdb.Statement:
+        return self._store.engine.statement(text, self._database)
 
     def _delete(self, kind: Kind, numbers: Sequence[int]) -> None:
         if not numbers:
