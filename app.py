@@ -148,6 +148,7 @@ for _path, _operations in routes().items():
         cors=False if "OPTIONS" in _operations else None,
     )(_view(dict(_operations)))
 
+_router()
 # What was imported stays: a full collection between two bulk changes would otherwise look at all of it. A bulk change
 # makes thousands of objects and no garbage.
 gc.freeze()

@@ -10,9 +10,9 @@ from typing import Any
 from chalicelib.api import client_members
 from chalicelib.api.client_members import PAGE as CLIENTS
 from chalicelib.api.client_members import Models
-from chalicelib.http.decoding import MOST_WHOLE
 from chalicelib.http.openapi import REF, document
 from chalicelib.http.operation import Operation
+from chalicelib.http.parameters import MOST_WHOLE
 
 INDEX = "README.md"
 SHAPES = "shapes.md"

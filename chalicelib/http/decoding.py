@@ -25,6 +25,7 @@ from chalicelib.errors import BadInput, NotFound, TooLarge
 from chalicelib.http.bounds import BODY_ERROR, check_depth, check_parameter, check_sizes, longer_texts
 from chalicelib.http.forms import Tidying, complete, inner_of, members_of
 from chalicelib.http.operation import NoQuery, OneOf, Operation
+from chalicelib.http.parameters import Parameter, parameter_at, places_of
 from chalicelib.http.read_back import NOTHING, SentBack
 
 MAX_BODY = 6 * 1024 * 1024
@@ -35,14 +36,6 @@ MAX_THINGS = 500
 """Most items in one body of several shapes, unless its type says otherwise."""
 _VARIABLE = re.compile(r"{(\w+)}")
 _ID = re.compile(r"0*[1-9][0-9]{0,17}")
-_WHOLE = re.compile(r"-?[0-9]{1,18}")
-MOST_WHOLE = 10**18 - 1
-"""The largest integer that a parameter takes."""
-_DECIMAL = re.compile(r"-?[0-9]{1,400}(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,3})?")
-_TRUTH = re.compile(r"true|false", re.IGNORECASE)
-_ANYTHING = re.compile(r".*", re.DOTALL)
-_NOT_NULL = re.compile(r"(?!null\Z).*", re.DOTALL | re.IGNORECASE)
-_KINDS: dict[type, type] = {inspect.BoolType: bool, inspect.IntType: int, inspect.FloatType: float}
 _PLACE = re.compile(r"(?P<what>.*?) - at (?:`key` in )?`\$(?P<path>.*)`", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `(?P<name>.*)`")
 _INTERFACE = "/rest/"
@@ -74,16 +67,6 @@ def decode_path(operation: Operation, raw: Mapping[str, str]) -> dict[str, int |
 # Query ---------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Parameter:
-    """One query parameter: its names in order of preference, and the pattern of its text."""
-
-    names: tuple[str, ...]
-    pattern: re.Pattern[str]
-    rule: str
-    is_list: bool
-
-
 _info_of = cache(inspect.type_info)
 """What msgspec knows of a type; to find it takes milliseconds."""
 
@@ -105,9 +88,9 @@ def decode_query(operation: Operation, multi_value_params: Mapping[str, list[str
         return NoQuery()
     values: dict[str, str | list[str]] = {}
     sent: dict[str, str] = {}
-    named = _by_name(operation.query)
+    named = places_of(operation.query)
     for place in sorted({named[name] for name in multi_value_params if name in named}):
-        parameter = _parameters(operation.query)[place]
+        parameter = parameter_at(operation.query, place)
         if (name := _given_name(parameter, multi_value_params)) is None:
             continue
         texts = multi_value_params[name]
@@ -131,7 +114,7 @@ def decode_query(operation: Operation, multi_value_params: Mapping[str, list[str
         raise BadInput(f"Invalid query parameter: {sent[name]}", f"{sent[name]}{details}") from None
 
 
-def _given_name(parameter: _Parameter, given: Mapping[str, list[str]]) -> str | None:
+def _given_name(parameter: Parameter, given: Mapping[str, list[str]]) -> str | None:
     """The name under which a parameter was given. Raises BadInput for two names with different values."""
     names = [name for name in parameter.names if given.get(name)]
     for other in names[1:]:
@@ -145,47 +128,15 @@ def _check_parameters(operation: Operation, given: Mapping[str, list[str]]) -> N
     """Refuse parameters that the operation does not declare, and different values of one that takes one value."""
     if not given:
         return
-    named, parameters = _by_name(operation.query), _parameters(operation.query)
+    named = places_of(operation.query)
     own = ("format", *(("bom",) if "csv" in operation.all_formats else ())) if len(operation.all_formats) > 1 else ()
     for name, texts in given.items():
         if name not in named and name not in own:
             rule = f"{operation.id} has no query parameter {name!r}.{nearest(name, (*named, *own))}"
             raise BadInput(f"Unknown query parameter: {name}", rule)
-        is_list = name in named and parameters[named[name]].is_list and name not in own
+        is_list = name in named and parameter_at(operation.query, named[name]).is_list and name not in own
         if not is_list and len(set(texts)) > 1:
             raise BadInput(f"Invalid query parameter: {name}", f"{name} takes one value, not {len(texts)}.")
-
-
-@cache
-def _parameters(query: type[Resource]) -> tuple[_Parameter, ...]:
-    found = []
-    for field in members_of(_info_of(query)):
-        kinds = list(options(field.type))
-        is_list = isinstance(kinds[0], inspect.CollectionType)
-        items = [item for kind in kinds if isinstance(kind, inspect.CollectionType) for item in inner_of(kind)]
-        pattern, rule = _pattern_of(items if is_list else kinds)
-        old = tuple(old for old, name in query.accepts.items() if name == field.name)
-        found.append(_Parameter(names=(field.encode_name, *old), pattern=pattern, rule=rule, is_list=is_list))
-    return tuple(found)
-
-
-@cache
-def _by_name(query: type[Resource]) -> dict[str, int]:
-    """The place of each parameter among `_parameters`, by all its names."""
-    return {name: place for place, parameter in enumerate(_parameters(query)) for name in parameter.names}
-
-
-def _pattern_of(options: list[inspect.Type]) -> tuple[re.Pattern[str], str]:
-    """The pattern of a type's texts. Any text where the type allows text; `null` is no literal."""
-    values = [value for option in options if isinstance(option, inspect.LiteralType) for value in option.values]
-    kinds = {type(value) for value in values} or {_KINDS.get(type(option), str) for option in options}
-    if kinds == {bool}:
-        return _TRUTH, "true or false"
-    if kinds == {int}:
-        return _WHOLE, "an integer of at most 18 digits"
-    if kinds <= {int, float}:
-        return _DECIMAL, "a number"
-    return (_NOT_NULL, "one of the declared values") if values else (_ANYTHING, "text")
 
 
 # Body ----------------------------------------------------------------------------------------------------------------

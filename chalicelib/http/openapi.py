@@ -22,10 +22,11 @@ from chalicelib.core.permissions import Permission
 from chalicelib.core.resource import Resource, classes_within
 from chalicelib.core.responses import BadRequestResponse, NotFoundResponse
 from chalicelib.http import members
-from chalicelib.http.decoding import MAX_THINGS, MOST_WHOLE
+from chalicelib.http.decoding import MAX_THINGS
 from chalicelib.http.encoding import MEDIA_TYPES
 from chalicelib.http.links import Links, links
 from chalicelib.http.operation import OneOf, Operation
+from chalicelib.http.parameters import MOST_WHOLE
 
 Schema = dict[str, Any]
 

@@ -74,6 +74,7 @@ def _run() -> None:
 
     # From here on the service's own modules may be imported: they read the environment.
     from chalicelib.core import process
+    from chalicelib.storage.objects import s3
     from chalicelib.storage.view.database.engine import engine
     from chalicelib.video.process import isolation
     from infra.local.service import Service
@@ -97,6 +98,7 @@ def _run() -> None:
     if not stop.wait(SETTLED):
         isolation.warm_up()
         engine()
+        s3.client()
     stop.wait()
     print(flush=True)
     for step in service.stop():

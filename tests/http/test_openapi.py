@@ -14,9 +14,9 @@ from chalicelib.api.docs import ASSETS, asset, page
 from chalicelib.api.reference import reference
 from chalicelib.core.permissions import Level
 from chalicelib.errors import NotFound
-from chalicelib.http.decoding import MOST_WHOLE
 from chalicelib.http.openapi import described, document, etag
 from chalicelib.http.operation import Call
+from chalicelib.http.parameters import MOST_WHOLE
 from tests import served
 from tests.http.toys import OPERATIONS, operation
 from tests.loopback import Handler, Server
