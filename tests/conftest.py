@@ -119,10 +119,12 @@ def pytest_sessionfinish() -> None:
 
 @pytest.fixture(autouse=True, scope="module")
 def service_in_this_process(request: pytest.FixtureRequest) -> None:
-    """Start AWS, once a process, unless the test is pure."""
+    """Start AWS, once a process, unless the test is pure; of messages and mails there are none of other files."""
     place = request.path.relative_to(Path(__file__).parent).as_posix()
     if not place.startswith(PURE):
-        import tests.service  # noqa: F401
+        from tests.service import aws
+
+        aws.clear_messages()
 
 
 @pytest.fixture(autouse=True)

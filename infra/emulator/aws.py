@@ -194,6 +194,11 @@ def clear() -> None:
     dynamo_transactions.recent.clear()
     for store in _backends(s3_backends):
         _empty(store)
+    clear_messages()
+
+
+def clear_messages() -> None:
+    """Remove the messages of all queues, and the mails."""
     for queues in _backends(sqs_backends):
         for queue in queues.queues.values():
             sqs.clear(queue)
