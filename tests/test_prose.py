@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-import gc
 import re
 from collections import Counter
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,16 +18,6 @@ _IRREGULAR = (
 )
 _NOUNS = "feed ping seed need embed missing nothing everything anything string"
 _PREPOSITIONS = "at by for from in of on to up with"
-
-
-@cache
-def sources() -> tuple[tuple[Path, ast.Module], ...]:
-    paths = [path for folder in SOURCES for path in sorted((TOP / folder).rglob("*.py"))]
-    gc.disable()  # trees are large and none is garbage: passes over them take as long as parsing
-    try:
-        return tuple((path.relative_to(TOP), ast.parse(path.read_text())) for path in paths)
-    finally:
-        gc.enable()
 
 
 def is_participle(name: str) -> bool:
@@ -56,10 +44,10 @@ def test_participles_are_known(name, participle):
 
 def test_functions_that_reach_storage_are_verbs_or_nouns():
     found = [
-        f"{path}:{node.lineno} {node.name}"
-        for path, tree in sources()
-        if path.parts[0] == "chalicelib" and path.parts[1] in ACTING
-        for node in ast.walk(tree)
+        f"{path.relative_to(TOP)}:{node.lineno} {node.name}"
+        for layer in ACTING
+        for path in sorted((TOP / "chalicelib" / layer).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.FunctionDef) and is_participle(node.name) and not is_context(node)
     ]
     assert found == [], "name what it does (edit, find_ids) or what it gives (entries_of)"
@@ -77,5 +65,6 @@ def test_a_file_of_code_has_400_lines_at_most():
 
 
 def test_a_folder_of_source_has_14_modules_at_most():
-    numbers = Counter(str(path.parent) for path, _ in sources() if not path.stem.startswith("__"))
+    paths = [path for folder in SOURCES for path in (TOP / folder).rglob("*.py")]
+    numbers = Counter(str(path.parent.relative_to(TOP)) for path in paths if not path.stem.startswith("__"))
     assert {folder: number for folder, number in numbers.items() if number > 14} == {}, "make a sub-package by meaning"

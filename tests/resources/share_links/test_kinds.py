@@ -108,9 +108,8 @@ def listed(guest: Api, path: str, **query) -> list:
     return [each["id"] for each in said.json]
 
 
-@pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=() if kind == "frames" else pytest.mark.slow) for kind in KINDS]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
 @sweep("operation", OPERATIONS, ids=lambda operation: operation.id)
 def test_no_operation_gives_a_guest_what_the_link_does_not_show(operation, kind, shown):
     guest, before = shown.guests[kind], shown.world.writes()
