@@ -193,6 +193,13 @@ def test_a_row_whose_other_columns_may_have_changed_is_written_whole():
     in_place([*MADE[:1], rewritten(2, buried)], is_used=False)  # rows that are not there
 
 
+def test_rows_that_lie_far_from_each_other_are_written_whole():
+    far = [box(1000 * number, {"n": number}) for number in range(1, 9)]
+    history = [*MADE[:1], commit(2, [change_of("localization", each) for each in far])]
+    buried = rewritten(3, [(each, replace(each, variant_deleted=True)) for each in far])
+    in_place([*history, buried], is_used=False)
+
+
 def test_a_row_of_an_earlier_revision_is_written_whole():
     renamed = type_of(LocalizationType, 1, types(n="int", text="string", g="geopos", v="float_array"), dtype="box")
     renamed.revisions = [Renamed(name="word", to="text")]

@@ -36,6 +36,9 @@ _FEWEST_IN_COLUMNS = 400
 """From this many rows on they are written column by column, whose statement takes some milliseconds."""
 _FEWEST_IN_PLACE = 60
 """From this many rows on only the columns that commits touched are written."""
+_WIDEST = 250
+"""Ids for each row that is updated in place, at most: of each group of 122,880 rows with one such, the next checkpoint
+rewrites the touched columns."""
 _ROWS_A_PIECE = 4000
 """Rows made between two pauses of background work: some tens of milliseconds."""
 _DOCUMENTS_PER_READ = 20_000
@@ -142,12 +145,15 @@ class LogApplier:
         if touched is None or len(waiting) - len(whole) < _FEWEST_IN_PLACE or not SEPARATE.issuperset(touched.members):
             return set()
         changes = [change for change in waiting.values() if change.id not in whole]
+        numbers = {change.id for change in changes}
+        if max(numbers) - min(numbers) > _WIDEST * len(numbers):
+            return set()
         try:
             made = RowColumns(kind, self.state.layout, self.state.definitions, touched).make(changes, hides)
         except (OverflowError, UnicodeError, Stale):
             return set()
         done = [each.update(self._database, self._store.documents.add_all, self._parse) for each in made]
-        return {change.id for change in changes} if all(done) else set()
+        return numbers if all(done) else set()
 
     def _insert_columns(self, kind: Kind, changes: Sequence[Change], hides: Hides | None) -> bool:
         """Insert the rows of many changes column by column; returns whether it did."""
