@@ -214,12 +214,14 @@ class World(TwoWriters):
         assert _unsigned(after) == _unsigned(before)
         for kind, rows in after.items():
             for row in rows:
-                self.model.rows[kind][row["id"]]["modified_by"] = row["modified_by"]
+                known = self.model.media if kind == "media" else self.model.rows[kind]
+                known[row["id"]]["modified_by"] = row["modified_by"]
                 self.model.logs[kind, row["id"]] = self.logged(kind, row["id"])
 
     def everything(self) -> dict[str, list[Doc]]:
-        """All rows by kind, with earlier marks and tombstones."""
-        return {kind: self.ask("GET", f"{word}s/{self.project}", **EVERYTHING) for kind, word in PATH.items()}
+        """All rows by kind, with earlier marks and tombstones, and all media."""
+        rows = {kind: self.ask("GET", f"{word}s/{self.project}", **EVERYTHING) for kind, word in PATH.items()}
+        return {**rows, "media": self.ask("GET", f"Medias/{self.project}", archive_lifecycle="all")}
 
     @invariant()
     def lists_and_counts_agree(self) -> None:
@@ -255,21 +257,22 @@ class World(TwoWriters):
         assert same(plain, expected), (plain, expected)
 
     def logged(self, kind: str, number: int) -> list[tuple[Doc, Doc]]:
-        """What the change log says of a row, in order: values before and after."""
-        return [
+        """What the change log says of a row, in order: values before and after; of a media what the model knows."""
+        said = [
             tuple(
                 {each["name"]: each["value"] for each in log["description_of_change"][side]} for side in ("old", "new")
             )
             for log in self.ask("GET", f"ChangeLog/{self.project}", entity_id=number, entity_type=kind)
         ]
+        if kind != "media":
+            return said
+        return [(old, new) for side in said[1:] if (new := _watched(side[1])) and (old := _watched(side[0]))]
 
     def teardown(self) -> None:
         if not hasattr(self, "model"):
             return
         for (kind, number), entries in self.model.logs.items():
             said = self.logged(kind, number)
-            if kind == "media":
-                said = [(old, new) for side in said[1:] if (new := _watched(side[1])) and (old := _watched(side[0]))]
             assert same(said, entries), (kind, number, said, entries)
 
 

@@ -78,3 +78,9 @@ class MediaRules(World):
             self.ask("DELETE", f"Medias/{self.project}", {"ids": numbers}, count=len(numbers))
         self.model.delete_media(numbers)
         self.ask("GET", f"Media/{numbers[0]}", status=404)
+
+    @rule(who=flags, picked=st.lists(picks, min_size=1, max_size=2))
+    def undo_a_deletion_of_media(self, who: int, picked: list[int]) -> None:
+        self.write_as(who)
+        numbers = sorted({self.media[pick % len(self.media)] for pick in picked})
+        self.undone(lambda: self.ask("DELETE", f"Medias/{self.project}", {"ids": numbers}))
