@@ -22,6 +22,7 @@ import msgspec
 
 from . import configuration, exchange, failures
 from .configuration import Profile
+from .connections import STREAMED, opened, opened_async, whole_number
 from .exchange import Exchange, Request
 from .failures import Failure
 from .operations import AsyncOperations, Entry, Operations
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 COMMIT = "Limn-Commit"
 ProjectLevel = Literal["View Only", "Can Edit", "Can Transfer", "Can Execute", "Full Control"]
+LARGEST_OBJECT = 5 * 1024**4
+"""Bytes of an object of S3 at most."""
 BEHIND_PAUSE, BEHIND_ATTEMPTS = 0.1, 30
 """Seconds between attempts to read what this client wrote, and the number of attempts."""
 
@@ -60,7 +63,7 @@ class _Base:
         how: Literal["safe", "keyed", "once"] = "safe" if entry.is_read else "keyed" if self.profile.token else "once"
         for _ in range(BEHIND_ATTEMPTS):
             answer = yield from exchange.exchange(request, how)
-            commit = int(answer.headers.get(COMMIT, 0))
+            commit = whole_number(answer.headers.get(COMMIT, ""))
             if not isinstance(project, int) or not commit:
                 return answer
             if not entry.is_read:  # another thread's later write may have a higher number
@@ -98,7 +101,7 @@ class Client(_Base, Operations):
 
     def __init__(self, profile: Profile, *, connections: int = 10) -> None:
         super().__init__(profile)
-        self._web = exchange.opened(connections)
+        self._web = opened(connections, profile.url)
         weakref.finalize(self, self._web.close)
 
     def __enter__(self) -> Self:
@@ -134,13 +137,29 @@ class Client(_Base, Operations):
 
     def read_bytes(self, url: str, start: int = 0, end: int | None = None) -> bytes:
         """The bytes of a presigned URL from `start` up to before `end`, or to its end."""
-        last = "" if end is None else str(end - 1)
-        return self.exchanged(Request("GET", url, headers={"Range": f"bytes={start}-{last}"})).content
+        if end is None:
+            return self.exchanged(Request("GET", url, headers={"Range": f"bytes={start}-"})).content
+        return self.read_range(url, start, end - start)[0]
+
+    def read_range(self, url: str, start: int, size: int) -> tuple[bytes, int]:
+        """Up to `size` bytes of a presigned URL from `start` on, and how many it has in all.
+
+        Raises:
+            Failure: other bytes came than were asked for, or it has more than an object can have.
+        """
+        request = Request("GET", url, headers={"Range": f"bytes={start}-{start + size - 1}"}, most=size)
+        answer = self.exchanged(request)
+        span, came = answer.headers.get("Content-Range"), len(answer.content)
+        total = came if span is None else whole_number(span.rpartition("/")[2])
+        if total > LARGEST_OBJECT or came != min(size, max(total - start, 0)):
+            message = f"{came} bytes came of {size} from {start} on, of {total} in all."
+            raise Failure(message, failures.SERVICE_ERROR)
+        return answer.content, total
 
     def stream(self, url: str, start: int = 0) -> AbstractContextManager[httpx.Response]:
         """Stream the bytes of a presigned URL from an offset on."""
         headers = {"Range": f"bytes={start}-"} if start else {}
-        return self._web.stream("GET", url, headers=headers, extensions=exchange.STREAMED)
+        return self._web.stream("GET", url, headers=headers, extensions=STREAMED)
 
     def _call(self, entry: Entry, path: dict[str, Any], query: dict[str, Any], body: Any) -> Any:
         return _value(entry, query, exchange.run(self._web, self._steps(entry, path, query, body)))
@@ -151,7 +170,7 @@ class AsyncClient(_Base, AsyncOperations):
 
     def __init__(self, profile: Profile, *, connections: int = 10) -> None:
         super().__init__(profile)
-        self._web = exchange.opened_async(connections)
+        self._web = opened_async(connections, profile.url)
 
     async def __aenter__(self) -> Self:
         return self

@@ -15,8 +15,7 @@ import math
 import random
 import time
 import uuid
-import zlib
-from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from pathlib import Path
@@ -25,7 +24,8 @@ from typing import Any, Literal
 import httpx
 import msgspec
 
-from . import failures
+from . import connections, failures
+from .connections import PIECE, host_of, whole_number
 from .failures import Failure
 
 ATTEMPTS = 6
@@ -36,14 +36,6 @@ PATIENCE = 120.0
 
 An answer takes at most 29 s, and the key of a request that died is free after a minute."""
 BUSY = frozenset({429, 502, 503, 504})
-PIECE = 1024 * 1024
-"""Bytes of a large body that are handed to the connection, or unpacked from an answer, at once."""
-MOST_BYTES = 1024**3
-"""Bytes of an answer, unpacked, that is held in memory; exports and files are streamed, and have no bound."""
-_STREAMED = "limn_streamed"
-_GZIP = 16 + zlib.MAX_WBITS
-TIMEOUT = httpx.Timeout(10, read=120, write=120, pool=None)
-"""Seconds. Answers take at most 29 s; large ones are read from the object store."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +47,8 @@ class Request:
     query: tuple[tuple[str, str], ...] = ()
     headers: dict[str, str] = field(default_factory=dict)
     content: bytes | FilePart | None = None
+    most: int | None = None
+    """Bytes of its answer at most, where that is less than of all (`connections.MOST_BYTES`)."""
 
 
 class FilePart:
@@ -169,92 +163,11 @@ def exchange(request: Request, repeat: Literal["safe", "keyed", "once"] = "safe"
         if attempts <= 0 or wait > left:
             if isinstance(answer, httpx.Response):
                 raise refusal(answer, request.url)
-            raise Failure(f"No answer from {_host(request.url)}: {_reason(answer)}", failures.NO_CONNECTION) from answer
+            raise Failure(
+                f"No answer from {host_of(request.url)}: {_reason(answer)}", failures.NO_CONNECTION
+            ) from answer
         left -= wait
         yield wait
-
-
-def opened(connections: int, transport: httpx.BaseTransport | None = None) -> httpx.Client:
-    """An HTTP client whose answers are bounded: `MOST_BYTES`, unpacked in pieces, unless they are streamed."""
-    return httpx.Client(**_options(connections), event_hooks={"response": [_bound]}, transport=transport)
-
-
-def opened_async(connections: int) -> httpx.AsyncClient:
-    """As `opened`, for programs with an event loop."""
-
-    async def bound(answer: httpx.Response) -> None:
-        _bound(answer)
-
-    return httpx.AsyncClient(**_options(connections), event_hooks={"response": [bound]})
-
-
-def _options(connections: int) -> dict[str, Any]:
-    """What both kinds of client have in common."""
-    limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
-    headers = {"Accept-Encoding": "gzip"}
-    return {"timeout": TIMEOUT, "limits": limits, "follow_redirects": True, "headers": headers}
-
-
-STREAMED = {_STREAMED: True}
-"""Extensions of a request whose answer is not held in memory."""
-
-
-def _bound(answer: httpx.Response) -> None:
-    """Have an answer unpacked here: httpx unpacks what arrives at once, which 64 kB may make gigabytes.
-
-    The body of a redirect is bounded too, for httpx reads it.
-    """
-    answer.stream = _Bounded(answer, answer.headers.pop("Content-Encoding", "identity").strip().lower())
-
-
-class _Bounded(httpx.SyncByteStream, httpx.AsyncByteStream):
-    """The body of an answer, unpacked in pieces of at most `PIECE`.
-
-    Raises:
-        Failure: it is longer than `MOST_BYTES`, or packed in another way than was asked for.
-    """
-
-    def __init__(self, answer: httpx.Response, encoding: str) -> None:
-        self._packed: Any = answer.stream
-        self._url, self._encoding = str(answer.url), encoding
-        self._unpack = zlib.decompressobj(_GZIP) if encoding == "gzip" else None
-        self._left = None if answer.request.extensions.get(_STREAMED) else MOST_BYTES
-
-    def _pieces(self, packed: bytes) -> Iterator[bytes]:
-        if self._encoding not in ("identity", "gzip", ""):
-            message = f"{_host(self._url)} answered in the encoding {self._encoding[:40]!r}, which was not asked for."
-            raise Failure(message, failures.SERVICE_ERROR)
-        while packed:
-            piece = packed
-            if self._unpack is None:
-                packed = b""
-            else:
-                try:
-                    piece = self._unpack.decompress(packed, PIECE)
-                except zlib.error as error:
-                    raise httpx.DecodingError(str(error)) from error
-                packed = self._unpack.unconsumed_tail
-            if self._left is not None:
-                self._left -= len(piece)
-                if self._left < 0:
-                    message = f"{_host(self._url)} answered more than {MOST_BYTES} bytes. Ask for less at once."
-                    raise Failure(message, failures.SERVICE_ERROR)
-            yield piece
-
-    def __iter__(self) -> Iterator[bytes]:
-        for packed in self._packed:
-            yield from self._pieces(packed)
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for packed in self._packed:
-            for piece in self._pieces(packed):
-                yield piece
-
-    def close(self) -> None:
-        self._packed.close()
-
-    async def aclose(self) -> None:
-        await self._packed.aclose()
 
 
 def run(web: httpx.Client, steps: Exchange) -> httpx.Response:
@@ -272,7 +185,14 @@ def run(web: httpx.Client, steps: Exchange) -> httpx.Response:
                 pieces = _Pieces(content) if isinstance(content, bytes) and len(content) > PIECE else content
                 if content:  # the length of pieces is not known otherwise
                     headers = {**headers, "Content-Length": str(len(content))}
-                given = web.request(step.method, step.url, params=step.query or None, headers=headers, content=pieces)
+                given = web.request(
+                    step.method,
+                    step.url,
+                    params=step.query or None,
+                    headers=headers,
+                    content=pieces,
+                    extensions=connections.bounded(step.most),
+                )
                 _release(given)
             except (httpx.HTTPError, httpx.InvalidURL) as error:
                 given = error
@@ -305,7 +225,12 @@ async def run_async(web: httpx.AsyncClient, steps: Exchange) -> httpx.Response:
             try:
                 content: Any = step.content
                 given = await web.request(
-                    step.method, step.url, params=step.query or None, headers=step.headers, content=content
+                    step.method,
+                    step.url,
+                    params=step.query or None,
+                    headers=step.headers,
+                    content=content,
+                    extensions=connections.bounded(step.most),
                 )
                 _release(given)
             except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -322,8 +247,7 @@ def _release(answer: httpx.Response) -> None:
 
 def _asked(answer: httpx.Response) -> float:
     """The seconds of Retry-After; 0 without."""
-    text = answer.headers.get("Retry-After", "")
-    return float(text) if text.isdigit() else 0.0
+    return float(whole_number(answer.headers.get("Retry-After", "")))
 
 
 def refusal(answer: httpx.Response, url: str) -> Failure:
@@ -332,17 +256,11 @@ def refusal(answer: httpx.Response, url: str) -> Failure:
         document = msgspec.json.decode(answer.content)
         message, details, code = str(document["message"]), document.get("details"), document.get("error")
     except (msgspec.DecodeError, RecursionError, KeyError, TypeError, AttributeError):  # not an answer of the service
-        said = f"{_host(url)} answered {answer.status_code} {answer.reason_phrase}".rstrip()
+        said = f"{host_of(url)} answered {answer.status_code} {answer.reason_phrase}".rstrip()
         return failures.of_answer(answer.status_code, f"{said}. Is it the address of the service?")
     if details and details != message:
         message = f"{message} {details}"
     return failures.of_answer(answer.status_code, message, **({"code": code} if code else {}))
-
-
-def _host(url: str) -> str:
-    """The address without path and query: those of presigned URLs are secrets."""
-    found = httpx.URL(url)
-    return f"{found.scheme}://{found.netloc.decode()}"
 
 
 def _reason(error: Exception) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import shutil
 from collections.abc import Collection
 from http import HTTPStatus
 from pathlib import Path
@@ -24,6 +25,8 @@ NO_CONNECTION = 6
 INCOMPLETE = 7
 """Part of the work failed: a file was not uploaded, rows were refused, a job failed."""
 INTERRUPTED = 130
+ROOM = 1024**3
+"""Bytes of a disk that what is downloaded leaves free."""
 
 
 def check_target(option: str, path: Path | None) -> None:
@@ -38,6 +41,12 @@ def check_target(option: str, path: Path | None) -> None:
         raise Failure(f"{option}: {path} is a folder. Give a file.")
     if not path.parent.is_dir():
         raise Failure(f"{option}: there is no folder {path.parent}.")
+
+
+def check_room(folder: Path) -> None:
+    """Raise Failure where a folder is on a disk that has no more than `ROOM` left: who sends may send without end."""
+    if shutil.disk_usage(folder).free < ROOM:
+        raise Failure(f"{folder}: less than 1 GiB of the disk would be left. Make room, or choose another disk.", USAGE)
 
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
@@ -76,6 +85,12 @@ def read_json(path: Path, text: str | None = None) -> Any:
         return json.loads(path.read_text(encoding="utf-8") if text is None else text)
     except ValueError as error:
         raise Failure(f"{path} is not JSON: {error}") from None
+
+
+def of_shape(error: Exception) -> Failure:
+    """The failure for an answer of another shape than the service's, such as a list in the place of an object."""
+    message = f"The service answers what this command does not understand: {type(error).__name__}: {error}"
+    return Failure(message[:500], SERVICE_ERROR)
 
 
 def of_file(error: OSError) -> Failure:

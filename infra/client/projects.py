@@ -39,6 +39,7 @@ def windows(
     sorted are paged by position.
     """
     count, after, last = whole(query, "start") or 0, query.get("after"), 0
+    before: Rows = []
     ends = [end for end in (whole(query, "stop"), None if limit is None else count + limit) if end is not None]
     end = min(ends, default=None)
     by_position = by_position or "sort_by" in query or "start" in query
@@ -49,9 +50,15 @@ def windows(
         count += len(rows)
         if len(rows) < most or (end is not None and count >= end):
             return
-        if not by_position and rows[-1]["id"] <= last:
-            raise Failure("The service repeats a page of a list, which would have no end.", SERVICE_ERROR)
+        if rows == before or (not by_position and rows[-1]["id"] <= last):
+            raise repeated()
         after = last = rows[-1]["id"]
+        before = rows
+
+
+def repeated() -> Failure:
+    """What ends a list whose pages do not."""
+    return Failure("The service repeats a page of a list, which would have no end.", SERVICE_ERROR)
 
 
 def whole(query: Mapping[str, Any], name: str) -> int | None:

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from infra import client as limn_client
-from infra.client import exchange, failures, operations
+from infra.client import connections, exchange, failures, operations
 from infra.client.configuration import Profile
 from infra.client.failures import Failure
 from tests.loopback import Handler, Server
@@ -342,7 +342,7 @@ def test_programs_are_checked_by_mypy_strict(wheel, tmp_path):
 
 
 def test_a_large_body_that_is_sent_again_is_sent_whole(no_pauses):
-    data, got, answers = os.urandom(exchange.PIECE * 2 + 1), [], iter((503, 200))
+    data, got, answers = os.urandom(connections.PIECE * 2 + 1), [], iter((503, 200))
 
     def answer(request):
         got.append((request.headers["content-length"], request.headers.get("transfer-encoding"), request.read()))

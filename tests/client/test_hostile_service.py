@@ -16,7 +16,7 @@ import pytest
 from rich.console import Console
 
 from infra.client import client as clients
-from infra.client import exchange
+from infra.client import connections, exchange
 from infra.client.agents.tools import Tools
 from infra.client.cli import datasets
 from infra.client.cli.output import Output
@@ -45,7 +45,7 @@ def hostile():
             return answer(request)
 
         client._web.close()
-        client._web = exchange.opened(1, httpx.MockTransport(handle))
+        client._web = connections.opened(1, HOME, httpx.MockTransport(handle))
         made.append(client)
         return client
 
@@ -193,18 +193,18 @@ HARM = {
 @pytest.mark.parametrize("harm", HARM)
 def test_an_answer_is_bounded_as_it_is_unpacked(serving, monkeypatch, harm, ask):
     *answer, named = HARM[harm]
-    monkeypatch.setattr(exchange, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(connections, "MOST_BYTES", 1_000_000)
     monkeypatch.setattr(exchange, "ATTEMPTS", 1)
     url = serving(*answer)
     unpacked = []
-    seen = exchange._Bounded._pieces
+    seen = connections._Bounded._pieces
     monkeypatch.setattr(
-        exchange._Bounded, "_pieces", lambda *given: (unpacked.append(len(piece)) or piece for piece in seen(*given))
+        connections._Bounded, "_pieces", lambda *given: (unpacked.append(len(piece)) or piece for piece in seen(*given))
     )
     with pytest.raises(Failure, match=named):
         ask(url)
     assert sum(unpacked) <= 1_000_000
-    assert max(unpacked, default=0) <= exchange.PIECE
+    assert max(unpacked, default=0) <= connections.PIECE
 
 
 @pytest.mark.parametrize("ask", [list_projects, list_projects_async])

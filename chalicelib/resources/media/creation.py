@@ -94,9 +94,12 @@ def create(
     growth.make_room(project.id, len(specs))
     for name in {spec.user_elemental_id for spec in specs}:
         author(writer, name)
-    for spec in specs:
-        for url in (spec.url, spec.thumbnail_url, spec.thumbnail_gif_url):
-            fetching.check_source(url, project.id, writer.scope)
+    keys = {
+        url: key.path
+        for spec in specs
+        for url in (spec.url, spec.thumbnail_url, spec.thumbnail_gif_url)
+        if (key := fetching.check_source(url, project.id, writer.scope))
+    }
     definitions = definitions or records.definitions(project.id)
     types = []
     for place, spec in zip(_places(specs), specs, strict=True):
@@ -122,7 +125,13 @@ def create(
     send_many(
         settings().transcode_queue_url,
         [
-            ImportImage(media=made.id, url=spec.url, thumbnail_url=spec.thumbnail_url)
+            ImportImage(
+                media=made.id,
+                url=spec.url,
+                thumbnail_url=spec.thumbnail_url,
+                source=keys.get(spec.url, ""),
+                thumbnail_source=keys.get(spec.thumbnail_url, ""),
+            )
             for made, spec, type_ in zip(created, specs, types, strict=True)
             if type_.dtype == "image" and spec.url and not job
         ],
@@ -244,11 +253,14 @@ def _with_thumbnails(scope: Scope, project: Project, number: int, spec: MediaSpe
     return MediaFiles(thumbnail=still, thumbnail_gif=moving)
 
 
-def store_picture(project: Project, number: int, url: str, scope: Scope) -> ImageDefinition:
-    """A picture fetched by URL, checked and stored as a file of a media. Raises BadInput if it is not a picture."""
+def store_picture(project: Project, number: int, url: str, scope: Scope, accepted: str = "") -> ImageDefinition:
+    """A picture fetched by URL, checked and stored as a file of a media. Raises BadInput if it is not a picture.
+
+    `accepted` is as of `fetching.fetch`.
+    """
     from PIL import Image  # noqa: PLC0415 kept off the API's cold start
 
-    data = fetching.fetch(url, project.id, LARGEST_THUMBNAIL, scope)
+    data = fetching.fetch(url, project.id, LARGEST_THUMBNAIL, scope, accepted)
     try:
         with Image.open(io.BytesIO(data), formats=list(_MIMES)) as picture:
             width, height = picture.size

@@ -12,3 +12,7 @@ class ImportImage(Message, frozen=True, kw_only=True, tag="image.import.1"):
     url: str
     thumbnail_url: str | None = None
     """URL of the thumbnail; without it, the thumbnail is made from the image."""
+    source: str = ""
+    """The key of the object that `url` names, if it is ours: our store may have another address by the time."""
+    thumbnail_source: str = ""
+    """The same of `thumbnail_url`."""

@@ -46,7 +46,7 @@ def import_image(message: ImportImage) -> None:
         return
     is_reference = bool(found.media_files and found.media_files.image)
     project = media_service.project_with(found.project)
-    data = fetching.fetch(message.url, found.project, images.MAX_BYTES, UNRESTRICTED)
+    data = fetching.fetch(message.url, found.project, images.MAX_BYTES, UNRESTRICTED, message.source)
     made = isolation.run(tasks.convert_image, BytesSource(data))
 
     def key(name: str) -> ObjectKey:
@@ -58,7 +58,8 @@ def import_image(message: ImportImage) -> None:
     path = message.url if is_reference else own.path
     image = ImageDefinition(path=path, resolution=[made.height, made.width], size=len(made.data), mime=made.mime)
     if message.thumbnail_url:
-        thumbnail = store_picture(project, found.id, message.thumbnail_url, UNRESTRICTED)
+        given = message.thumbnail_url, UNRESTRICTED, message.thumbnail_source
+        thumbnail = store_picture(project, found.id, *given)
     else:
         objects.write(key("thumb.jpg"), made.thumbnail, "image/jpeg")
         thumbnail = ImageDefinition(

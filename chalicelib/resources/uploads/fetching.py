@@ -80,16 +80,17 @@ def check_address(url: str, organization: int | None) -> None:
     _check_allowed(origins.take_apart(url), organization)
 
 
-def check_source(url: str | None, project: int, scope: Scope) -> None:
-    """Check a URL that a caller names, in a project if there is one.
+def check_source(url: str | None, project: int, scope: Scope) -> ObjectKey | None:
+    """Check a URL that a caller names, in a project if there is one; as `object_key`.
 
     Raises:
         Forbidden: it is not from an allowed origin, or names an object of the project that the caller may not read.
         BadInput: it names a resumable upload that is not finished.
     """
-    if url is not None:
-        check_origin(url, owners.organization_of(project))
-        object_key(url, project, scope)
+    if url is None:
+        return None
+    check_origin(url, owners.organization_of(project))
+    return object_key(url, project, scope)
 
 
 def object_key(url: str, project: int, scope: Scope) -> ObjectKey | None:
@@ -139,21 +140,24 @@ def open_accepted(key: str, url: str, project: int) -> Fetched:
 
     Raises as `open_source`.
     """
+    accepted = _find_accepted(key, project)
+    return ObjectSource(accepted) if accepted else open_source(url, project, UNRESTRICTED)
+
+
+def _find_accepted(key: str, project: int) -> ObjectKey | None:
     organization = owners.organization_of(project)
-    if not key or organization is None:
-        return open_source(url, project, UNRESTRICTED)
-    return ObjectSource(object_keys.authorize_project_key(key, organization, project))
+    return object_keys.authorize_project_key(key, organization, project) if key and organization is not None else None
 
 
-def fetch(url: str, project: int, most: int, scope: Scope) -> bytes:
-    """The content of a URL.
+def fetch(url: str, project: int, most: int, scope: Scope, accepted: str = "") -> bytes:
+    """The content of a URL; of an accepted request that of our object `accepted`, if it was one.
 
     Raises:
         Forbidden: it is not from an allowed origin.
         TooLarge: it has more than `most` bytes.
         BadInput: there is no file, or its server does not answer as a file server.
     """
-    key = object_key(url, project, scope)
+    key = _find_accepted(accepted, project) or object_key(url, project, scope)
     if key is not None:
         source = ObjectSource(key)
         _check_size(source.size, most)

@@ -52,12 +52,15 @@ def download(client: Client, read: Callable[[], dict[str, Any]], target: Path, a
                 with client.stream(export["url"], have) as answer, part.open("ab") as file:
                     answer.raise_for_status()
                     for block in answer.iter_bytes(_BLOCK):
+                        failures.check_room(part.parent)
                         file.write(block)
                         advance(len(block))
                         if file.tell() > export["size"]:
                             break
                 break
             except (httpx.HTTPError, Failure) as error:
+                if isinstance(error, Failure) and error.status == failures.USAGE:
+                    raise
                 if attempt == _TRIES - 1:
                     raise Failure(f"The download broke off: {type(error).__name__}", failures.NO_CONNECTION) from None
         size = part.stat().st_size

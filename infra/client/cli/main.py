@@ -231,6 +231,9 @@ def main() -> None:
     except Failure as failure:
         output.failure(failure)
         sys.exit(failure.status)
+    except (LookupError, TypeError, AttributeError, ArithmeticError, ValueError) as error:
+        output.failure(failures.of_shape(error))
+        sys.exit(failures.SERVICE_ERROR)
     except OSError as error:
         output.failure(failures.of_file(error))
         sys.exit(failures.USAGE)

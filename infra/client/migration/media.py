@@ -9,8 +9,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from .. import uploads
-from ..exchange import Request
-from ..failures import NOT_FOUND, NOT_PERMITTED, REFUSED, SERVICE_ERROR, Failure
+from ..failures import NOT_FOUND, NOT_PERMITTED, REFUSED, Failure
 from . import source
 from .move import ROWS_PER_CREATION, Move, given
 from .source import Row
@@ -186,7 +185,7 @@ class _Copy:
 
     def run(self) -> tuple[str, int]:
         """Copy it, unless an earlier run did."""
-        first, size = self._first()
+        first, size = self._move.source.read_range(self._url, 0, uploads.PART)
         part_size = max(uploads.PART, -(-size // uploads.MOST_PARTS))
         state = self._journal.get(self._name)
         if state.is_stored:
@@ -198,7 +197,11 @@ class _Copy:
                 continue
             start = (number - 1) * state.part_size
             end = min(start + state.part_size, size)
-            data = first[:end] if number == 1 and len(first) >= end else self._read(start, end)
+            data = (
+                first[:end]
+                if number == 1 and len(first) >= end
+                else self._move.source.read_bytes(self._url, start, end)
+            )
             tag = self._move.target.put_bytes(state.urls[number - 1], data).headers.get("ETag", "")
             self._journal.add_part(self._name, state, number, tag)
             self._move.advance("bytes", len(data))
@@ -227,19 +230,6 @@ class _Copy:
         )
         self._journal.put(self._name, state)
         return state
-
-    def _first(self) -> tuple[bytes, int]:
-        """The first bytes, and their number."""
-        request = Request("GET", self._url, headers={"Range": f"bytes=0-{uploads.PART - 1}"})
-        answer = self._move.source.exchanged(request)
-        span = answer.headers.get("Content-Range", "")
-        return answer.content, int(span.rpartition("/")[2]) if span else len(answer.content)
-
-    def _read(self, start: int, end: int) -> bytes:
-        data: bytes = self._move.source.read_bytes(self._url, start, end)
-        if len(data) != end - start:
-            raise Failure(f"{self._file}: {len(data)} bytes came of {end - start}.", SERVICE_ERROR)
-        return data
 
 
 # --- media that show others ------------------------------------------------------------------------------------------

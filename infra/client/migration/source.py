@@ -15,6 +15,7 @@ from ..client import Client
 from ..configuration import Profile
 from ..exchange import Request
 from ..failures import REFUSED, Failure
+from ..projects import repeated
 
 Row = dict[str, Any]
 
@@ -75,8 +76,10 @@ def pages(client: Client, kind: str, project: int, after: int, size: int, **quer
         if len(rows) < size:
             return
         after = max(row["id"] for row in rows)
-    start = 0
+    start, before = 0, list[int]()
     while rows := read(project, start=start, stop=start + size, **query):
+        if before == (before := [row["id"] for row in rows]):
+            raise repeated()
         yield with_names(client, kind, rows)
         start += len(rows)
         if len(rows) < size:

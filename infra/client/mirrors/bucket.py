@@ -21,7 +21,6 @@ import httpx
 
 from .. import configuration, failures
 from ..client import Client
-from ..exchange import Request
 from ..failures import Failure
 from .mirror import BASE, MEDIA, TRIES, Advance, Row, mark_of, name_of, url_of
 
@@ -213,7 +212,7 @@ class Bucket:
     def _send(self, client: Client, url: str, media: int, name: str, advance: Advance) -> None:
         """Copy a file, or its missing parts."""
         upload = self._begun.get(media, {}).get(name)
-        first, total = _range(client, url, 0, 1 if upload else PART)
+        first, total = client.read_range(url, 0, 1 if upload else PART)
         if total == len(first):
             self._s3.put_object(**self._place(name), Body=first)
             advance(total)
@@ -229,7 +228,7 @@ class Bucket:
         tags = {part["PartNumber"]: part["ETag"] for part in listed}
         for number, start in enumerate(range(0, total, size), 1):
             if number not in tags:
-                data = first if len(first) == size and not start else _range(client, url, start, size)[0]
+                data = first if len(first) == size and not start else client.read_range(url, start, size)[0]
                 tags[number] = self._s3.upload_part(**where, PartNumber=number, Body=data)["ETag"]
                 advance(len(data))
         parts = [{"PartNumber": number, "ETag": tags[number]} for number in sorted(tags)]
@@ -243,9 +242,3 @@ class Bucket:
         for name, upload in self._begun.get(media, {}).items():
             if name != but:
                 self._s3.abort_multipart_upload(**self._place(name), UploadId=upload)
-
-
-def _range(client: Client, url: str, start: int, size: int) -> tuple[bytes, int]:
-    """Up to `size` bytes of a URL from `start` on, and how many it has in all."""
-    answer = client.exchanged(Request("GET", url, headers={"Range": f"bytes={start}-{start + size - 1}"}))
-    return answer.content, int(answer.headers.get("Content-Range", "").rpartition("/")[2] or len(answer.content))

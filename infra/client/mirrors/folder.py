@@ -9,16 +9,20 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 
 import httpx
 
+from .. import failures
 from ..client import Client
-from ..failures import NO_CONNECTION, Failure
+from ..failures import Failure
 from .mirror import BASE, MEDIA, TRIES, Advance, Row, mark_of, name_of, url_of
 
 STATE = ".limn-mirror.sqlite"
 _BLOCK = 1024 * 1024
+_LINES = 1000
+"""Rows that are written before the room on the disk is looked at again."""
 _OURS = re.compile(r"(\d+)_")
 
 
@@ -74,7 +78,12 @@ class Folder:
                 break
             except httpx.HTTPError as error:
                 if attempt == TRIES - 1:
-                    raise Failure(f"The download broke off: {type(error).__name__}", NO_CONNECTION) from None
+                    message = f"The download broke off: {type(error).__name__}"
+                    raise Failure(message, failures.NO_CONNECTION) from None
+            except Failure as failure:
+                if failure.status == failures.USAGE:  # no room: what came would fill the disk
+                    part.unlink(missing_ok=True)
+                raise
         part.replace(self._path / path)
         with self._lock:
             self._state.execute("REPLACE INTO files VALUES (?, ?, ?, ?)", (media, path, key, size))
@@ -96,7 +105,9 @@ class Folder:
         if place.exists() and base.exists() and not any(_is_same(place, each) for each in (base, next_base)):
             raise Failure(f"{place} was changed. Send it by --back --apply, or delete it to leave its changes.")
         with part.open("w", encoding="utf-8") as file:
-            file.writelines(lines)
+            for some in iter(lambda: list(islice(lines, _LINES)), []):
+                failures.check_room(self._path)
+                file.writelines(some)
         shutil.copyfile(part, next_base)
         part.replace(place)
         next_base.replace(base)
@@ -150,6 +161,7 @@ def _stream(client: Client, url: str, part: Path, have: int, advance: Advance) -
         mode = "ab" if answer.status_code == httpx.codes.PARTIAL_CONTENT else "wb"
         with part.open(mode) as file:
             for block in answer.iter_bytes(_BLOCK):
+                failures.check_room(part.parent)
                 file.write(block)
                 advance(len(block))
     return part.stat().st_size

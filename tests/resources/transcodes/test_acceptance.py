@@ -1,16 +1,17 @@
-"""What an accepted transcode is: one request by its uid, and one object by its key."""
+"""What an accepted transcode or image is: one request by its uid, and one object by its key."""
 
 import uuid
 
 import pytest
 
+from chalicelib.core.kinds import Kind
 from chalicelib.core.models.definitions import ResolutionConfig
 from chalicelib.core.models.jobs import JOB
 from chalicelib.errors import Forbidden
 from chalicelib.resources.uploads import fetching
 from chalicelib.settings import override
-from chalicelib.storage.dynamodb import records
-from tests.resources.media.samples import media_type, transcode, uploaded, video
+from chalicelib.storage.dynamodb import entities, records
+from tests.resources.media.samples import media_type, picture, transcode, uploaded, video
 
 
 @pytest.fixture
@@ -38,3 +39,14 @@ def test_it_ends_though_the_store_has_another_address_by_then(api, project, type
             fetching.open_accepted("", stored.spec.url, project)
     api.drain()
     assert api.get(f"Transcode/{said['id']}").json["job"]["status"] == "succeeded"
+
+
+def test_an_image_is_imported_though_the_store_has_another_address_by_then(api, project):
+    image_type = api.made(f"MediaTypes/{project}", {"name": "image", "dtype": "image"})
+    urls = {name: uploaded(api, project, picture(), "x.jpg") for name in ("url", "thumbnail_url")}
+    number = api.made(f"Medias/{project}", {"type": image_type, "name": "a.jpg", "md5": "", **urls})
+    with override(s3_endpoint="https://elsewhere.example.org"):
+        api.drain()
+    found = entities.get(Kind.MEDIA, number)
+    assert found.import_error is None
+    assert (len(found.media_files.image), len(found.media_files.thumbnail)) == (1, 1)
