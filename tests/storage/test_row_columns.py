@@ -206,3 +206,12 @@ def test_a_row_of_an_earlier_revision_is_written_whole():
     edited = [(each, replace(each, attributes={**each.attributes, "word": "b"})) for each in BOXES]
     history = [*MADE, commit(3, [change_of("localization_type", renamed)]), rewritten(4, edited)]
     in_place(history, is_used=False)
+
+
+def test_rows_that_move_to_a_version_that_is_deleted_go():
+    moved = [(each, replace(each, version=9)) for each in BOXES[:4]]
+    deleted = commit(3, [Change("version", 9, GONE)])
+    in_place([*MADE, deleted, rewritten(4, moved)], is_used=False)
+    in_place([*MADE, rewritten(3, moved), replace(deleted, seq=4)])
+    also = [(each, replace(each, latest=False)) for each in BOXES[4:6]]
+    in_place([*MADE, deleted, rewritten(4, [*moved, *also])], is_used=False)

@@ -152,6 +152,8 @@ class LogApplier:
             made = RowColumns(kind, self.state.layout, self.state.definitions, touched).make(changes, hides)
         except (OverflowError, UnicodeError, Stale):
             return set()
+        if sum(len(each.documents) for each in made) < len(numbers):
+            return set()  # the others are hidden now: their rows go
         done = [each.update(self._database, self._store.documents.add_all, self._parse) for each in made]
         return numbers if all(done) else set()
 

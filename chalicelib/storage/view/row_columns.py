@@ -122,7 +122,7 @@ class Made:
         seen: int,
     ) -> None:
         self._kind, self._layout, self._columns = kind, layout, columns
-        self._documents, self._type, self._seen = documents, type_, seen
+        self.documents, self._type, self._seen = documents, type_, seen
 
     def insert(self, database: duckdb.DuckDBPyConnection, add_all: AddAll, parse: Parse) -> None:
         """Insert the rows and add their documents."""
@@ -139,10 +139,10 @@ class Made:
         setting = ", ".join(f"{name} = made.{name}" for name in values if name not in ('"id"', '"type"'))
         target = sql.table(self._kind)
         text = f"UPDATE {target} SET {setting} FROM (SELECT {named} FROM made) made WHERE {target}.id = made.id"
-        return self._run(text, database, parse) == len(self._documents)
+        return self._run(text, database, parse) == len(self.documents)
 
     def _add_documents(self, add_all: AddAll) -> None:
-        self._columns[DOCUMENT] = arrow.integers(add_all(self._documents, self._type, self._seen))
+        self._columns[DOCUMENT] = arrow.integers(add_all(self.documents, self._type, self._seen))
 
     def _run(self, text: str, database: duckdb.DuckDBPyConnection, parse: Parse) -> int:
         """Run a statement that reads the columns as `made`; returns how many rows it wrote."""
