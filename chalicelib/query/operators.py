@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, get_args
+
+from chalicelib.core.values.attributes import Dtype
 
 
 class Op(StrEnum):
@@ -63,7 +65,7 @@ class Operator:
     shape: Shape = "value"
 
 
-_ANY = frozenset({"bool", "int", "float", "enum", "string", "datetime", "geopos", "float_array", "blob"})
+_ANY = frozenset(get_args(Dtype))
 _ORDERED = frozenset({"int", "float", "datetime"})
 _WORDS = frozenset({"enum", "string"})
 _TEXTS = _WORDS | {"blob"}

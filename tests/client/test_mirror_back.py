@@ -49,6 +49,7 @@ def changed(spec):
     return change
 
 
+@pytest.mark.slow
 def test_changes_are_told_first_and_then_sent(limn, signed_in, api, boxes, tmp_path):
     ids, spec = boxes
     folder = tmp_path / "m"

@@ -117,6 +117,7 @@ def small_parts(monkeypatch):
     monkeypatch.setattr(buckets, "PART", 5 * MIB)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_parts")
 def test_a_run_that_dies_anywhere_is_continued_and_no_part_is_sent_twice(client, add, project, target, monkeypatch):
     data = picture(2400, 2000)
@@ -138,6 +139,7 @@ def test_a_run_that_dies_anywhere_is_continued_and_no_part_is_sent_twice(client,
     assert unfinished(target) == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_parts")
 def test_an_upload_of_a_media_that_is_gone_is_ended(client, add, api, project, target, monkeypatch):
     media = add("a.png", picture(2400, 2000))
@@ -169,6 +171,7 @@ def edit(target, spec):
     s3.put_object(Bucket=target, Key="dive/media/12_new.png", Body=picture(6, 6))
 
 
+@pytest.mark.slow
 def test_changes_in_a_bucket_are_told_and_then_sent(limn, signed_in, api, boxes, target, config):
     ids, spec = boxes
     address = f"s3://{target}/dive"

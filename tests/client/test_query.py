@@ -115,6 +115,7 @@ def test_parquet_without_a_file_is_a_usage_error(limn, signed_in):
     assert limn("query", "media", "--format", "parquet").status == failures.USAGE
 
 
+@pytest.mark.slow
 def test_rows_of_several_pages_keep_their_order_and_lists_are_json(tmp_path):
     def pages():
         for first in range(0, 60_000, 5_000):

@@ -1,10 +1,15 @@
 import math
+import re
+from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import chalicelib
 from chalicelib.core.values.attribute_values import (
+    _CONVERSIONS,
     Converter,
     check_definition,
     check_definitions,
@@ -13,8 +18,17 @@ from chalicelib.core.values.attribute_values import (
     fill,
     merge,
 )
-from chalicelib.core.values.attributes import AttributeType
+from chalicelib.core.values.attributes import AttributeType, Dtype
 from chalicelib.errors import BadInput
+from chalicelib.query import values
+from chalicelib.query.layout import SQL_TYPE
+
+
+def names_in(catalogue):
+    """The dtypes that a catalogue of the console's sentences has words for."""
+    text = (Path(chalicelib.__file__).parent / "console" / catalogue).read_text()
+    return re.findall(r"(\w+): \"", re.search(r" dtypes: \{(.*?)\}", text, re.DOTALL)[1])
+
 
 NOW = "2026-01-02T03:04:05.678Z"
 
@@ -32,6 +46,27 @@ def refusal(dtype, value, **more):
         convert(attribute(dtype, **more), value)
     assert "A b" in caught.value.message
     return caught.value.message
+
+
+DTYPES = set(get_args(Dtype))
+CATALOGUES = ("strings_settings.js", "de/settings.js", "es/settings.js")
+
+
+@pytest.mark.parametrize(
+    ("place", "has"),
+    [
+        ("_CONVERSIONS of core/values/attribute_values.py", _CONVERSIONS),
+        ("STORED of query/values.py", values.STORED),
+        (
+            "WANTED of query/values.py, or not _SIMPLE of query/operators.py",
+            {**values.WANTED, "geopos": 0, "float_array": 0},
+        ),
+        ("SQL_TYPE of query/layout.py", SQL_TYPE),
+        *((f"dtypes of console/{name}", names_in(name)) for name in CATALOGUES),
+    ],
+)
+def test_every_dtype_has_a_row(place, has):
+    assert DTYPES - {*has} == set(), f"add it to {place}"
 
 
 class TestConversion:

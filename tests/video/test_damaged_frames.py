@@ -144,6 +144,7 @@ def test_frames_at_either_end_are_filled_or_told(tmp_path, codec, suffix):
         assert len(damaged) >= len(ENDS[place]) - missing, (place, part)
 
 
+@pytest.mark.slow
 def test_a_stream_that_was_cut_is_not_damaged(tmp_path):
     path = make(Kind("cut", suffix="ts", options=X264, count=COUNT, noise=True), tmp_path)
     data = path.read_bytes()

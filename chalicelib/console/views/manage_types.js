@@ -26,7 +26,6 @@ const KINDS = /** @type {const} */ ([
   ["fileTypes", "FileType", "save"],
 ]);
 const MOST_TOPS = 200;
-const DTYPES = ["string", "enum", "bool", "int", "float", "datetime", "geopos", "float_array", "blob"];
 
 export function Types() {
   const open = /** @type {any} */ (project.value);
@@ -276,7 +275,7 @@ const ATTRIBUTE = [
     name: "dtype",
     label: text.dtype,
     kind: "select",
-    options: DTYPES.map((each) => [each, text.dtypes[/** @type {keyof typeof text.dtypes} */ (each)]]),
+    options: Object.entries(text.dtypes),
     only: "create",
   },
   { name: "description", label: text.description },
