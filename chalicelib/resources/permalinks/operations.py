@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
@@ -40,16 +40,12 @@ class PermalinkQuery(Resource, kw_only=True):
     quality: Annotated[int, Meta(ge=0, description="Wanted height in pixels: the nearest there is.")] = 720
 
 
-def _maybe(path: dict[str, Any]) -> Media | None:
-    try:
-        media: Media = entities.get(Kind.MEDIA, path["id"])
-    except NotFound:
-        return None
-    return media
-
-
 @OPERATIONS.get(
-    "/rest/Permalink/{id}", "GetPermalink", needs=Permission.ANYONE, addresses=plain(_maybe, id=int), status=301
+    "/rest/Permalink/{id}",
+    "GetPermalink",
+    needs=Permission.ANYONE,
+    addresses=plain(lambda path: entities.maybe(Kind.MEDIA, path["id"]), id=int),
+    status=301,
 )
 def get_permalink(call: Call[Media | None, PermalinkQuery, None]) -> Answer:
     """Redirect to a file of a media.

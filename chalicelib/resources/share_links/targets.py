@@ -104,11 +104,10 @@ def _check_media(project: int, numbers: list[int]) -> None:
 
 
 def _media(project: int, name: str, number: int) -> Media:
-    found = entities.many(Kind.MEDIA, [number]).get(number)
-    if found is None or found.entity.project != project:
+    found: Media | None = entities.maybe(Kind.MEDIA, number)
+    if found is None or found.project != project:
         raise BadInput(f"{name}: the project has no media {number}.")
-    media: Media = found.entity
-    return media
+    return found
 
 
 def _check_span(project: int, span: FrameSpan) -> None:

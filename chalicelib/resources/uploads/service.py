@@ -12,7 +12,7 @@ from chalicelib.core.keys.object_keys import ObjectKey
 from chalicelib.core.kinds import Kind
 from chalicelib.core.models.accounts import Project
 from chalicelib.core.time import clock
-from chalicelib.errors import BadInput, Forbidden, NotFound
+from chalicelib.errors import BadInput, Forbidden
 from chalicelib.resources.buckets import service as buckets_service
 from chalicelib.resources.entities import object_cleanup
 from chalicelib.resources.uploads import unclaimed
@@ -100,10 +100,7 @@ def authorize(scope: Scope, project: Project, wanted: Iterable[str]) -> list[Obj
 
 
 def _check_in(scope: Scope, project: Project, kind: Kind, number: int, name: str) -> None:
-    try:
-        found = entities.get(kind, number)
-    except NotFound:
-        found = None
+    found = entities.maybe(kind, number)
     if found is None or found.project != project.id:
         raise BadInput(f"{name}: there is no {kind} {number} in project {project.id}.")
     scope.check(kind, [found])

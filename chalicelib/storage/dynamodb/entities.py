@@ -52,6 +52,14 @@ def get(kind: Kind, number: int) -> Any:
     return get_stored(kind, number).entity
 
 
+def maybe(kind: Kind, number: int) -> Any | None:
+    """The visible entity with an id, or None."""
+    try:
+        return get(kind, number)
+    except NotFound:
+        return None
+
+
 def get_stored(kind: Kind, number: int) -> Stored[Any]:
     """The visible entity with its optimistic lock. Raises as `get`."""
     row = _row(kind, number)
