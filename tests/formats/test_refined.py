@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import re
+from pathlib import Path
+from typing import get_args
 
 import msgspec
 import numpy as np
@@ -13,16 +16,40 @@ from PIL import Image
 from pycocotools import mask as coco
 from shapely import affinity, geometry
 
+import chalicelib
 from chalicelib.core.values import rle
+from chalicelib.core.values.shapes import SHAPES
 from chalicelib.formats import refined
 from chalicelib.formats.model import Dataset, Group, Label, Media, Refined, Refusal
 from chalicelib.formats.readers.unzip import ZipArchive
 from chalicelib.formats.refined import pixel_label
 from chalicelib.formats.registry import is_simplified
+from chalicelib.resources.imports.schemas import Target
+from tests.formats import worlds
 from tests.formats.test_reading import READERS
-from tests.formats.worlds import write
 from tests.resources.imports.archives import zipped
 from tests.sweeps import examples
+
+
+def kinds_in(script, before):
+    """The words in quotation marks, and the members, of one line of the console."""
+    text = (Path(chalicelib.__file__).parent / "console" / "draw" / script).read_text()
+    [line] = [line for line in text.splitlines() if before in line]
+    return re.findall(r"\w+", line)
+
+
+@pytest.mark.parametrize(
+    ("place", "has"),
+    [
+        ("SHAPES of tests/formats/worlds.py, which each format is tried with", worlds.SHAPES),
+        ("Target of resources/imports/schemas.py", get_args(Target)),
+        ("Kind of console/draw/geometry.js", kinds_in("geometry.js", " Kind")),
+        ("ICONS of console/draw/panel.js", kinds_in("panel.js", "const ICONS")),
+    ],
+)
+def test_every_shape_has_a_row(place, has):
+    assert SHAPES.keys() - {*has} == set(), f"add it to {place}"
+
 
 MEDIA = Media(key="clip", name="clip.jpg", width=64, height=48, id=1)
 NAMES = ("nose", "left eye", "right eye")
@@ -77,7 +104,7 @@ def labels(draw, name):  # noqa: PLR0911 a shape each
 
 
 def read_back(name, label, dataset=DATASET):
-    archive, left_out = write(name, dataset, [[Group(media=MEDIA, labels=[label])]])
+    archive, left_out = worlds.write(name, dataset, [[Group(media=MEDIA, labels=[label])]])
     found = [placed.row for placed in READERS[name](ZipArchive(archive.fp)) if isinstance(placed.row, Label)]
     return found, left_out, archive
 
@@ -171,7 +198,7 @@ def test_masks_have_classes_objects_and_the_colours_of_voc():
         Label(media="clip", kind="line", shape=(0.1, 0.1, 0.5, 0.5), class_name="eel"),
     ]
     header = msgspec.structs.replace(DATASET, classes=("cod", "eel"))
-    archive, left_out = write("masks", header, [[Group(media=MEDIA, labels=labels)]])
+    archive, left_out = worlds.write("masks", header, [[Group(media=MEDIA, labels=labels)]])
     assert left_out == 1
     image = Image.open(io.BytesIO(archive.read("SegmentationClass/clip.png")))
     assert (image.mode, image.getpixel((2, 2)), image.getpixel((20, 20)), image.getpixel((60, 40))) == ("P", 1, 2, 0)
@@ -200,7 +227,7 @@ def test_yolo_has_the_outline_of_the_largest_part_of_a_mask():
     mask = Refined(mask=(48, 64, counts))
     label = Label(media="clip", kind="box", shape=(0.0, 0.0, 1.0, 1.0), class_name="cod", refined=mask)
     header = msgspec.structs.replace(DATASET, task="segment")
-    archive, left_out = write("yolo", header, [[Group(media=MEDIA, labels=[label])]])
+    archive, left_out = worlds.write("yolo", header, [[Group(media=MEDIA, labels=[label])]])
     (line,) = archive.read("labels/train/clip.txt").decode().splitlines()
     number, *corners = map(float, line.split())
     assert (number, left_out, len(corners) % 2) == (0, 0, 0)

@@ -271,8 +271,7 @@ def test_the_api_starts_without_what_its_zips_leave_out(artifact):
 
 def test_the_worker_knows_how_often_messages_are_delivered():
     receives = {name: queue["RedrivePolicy"]["maxReceiveCount"] for name, queue in queues().items()}
-    names = ("Transcode", "Clip", "Dataset", "Source", "Purge", "Webhook")
-    expected = {f"{name}Queue": worker.RECEIVES + worker.BURIALS for name in names}
+    expected = {f"{name.title()}Queue": worker.RECEIVES + worker.BURIALS for name in QUEUES}
     assert receives == {**expected, "EmailQueue": email_function.RECEIVES + worker.BURIALS}
 
 

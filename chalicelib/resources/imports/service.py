@@ -23,6 +23,7 @@ from chalicelib.core.models.definitions import VERSION, Definitions
 from chalicelib.core.permissions import Level
 from chalicelib.core.records import padded
 from chalicelib.core.resource import now, shared
+from chalicelib.core.values.shapes import SHAPES
 from chalicelib.errors import BadInput, Forbidden, TooLarge
 from chalicelib.queues import send
 from chalicelib.resources.entities.service import unknown_type
@@ -33,10 +34,7 @@ from chalicelib.settings import settings
 from chalicelib.storage.dynamodb import limits, records
 from chalicelib.storage.objects import objects
 
-_DTYPES = {
-    "box": "box", "line": "line", "dot": "dot", "poly": ("poly", "box"), "media": "image", "image": "image",
-    "video": "video",
-}  # fmt: skip
+_DTYPES = {kind: (kind,) for kind in (*SHAPES, "image", "video")} | {"poly": ("poly", "box"), "media": ("image",)}
 _MEDIA = ("media", "image", "video")
 MAX_ARCHIVE_BYTES = 50 * 1024**3
 """Bytes of an archive."""
