@@ -18,7 +18,8 @@ from msgspec.structs import fields
 
 from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.errors import LimnError
-from chalicelib.http.decoding import MOST_WHOLE, decode_body, decode_query
+from chalicelib.http.decoding import decode_body, decode_query
+from chalicelib.http.parameters import MOST_WHOLE
 from tests.faults import figures
 from tests.faults.fuzz_requests import DECLARED, cases, query_of, raw_of
 from tests.served import document
