@@ -109,6 +109,14 @@ GUARDS: dict[str, Guard] = {
         "tests/resources/erasures/test_erasures.py",
         "test_whom_an_administrator_added_unasked_is_not_theirs_to_erase",
     ),
+    "scripts of users": Guard(
+        "files of users as scripts and styles of the console",
+        "chalicelib/resources/algorithms/saved_files.py",
+        '    kind = kind if is_page else "application/octet-stream"\n',
+        "",
+        "tests/resources/applets/test_applets.py",
+        "test_what_browsers_need_not_show_is_downloaded",
+    ),
     "users in spreadsheets": Guard(
         "addresses of users in spreadsheets of guests and public readers",
         "chalicelib/resources/entities/spreadsheets.py",

@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from chalicelib.api.catalogue import OPERATIONS
 from chalicelib.core.models.credentials import READ
 from chalicelib.core.permissions import LEVEL_OF, Level
-from chalicelib.http.operation import Operation
+from chalicelib.http.operation import GUESTS, Operation
 from chalicelib.resources.identity_providers import oidc
 from chalicelib.settings import override, settings
 from tests.contract.test_credentials import hold
@@ -121,3 +122,27 @@ def test_some_who_may_not_are_refused_what_works_for_others(operation, callers):
 @sweep("operation", CALLED, ids=lambda each: each.id)
 def test_whoever_may_not_is_refused_what_works_for_others(operation, callers):
     check(operation, callers)
+
+
+def test_no_read_tells_a_guest_who_a_user_is(callers):
+    """In no format: not the author of an annotation or comment, nor a member."""
+    world, undo = callers.world, callers.undo
+    undo.back()
+    workflows.show(world)
+    things, project = world.things, world.things["project"]
+    things["comment"] = world.owner.made(f"Comments/{project}", {"text": "look", "media_id": things["media"]})
+    guests = [guest_of(link_to(world, comment=things["comment"])[1])]
+    assert world.owner.patch(f"Project/{project}", {"public": "listed"}).status == 200
+    guests += [*(who for name, who in callers.limited.items() if "guest" in name), Api(None), new_user()]
+    words = [
+        word.encode() for who in (world.owner, *world.members.values()) for word in (who.user.username, who.user.email)
+    ]
+    told = []
+    for call in workflows.reads(world):
+        operation = next(each for each in OPERATIONS if each.id == call.name)
+        formats = operation.all_formats if operation.id in GUESTS else ()
+        for who, form in itertools.product(guests, formats):
+            said = replace(call, who=who, query={**call.query, "format": form}).ask(who)
+            told += [(call.name, form, word) for word in words if word in said.body]
+    undo.back()
+    assert told == []

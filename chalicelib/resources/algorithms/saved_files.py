@@ -94,11 +94,15 @@ def remove_unused(project: Project, url: str | None) -> None:
 
 
 def page(project: Project, name: str) -> Page:
-    """A file as it is served to browsers. Raises NotFound."""
+    """A file as it is served to browsers. Raises NotFound.
+
+    Scripts and styles are bytes without a type: the console's policy lets it load those of its origin, which this is.
+    """
     if not _is_kept(project, name):
         raise NotFound.of("File", url_of(project.id, name))
     kind = guess_type(name)[0] or "application/octet-stream"
-    is_page = kind in ("text/html", "text/plain", "text/css", "application/json") or kind.startswith("image/")
+    is_page = kind in ("text/html", "text/plain", "application/json") or kind.startswith("image/")
+    kind = kind if is_page else "application/octet-stream"
     headers = {
         "Content-Security-Policy": policy(),
         "X-Content-Type-Options": "nosniff",

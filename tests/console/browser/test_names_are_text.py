@@ -46,6 +46,21 @@ def test_an_address_of_the_console_cannot_run_script(page, stack):
         assert page.evaluate("window.hit") is None
 
 
+def test_a_file_of_a_project_is_no_script_of_the_console(new_page, nasty, stack):
+    project = nasty["project"]
+    sent = {"name": "harm.js", "upload_url": stack.api.upload(project, b"window.hit = 1")}
+    saved = stack.api.ask("POST", f"SaveGenericFile/{project}", sent)["url"]
+    page = new_page(allow=("status of 401", "is not executable"))  # elements of a page carry no credentials
+    show(page, f"/#/projects/{project}")
+    ran = """address => new Promise(done => {
+        const script = Object.assign(document.createElement("script"), { src: address });
+        script.onload = script.onerror = event => done(event.type);
+        document.head.append(script);
+    })"""
+    assert page.evaluate(ran, f"/media/{saved}") == "error"
+    assert page.evaluate("window.hit") is None
+
+
 def test_a_message_with_markup_is_text(new_page, nasty):
     page = new_page(allow=("status of 400",))
     show(page, f"/#/projects/{nasty['project']}?search=<img src=x onerror=window.hit=1>:(")

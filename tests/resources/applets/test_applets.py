@@ -57,9 +57,10 @@ class TestFiles:
         assert said.headers["X-Content-Type-Options"] == "nosniff"
 
     def test_what_browsers_need_not_show_is_downloaded(self, api, project):
-        for name, kind in (("a.svgz.exe", "attachment"), ("a.css", "inline"), ("a.js", "attachment")):
+        for name in ("a.svgz.exe", "a.css", "a.js", "a.mjs", "a.wasm", "a.xsl", "a.xhtml", "a"):
             found = served(api, project, saved(api, project, "x", name).partition("/")[2])
-            assert found.headers["Content-Disposition"] == kind
+            assert found.headers["Content-Disposition"] == "attachment", name
+            assert found.headers["Content-Type"] == "application/octet-stream", name
 
     def test_only_members_get_it(self, api, project, stranger, nobody):
         name = saved(api, project).partition("/")[2]
