@@ -148,7 +148,7 @@ def _there(kind: Kind, numbers: Iterable[int]) -> list[EntityRow]:
     """The rows that were neither deleted nor left behind by a failed creation."""
     rows = [row for row in entity_rows.read(kind, numbers) if row.deleted is None]
     unseen = {batch for batch in {row.batch for row in rows} if not _is_committed(kind, {batch})}
-    return [row for row in rows if row.batch not in unseen]
+    return [row for row in rows if row.batch not in unseen] if unseen else rows
 
 
 def of_project(project: int, *, retired: bool = False) -> Iterator[tuple[Kind, int, bytes]]:

@@ -90,6 +90,8 @@ class Engine:
                 "memory_limit": f"{limit}B",
                 "threads": str(min(4, os.cpu_count() or 1)),
                 "async_threads": "1",
+                # its jemalloc keeps what was freed until somebody allocates again, which at rest nobody does
+                "allocator_background_threads": "true",
                 "temp_directory": self._folder,
                 "max_temp_directory_size": f"{settings().view_disk // _SPILL}B",
                 "preserve_insertion_order": "false",
