@@ -65,6 +65,14 @@ def test_a_second_run_uploads_what_is_new_or_changed_or_was_deleted(limn, folder
     assert len(api.get(f"Medias/{signed_in}").json) == 5
 
 
+def test_a_folder_without_media_is_an_error(limn, tmp_path, signed_in):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.txt").write_text("no media")
+    ran = limn("upload", tmp_path / "notes")
+    assert ran.status == 2
+    assert "no file has the name of an image or a video" in ran.err
+
+
 def test_a_dry_run_sends_nothing(limn, folder, api, signed_in):
     assert len(limn("--json", "upload", folder, "--dry-run").json["files"]) == 3
     assert api.get(f"Medias/{signed_in}").json == []

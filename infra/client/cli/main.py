@@ -94,6 +94,9 @@ def upload(
     session: Session = context.obj
     output = session.output
     files = list(uploads.sources(paths))
+    if not files:
+        shown = ", ".join(map(str, paths))
+        raise Failure(f"{shown}: no file has the name of an image or a video, such as a.jpg or a.mp4.")
     size = sum(each.path.stat().st_size for each in files)
     if dry_run:
         names = [str(each.path) for each in files]
