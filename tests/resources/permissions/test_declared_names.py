@@ -98,4 +98,4 @@ def test_every_member_that_could_name_an_entity_is_declared():
         for option in body.options if isinstance(body, OneOf) else [body]:
             if option not in (None, bytes):
                 undeclared |= set(_undeclared(shapes.type_info(option)))
-    assert undeclared - FILTERS - CHECKED_BY_HANDLERS == set()
+    assert undeclared - FILTERS - CHECKED_BY_HANDLERS == set(), "declare it in `names` of the Struct, or list it here"
