@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.contract import guards_of_accounts, guards_of_cost
+from tests.contract import guards_of_accounts, guards_of_clients, guards_of_cost
 from tests.contract.guard import Guard
 
 ROOT = Path(__file__).parents[2]
@@ -26,6 +26,7 @@ _SECONDS = 500
 
 GUARDS: dict[str, Guard] = {
     **guards_of_accounts.GUARDS,
+    **guards_of_clients.GUARDS,
     **guards_of_cost.GUARDS,
     "foreign projects": Guard(
         "what a caller outside the project addresses",

@@ -11,6 +11,7 @@ from chalicelib.core.kinds import Kind
 from chalicelib.core.models.entities import Media
 from chalicelib.core.telemetry import reading
 from chalicelib.core.telemetry.table import Table, instant_seconds
+from chalicelib.core.time.deadline import check_query
 from chalicelib.errors import BadInput
 from chalicelib.resources.frames.times import clock_of
 from chalicelib.storage.dynamodb import records
@@ -29,6 +30,7 @@ def table_of(media: Media, name: str, time: str, wanted: Collection[str] | None 
     Raises:
         BadInput: it is malformed or too large; the message names the media and the line.
         Conflict: it was replaced while it was read.
+        Unavailable: the request has no time left to read it.
     """
     key = owners.authorize_attachment(media, name)
     found = objects.head(key) if key else None
@@ -110,7 +112,7 @@ def _has_times(media: Media) -> bool:
 
 
 class _Attachment(io.RawIOBase):
-    """An object as a file that is read in blocks; of the version with one ETag."""
+    """An object as a file that is read in blocks, while the request has time; of the version with one ETag."""
 
     def __init__(self, key: ObjectKey, size: int, etag: str) -> None:
         self._key, self._size, self._etag = key, size, etag
@@ -131,6 +133,7 @@ class _Attachment(io.RawIOBase):
         view = memoryview(cast("bytearray", target))
         start, data = self._block
         if not start <= self._at < start + len(data) and self._at < self._size:
+            check_query()
             data = objects.read_range(self._key, self._at, min(_BLOCK, self._size - self._at), etag=self._etag)
             start, self._block = self._at, (self._at, data)
         part = data[self._at - start :][: len(view)] if self._at < self._size else b""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from chalicelib.core.time import deadline
+from chalicelib.resources.telemetry import files
 from tests.core.test_klv import flight, transport
 from tests.resources.annotations.boxes import Here, settle
 from tests.resources.telemetry.test_joining import START, attach
@@ -47,6 +49,23 @@ def test_the_clock_in_one_picture_gives_position_depth_and_heading_at_all_frames
     box = here.make(frame=41)
     assert at(here, localization_id=box).json["depth"] == 104.5
     assert at(here, frame=25, join="nearest", columns="heading").json["values"] == {"heading": "92.0"}
+
+
+@pytest.mark.parametrize("path", ["FrameTelemetry/{0.media}", "Telemetry/{0.media}", "TimeAtDepth/{0.project}"])
+def test_a_file_is_read_no_longer_than_its_request_has(here, monkeypatch, path):
+    attach(here, "time,depth\n0,10\n2,20\n", "ctd.csv")
+    here.api.patch(f"FrameInstant/{here.media}", {"frame": 0, "instant": "2026-05-01T12:00:00Z"})
+    query = {"file": "ctd.csv"} | ({"column": "depth"} if path.startswith("Time") else {})
+    query |= {"frame": 1} if path.startswith("Frame") else {}
+    assert here.api.get(path.format(here), **query).status == 200
+
+    def check_late():
+        with deadline.time_limit(-1):
+            deadline.check_query()
+
+    monkeypatch.setattr(files, "check_query", check_late)
+    said = here.api.get(path.format(here), **query)
+    assert (said.status, "did not finish" in said.message) == (503, True)
 
 
 @pytest.mark.parametrize(("name", "made"), [("flight.ts", transport), ("flight.klv", b"".join)])
