@@ -178,6 +178,32 @@ class Trees(TwoWriters):
         if not off:
             self.fell(numbers)
 
+    @rule(who=flags, picked=st.lists(picks, min_size=1, max_size=3), one=st.booleans())
+    def undo_a_deletion(self, who: int, picked: list[int], one: bool) -> None:
+        """Every leaf is as it was, but for who changed it last; without the leaf above it none comes back."""
+        if not self.leaves:
+            return
+        self.write_as(who)
+        numbers = sorted({self.pick(each) for each in picked[: 1 if one else None]})
+        before = self.shown()
+        path, body = (f"Leaf/{numbers[0]}", None) if one else (f"Leaves/{self.project}", {"ids": numbers})
+        change = self.ask("DELETE", path, body)["change"]
+        gone = [numbers[0], *self.below(numbers[0])] if one else numbers
+        above = {self.leaves[number]["parent"] for number in gone} - {None}
+        is_orphan = not above <= self.leaves.keys()
+        self.ask("POST", f"Restore/{self.project}", {"changes": [change]}, status=409 if is_orphan else 200)
+        if is_orphan:
+            self.fell(gone)
+            return
+        after = self.shown()
+        signs = {"modified_by", "modified_datetime"}
+        assert [{n: v for n, v in leaf.items() if n not in signs} for leaf in after] == [
+            {n: v for n, v in leaf.items() if n not in signs} for leaf in before
+        ]
+        for leaf in after:
+            self.leaves[leaf["id"]]["modified_by"] = leaf["modified_by"]
+            self.logs[leaf["id"]] = self.logged(leaf["id"])
+
     def fell(self, numbers: list[int]) -> None:
         for number in numbers:
             del self.leaves[number]
@@ -190,7 +216,7 @@ class Trees(TwoWriters):
     def lists_and_counts_agree(self) -> None:
         if not hasattr(self, "leaves"):
             return
-        shown = self.ask("GET", f"Leaves/{self.project}")
+        shown = self.shown()
         assert [leaf["id"] for leaf in shown] == sorted(self.leaves)
         for leaf in shown:
             self.agrees(leaf)
@@ -207,17 +233,25 @@ class Trees(TwoWriters):
         plain = {name: value for name, value in shown.items() if name not in SHOWN_ONLY}
         assert same(plain, self.leaves[shown["id"]]), (plain, self.leaves[shown["id"]])
 
+    def shown(self) -> list[Doc]:
+        found: list[Doc] = self.ask("GET", f"Leaves/{self.project}")
+        return found
+
+    def logged(self, number: int) -> list[Told]:
+        """What the change log says of a leaf, in order: values before and after."""
+        return [
+            (_values(log["description_of_change"]["old"]), _values(log["description_of_change"]["new"]))
+            for log in self.ask("GET", f"ChangeLog/{self.project}", entity_id=number, entity_type="leaf")
+        ]
+
     def teardown(self) -> None:
         for number, entries in getattr(self, "logs", {}).items():
-            logged = self.ask("GET", f"ChangeLog/{self.project}", entity_id=number, entity_type="leaf")
-            said = [
-                tuple(
-                    {each["name"]: each["value"] for each in log["description_of_change"][side]}
-                    for side in ("old", "new")
-                )
-                for log in logged
-            ]
+            said = self.logged(number)
             assert same(said, entries), (number, said, entries)
+
+
+def _values(side: list[Doc]) -> Doc:
+    return {each["name"]: each["value"] for each in side}
 
 
 @pytest.mark.parametrize(

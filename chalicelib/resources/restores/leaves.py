@@ -36,14 +36,13 @@ def in_order(project: int, numbers: Collection[int]) -> tuple[list[int], list[in
         Conflict: the parent of one is deleted and does not come back, is below the leaf by now, or is too deep.
     """
     leaves: dict[int, Leaf] = {number: row.stored.entity for number, row in entities.get_deleted(LEAF, numbers).items()}
-    known = _places_below_live(project, leaves)
     parents = {leaf.parent for leaf in leaves.values() if leaf.parent is not None} - leaves.keys()
     there = entities.many(LEAF, parents)
     for number, leaf in leaves.items():
         if leaf.parent in parents and leaf.parent not in there:
             message = f"The leaf {number} cannot be restored alone: its parent {leaf.parent} is deleted."
             raise Conflict(message, "Restore the change that deleted the parent; it may be part of the same request.")
-    placed = _place(leaves, known)
+    placed = _place(project, leaves)
     if unplaced := leaves.keys() - placed.keys():
         message = f"The leaf {min(unplaced)} cannot be restored: its parent is below it by now, or too deep."
         raise Conflict(message, f"Give the parent another place first. No leaf is deeper than {DEEPEST}.")
@@ -59,39 +58,37 @@ class RestoreLeaves(Handler):
         guard = steps.guard(project)
         rows: dict[int, Stored[Any]] = {row.entity.id: row for row in restorable(LEAF, part)}
         leaves = {number: row.entity for number, row in rows.items()}
-        placed = _place(leaves, _places_below_live(project, leaves))
+        placed = _place(project, leaves)
         done = [RowChange(LEAF, rows[number], leaf) for number, leaf in placed.items()]
         return self.apply(done, [restored(LEAF, list(placed))] if placed else [], len(part), guard if done else None)
 
 
-def _places_below_live(project: int, leaves: Mapping[int, Leaf]) -> dict[int | None, TreePosition]:
-    """The positions of the children of the parents that are there; None for roots.
+def _place(project: int, leaves: Mapping[int, Leaf]) -> dict[int, Leaf]:
+    """Leaves with their paths, each after its parent; without those whose parent has no place.
 
-    A parent that is below one of the leaves by now, which is possible where a leaf was deleted without its subtree, is
-    left out: it would be its own ancestor.
+    A parent that is there may be below one of the leaves: `DELETE /rest/Leaves` deletes leaves without their subtrees.
+    It has a place as soon as that leaf has one, which is never where the leaf would be its own ancestor.
     """
-    known: dict[int | None, TreePosition] = {
-        None: TreePosition(path=hierarchy.root(authentication.project_of(project).name), depth=0)
-    }
     parents = entities.many(LEAF, {leaf.parent for leaf in leaves.values() if leaf.parent is not None} - leaves.keys())
-    above: dict[int, int | None] = {}
+    live: dict[int, Leaf] = {}
     level: Iterable[int] = parents
     while rows := entities.many(LEAF, level):
-        above |= {number: row.entity.parent for number, row in rows.items()}
-        level = {parent for parent in above.values() if parent is not None} - above.keys() - leaves.keys()
-    for number, row in parents.items():
-        top: int | None = number
-        while top is not None and top not in leaves:
-            top = above.get(top)
-        if top is None and row.entity.depth < DEEPEST:
-            known[number] = TreePosition(path=row.entity.path, depth=row.entity.depth + 1)
-    return known
-
-
-def _place(leaves: Mapping[int, Leaf], known: dict[int | None, TreePosition]) -> dict[int, Leaf]:
-    """Leaves with their paths, each after its parent; without those whose parent has no place."""
-    found: dict[int, Leaf] = {}
+        live |= {number: row.entity for number, row in rows.items()}
+        level = {leaf.parent for leaf in live.values() if leaf.parent is not None} - live.keys() - leaves.keys()
+    root = hierarchy.root(authentication.project_of(project).name)
+    known: dict[int | None, TreePosition] = {None: TreePosition(path=root, depth=0)}
     waiting = dict(leaves)
+    for number in parents:
+        between: dict[int, Leaf] = {}
+        top: int | None = number
+        while top is not None and top in live:
+            between[top] = live[top]
+            top = live[top].parent
+        if top in leaves:
+            waiting |= between
+        elif live[number].depth < DEEPEST:
+            known[number] = TreePosition(path=live[number].path, depth=live[number].depth + 1)
+    found: dict[int, Leaf] = {}
     while ready := [leaf for leaf in waiting.values() if leaf.parent in known]:
         for leaf in ready:
             place = known[leaf.parent]
@@ -100,4 +97,4 @@ def _place(leaves: Mapping[int, Leaf], known: dict[int | None, TreePosition]) ->
             if place.depth < DEEPEST:
                 known[leaf.id] = TreePosition(path=path, depth=place.depth + 1)
             del waiting[leaf.id]
-    return found
+    return {number: leaf for number, leaf in found.items() if number in leaves}

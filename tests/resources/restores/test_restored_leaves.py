@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.resources.leaves import bulk as leaves_bulk
+from chalicelib.resources.restores.leaves import RestoreLeaves
 from chalicelib.settings import override
 from tests.service import join, new_user
 
@@ -98,6 +99,17 @@ def test_it_goes_where_its_parent_is_by_now(trees):
         middle: ("Animals.Pisces.Cod", 2),
         low: ("Animals.Pisces.Cod.Gadus", 3),
     }
+
+
+@pytest.mark.parametrize("size", [None, 1])
+def test_leaves_come_back_around_one_that_stayed_between_them(trees, monkeypatch, size):
+    monkeypatch.setattr(RestoreLeaves, "size", size)
+    numbers = trees.chain("Animals", "Fish", "Cod", "Gadus")
+    before = trees.paths()
+    assert trees.api.delete(f"Leaves/{trees.project}", {"ids": [*numbers[::2], numbers[3]]}).status == 200
+    change = trees.api.get(f"History/{trees.project}/leaf/{numbers[0]}").json[-1]["change"]
+    assert trees.restore(change).json["restored"] == {"leaf": 3}
+    assert trees.paths() == before
 
 
 def test_a_leaf_whose_parent_moved_below_it_is_refused(trees):
