@@ -317,6 +317,14 @@ GUARDS: dict[str, Guard] = {
         "tests/resources/transcodes/test_acceptance.py",
         "test_an_image_is_imported_though_the_store_has_another_address_by_then",
     ),
+    "segment files": Guard(
+        "segment files of any size, which callers store",
+        "chalicelib/resources/media/streams.py",
+        "        if size > LARGEST_SEGMENT_FILE:\n",
+        "        if False:\n",
+        "tests/resources/media/test_media_files.py",
+        "test_a_segment_file_of_any_size_is_not_read",
+    ),
     "telemetry": Guard(
         "telemetry that is read after the time of its request",
         "chalicelib/resources/telemetry/files.py",

@@ -293,7 +293,10 @@ def _original(key: ObjectKey) -> Original:
 
 def _whole(path: Place) -> bytes:
     if isinstance(path, ObjectKey):
-        return objects.read(path)
+        size, etag = objects.head(path) or (0, "")
+        if size > LARGEST_SEGMENT_FILE:
+            raise BadInput(f"The segment file has {size} bytes; at most {LARGEST_SEGMENT_FILE} are read.")
+        return objects.read_range(path, 0, size, etag=etag) if size else objects.read(path)
     return fetching.fetch_url(path.url, LARGEST_SEGMENT_FILE, path.organization)
 
 

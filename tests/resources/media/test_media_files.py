@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from chalicelib.resources.entities import object_cleanup
+from chalicelib.resources.media import streams
 from chalicelib.resources.media.files import moving
 from tests import objects
 from tests.resources.media.samples import media_type, uploaded
@@ -97,6 +98,18 @@ class TestVideoFiles:
     def test_keys_of_others_are_forbidden(self, api, media, key):
         other = {**video(key), "path": key("x.mp4").replace(f"/{media}/", "/999999/")}
         assert api.post(f"VideoFiles/{media}", other, role="archival").status == 403
+
+    def test_a_segment_file_of_any_size_is_not_read(self, api, media, key, monkeypatch):
+        monkeypatch.setattr(streams, "LARGEST_SEGMENT_FILE", 1000)
+        asked = []
+        monkeypatch.setattr(streams.objects, "read", asked.append)
+        monkeypatch.setattr(streams.objects, "read_range", lambda key, *_, **__: asked.append(key))
+        objects.write(key("long.json"), b" " * 1001)
+        objects.write(key("long.mp4"), b"video")
+        assert api.post(f"VideoFiles/{media}", video(key, "long"), role="streaming").status == 201
+        said = api.get(f"FrameTimes/{media}")
+        assert (said.status, "1001 bytes; at most 1000" in said.message) == (400, True), said.body
+        assert [each for each in asked if each.path == key("long.json")] == []
 
     def test_streaming_needs_its_segments_and_urls_a_reference(self, api, media, key):
         bare = {"path": key("a.mp4"), "codec": "h264", "resolution": [1, 2]}
