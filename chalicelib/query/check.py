@@ -194,7 +194,7 @@ class _Check:
             )
 
     def compare(self, kind: Kind, tree: Compare) -> Tree:
-        """A comparison. A comparison of an annotation's section becomes one of its media's section."""
+        """Check a comparison; that of an annotation's section becomes one of its media's section."""
         self.spend(len(self.types(kind)) * (len(tree.value) if isinstance(tree.value, list) else 1))
         if tree.name == SECTION_NAME and kind.is_annotation:
             return Related(Kind.MEDIA, binding.compare(Kind.MEDIA, (), tree))

@@ -160,7 +160,7 @@ def _check_structure(found: Workflow, document: Mapping[str, Any]) -> None:
     names = _unique((template.name for template in found.spec.templates), "templates")
     for member, name in (("entrypoint", found.spec.entrypoint), ("onExit", found.spec.on_exit)):
         if name and name not in names:
-            raise BadInput(f"manifest: {member} {name!r} is the name of no template.")
+            raise BadInput(f"manifest: {member}: there is no template {name!r}.")
     for template, raw in zip(found.spec.templates, document["spec"]["templates"], strict=True):
         where = f"manifest: template {template.name!r}"
         kinds = sorted(KINDS & {name for name, value in raw.items() if value is not None})
@@ -192,10 +192,10 @@ def _check_steps(template: Template, names: set[str], where: str) -> None:
     known = _unique((step.name for step in template.all_steps), f"steps of template {template.name!r}")
     for step in template.all_steps:
         if step.template is not None and step.template not in names:
-            raise BadInput(f"{where}: step {step.name!r} uses template {step.template!r}, which there is not.")
+            raise BadInput(f"{where}: step {step.name!r} uses template {step.template!r}, which is not defined.")
         for name in step.dependencies:
             if name not in known:
-                raise BadInput(f"{where}: task {step.name!r} depends on {name!r}, which there is not.")
+                raise BadInput(f"{where}: task {step.name!r} depends on {name!r}, which is not defined.")
     _check_no_cycles({step.name: step.dependencies for step in template.all_steps}, "tasks that depend on themselves")
 
 

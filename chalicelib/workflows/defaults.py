@@ -86,7 +86,7 @@ def _targeted(dag: dict[str, Any], template: str) -> dict[str, Any]:
     while targets:
         name = targets.pop()
         if name not in tasks:
-            raise BadInput(f"manifest: template {template[:100]!r}: target {name[:100]!r} is the name of no task.")
+            raise BadInput(f"manifest: template {template[:100]!r}: target: there is no task {name[:100]!r}.")
         if name not in needed:
             needed.add(name)
             targets += _before(tasks[name])

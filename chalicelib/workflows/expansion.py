@@ -117,7 +117,7 @@ def expand(
     scope |= {"workflow.status": "Running", "workflow.failures": "[]"}
     entry = workflow.template(workflow.spec.entrypoint)
     if entry is None:
-        raise BadInput("manifest: the entrypoint is the name of no template.")
+        raise BadInput("manifest: entrypoint: there is no template of this name.")
     given: Names = dict(arguments)
     expansion = _Expansion(workflow, scope, results, is_late=is_late)
     expansion.template(entry, given, {}, entry.name, entry.name, ())

@@ -132,7 +132,7 @@ class TestTheEnd:
         assert found.phase == whole
 
     def test_its_template_must_be_there_and_need_nothing(self):
-        with pytest.raises(BadInput, match="onExit 'x'"):
+        with pytest.raises(BadInput, match="onExit: there is no template 'x'"):
             check(manifest({"name": "main", "container": RUN}, onExit="x"), Engine.BATCH)
         needy = {"name": "x", "inputs": {"parameters": [{"name": "p"}]}, "container": RUN}
         with pytest.raises(BadInput, match="onExit: nothing gives its parameter 'p'"):
@@ -209,7 +209,7 @@ class TestDefaults:
         dag = {"tasks": tasks, "target": "b", "failFast": False}
         found = graph(manifest({"name": "main", "dag": dag}, {"name": "x", "container": RUN}))
         assert {node.task for node in found.nodes.values()} == {"main", "a", "b"}
-        with pytest.raises(BadInput, match="target 'z' is the name of no task"):
+        with pytest.raises(BadInput, match="there is no task 'z'"):
             check(
                 manifest({"name": "main", "dag": {**dag, "target": "z"}}, {"name": "x", "container": RUN}), Engine.BATCH
             )

@@ -120,7 +120,7 @@ class TestStructure:
         [
             ("kind", "CronWorkflow", "kind must be Workflow"),
             ("apiVersion", "v1", "apiVersion"),
-            ("spec.entrypoint", "nowhere", "entrypoint 'nowhere'"),
+            ("spec.entrypoint", "nowhere", "entrypoint: there is no template 'nowhere'"),
             ("spec.entrypoint", None, "entrypoint"),
             ("spec.templates", [], "templates are missing"),
             ("spec.templates.1.name", "main", "two templates"),

@@ -21,7 +21,7 @@ from chalicelib.storage.dynamodb import records
 
 
 def check(user: User, email: str, caller: Caller) -> str:
-    """The address that a caller, the user or one of staff, wants for a user: to be called before anything changes.
+    """Check the address that the user, or staff, wants for a user; call it before anything changes. Returns it.
 
     Raises:
         BadInput: the address is malformed, another user's, or mail is off and the caller is not of staff.
@@ -81,14 +81,14 @@ def confirm(token: str, caller: Caller) -> User:
     rate_limits.check(rate_limits.TOKEN_TRIAL, caller)
     user = find(token)
     if user is None or user.pending_email is None:
-        raise NotFound("This confirmation link is not, or no longer, valid.")
+        raise NotFound("This confirmation link is not valid, or has expired.")
     rate_limits.give_back(rate_limits.TOKEN_TRIAL, caller)
     _refuse_taken(user, user.pending_email)
     hashed = hash_of(token)
 
     def change(current: User) -> User:
         if current.pending_email is None or current.pending_email_token != hashed:
-            raise NotFound("This confirmation link is not, or no longer, valid.")
+            raise NotFound("This confirmation link is not valid, or has expired.")
         return msgspec.structs.replace(
             current,
             email=current.pending_email,

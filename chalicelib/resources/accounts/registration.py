@@ -73,7 +73,7 @@ def confirm(token: str, caller: Caller) -> User:
     rate_limits.check(rate_limits.TOKEN_TRIAL, caller)
     user = records.get_claimed(USER, "confirmation", hash_of(token))
     if user is None:
-        raise NotFound("This confirmation link is not, or no longer, valid.")
+        raise NotFound("This confirmation link is not valid, or has expired.")
     rate_limits.give_back(rate_limits.TOKEN_TRIAL, caller)
     if user.is_active:
         return user

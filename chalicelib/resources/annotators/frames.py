@@ -157,7 +157,7 @@ def track(media: Media, spec: TrackingSpec) -> Tracking:
     """
     annotator = service.of_kind(media.project, spec.annotator, "tracker")
     if spec.stop == spec.frame:
-        raise BadInput("stop: it is the last frame to follow to, another one than frame.")
+        raise BadInput("stop: give the last frame to follow to; it must differ from frame.")
     if spec.states is not None and len(spec.states) != len(spec.boxes):
         raise BadInput(f"states: as many as boxes are needed, {len(spec.boxes)}.")
     for place, box in enumerate(spec.boxes):

@@ -296,7 +296,7 @@ Metric = Literal["cosine", "l2norm"]
 
 
 class SuggestionsSpec(Resource, kw_only=True):
-    """Localizations without a label, and whose labels count."""
+    """The localizations to suggest labels for, and the labels that serve as examples."""
 
     names: ClassVar = {"ids": "localization", "version": "version"}
 

@@ -26,7 +26,7 @@ def folder_of(kind: WorkKind, project: int, uid: str) -> ObjectPrefix:
 
 
 def spec_key(work: ExportWork) -> ObjectKey:
-    """WorkKind was asked for: up to megabytes of ids."""
+    """The object of what was asked for, which may have megabytes of ids."""
     return folder(work) + "spec.json"
 
 

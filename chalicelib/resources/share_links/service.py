@@ -107,7 +107,7 @@ def _check_usable(link: ShareLink) -> None:
 
 
 def _no_longer_valid() -> NotFound:
-    return NotFound("This link is not, or no longer, valid.")
+    return NotFound("This link is not valid, or has ended.")
 
 
 def _check_passphrase(link: ShareLink, passphrase: str | None) -> None:

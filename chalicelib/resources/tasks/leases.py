@@ -179,7 +179,7 @@ def change(task: Task, body: TaskUpdate, user: int, level: Level) -> Task:
     if all(getattr(body, name) is msgspec.UNSET for name in body.__struct_fields__):
         raise BadInput("Nothing to change: give one of state, reason, checklist, lease_seconds.")
     if body.reason is not msgspec.UNSET and body.state is msgspec.UNSET:
-        raise BadInput("reason: goes with state.")
+        raise BadInput("reason: give it together with state.")
     _order_score(task, workflow, body)
     after = records.edit(TASK, task.id, edit, also=lambda change, before, after: _note(change, before, after, user))
     if task.assignee is not None and (after.stage == "closed" or after.assignee != task.assignee):

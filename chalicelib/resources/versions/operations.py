@@ -18,7 +18,7 @@ from chalicelib.storage.dynamodb import records
 
 
 class VersionQuery(Resource, kw_only=True):
-    """Accepted and without effect: that only versions with annotations are shown for a media is the front end's."""
+    """Accepted from older clients, and ignored: the answer has all versions."""
 
     media_id: list[int] | None = None
 

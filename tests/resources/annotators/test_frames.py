@@ -177,7 +177,7 @@ class TestTracking:
     @pytest.mark.parametrize(
         ("more", "says"),
         [
-            ({"stop": 2}, "stop: it is the last frame"),
+            ({"stop": 2}, "stop: give the last frame"),
             ({"boxes": []}, "boxes"),
             ({"boxes": [{**SIDES, "width": 0.9}]}, "boxes[0]"),
             ({"states": [1, 2]}, "states: as many"),

@@ -39,7 +39,7 @@ class Course(Struct, frozen=True):
         return [label for label in self.labels if label is not None]
 
     def pieces(self) -> Iterator[Course]:
-        """The annotations that it is without gaps between labels; None is at the end of one before a gap."""
+        """Its parts between gaps of its labels; the labels of a part before a gap end with None."""
         state, start = self.state, 0
         for stop, label in enumerate(self.labels, 1):
             if label is None or stop == len(self.labels):
