@@ -133,7 +133,7 @@ def test_pictures_of_a_media_that_says_any_number_of_frames_are_bounded(pictured
     assert (export["status"], "1,000,000 pictures" in export["message"]) == ("failed", True)
 
 
-@pytest.mark.parametrize("fps", [1e-320, 1e308, -30.0, 0.0])
+@pytest.mark.parametrize("fps", [1e-320, *(pytest.param(fps, marks=pytest.mark.slow) for fps in (1e308, -30.0, 0.0))])
 def test_frames_of_a_media_whose_rate_no_video_has_have_no_times(pictured, fps):
     pictured.annotate()
     assert pictured.api.patch(f"Media/{pictured.video}", {"fps": fps}).status == 200

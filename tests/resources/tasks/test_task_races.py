@@ -130,6 +130,7 @@ class TestCalls:
             assert person.ask(method, path, body).status == 200
         return meter.total.calls
 
+    @pytest.mark.slow
     def test_a_lease_takes_as_many_calls_among_400_tasks_as_among_4(self, api, project):
         def used(name, units):
             made(api, project, media[:units], name=name, copies=2, versions=layers)
