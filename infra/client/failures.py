@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import shutil
+import traceback
 from collections.abc import Collection
 from http import HTTPStatus
 from pathlib import Path
@@ -88,9 +89,14 @@ def read_json(path: Path, text: str | None = None) -> Any:
 
 
 def of_shape(error: Exception) -> Failure:
-    """The failure for an answer of another shape than the service's, such as a list in the place of an object."""
+    """The failure for an answer of another shape than the service's, such as a list in the place of an object.
+
+    It says where in this client that was noticed, for it may be an error of the client's own.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
     message = f"The service answers what this command does not understand: {type(error).__name__}: {error}"
-    return Failure(message[:500], SERVICE_ERROR)
+    return Failure(message[:500] + place, SERVICE_ERROR)
 
 
 def of_file(error: OSError) -> Failure:
