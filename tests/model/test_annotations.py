@@ -374,7 +374,7 @@ class Histories(MediaRules):
 
 
 @pytest.mark.parametrize(
-    ("examples", "steps"), [(4, 25), pytest.param(500, 50, marks=pytest.mark.nightly)], ids=["short", "long"]
+    ("examples", "steps"), [(4, 25), pytest.param(200, 50, marks=pytest.mark.nightly)], ids=["short", "long"]
 )
 def test_lists_counts_reads_and_change_logs_agree_with_the_model(examples, steps):
     run(Histories, examples, steps)

@@ -255,7 +255,7 @@ def _values(side: list[Doc]) -> Doc:
 
 
 @pytest.mark.parametrize(
-    ("examples", "steps"), [(8, 15), pytest.param(300, 50, marks=pytest.mark.nightly)], ids=["short", "long"]
+    ("examples", "steps"), [(8, 15), pytest.param(150, 50, marks=pytest.mark.nightly)], ids=["short", "long"]
 )
 def test_lists_counts_reads_and_change_logs_agree_with_the_model(examples, steps):
     run(Trees, examples, steps)
