@@ -46,7 +46,7 @@ def test_a_guest_watches_what_was_shared_frame_by_frame_until_the_link_ends(new_
     expect(page.get_by_role("alert")).to_have_count(0)
     api.ask("DELETE", f"ShareLink/{link['id']}")
     page.reload()
-    expect(page.get_by_role("alert")).to_contain_text("no longer")
+    expect(page.get_by_role("alert")).to_contain_text("has ended")
 
 
 def test_links_are_made_and_ended_in_the_console(new_page, stack, dive):
