@@ -27,12 +27,13 @@ from infra.emulator import aws
 from infra.emulator.sqs import messages_of
 from infra.local.background.queues import queue_of
 from infra.local.http.gateway import event_of
+from tests.bench.calibration import factor
 from tests.resources.media.samples import media_type, transcode, video
 from tests.service import GATEWAY
 
 RUNTIME = Path(__file__).with_name("lambda_runtime.py")
 AIM = 0.8
-"""Seconds of the processor from the import of the API to its first answer."""
+"""Seconds of the processor from the import of the API to its first answer, on the machine of docs/performance.md."""
 
 pytestmark = [
     pytest.mark.nightly,
@@ -124,7 +125,7 @@ def test_the_api_answers_soon_after_a_cold_start(call, api, project):
         assert run["result"]["statusCode"] == run["status"] == 200
         assert json.loads(run["result"]["body"])["id"] == project
     # of the processor: other work goes on here
-    assert min(run["processor"] for run in runs) < AIM, runs
+    assert min(run["processor"] for run in runs) < AIM * factor(), runs
 
 
 def test_the_api_opens_a_view(call, api, project):
