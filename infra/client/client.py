@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 COMMIT = "Limn-Commit"
 ProjectLevel = Literal["View Only", "Can Edit", "Can Transfer", "Can Execute", "Full Control"]
 LARGEST_OBJECT = 5 * 1024**4
-"""Bytes of an object of S3 at most."""
+"""The size of the largest object that S3 stores, in bytes."""
 BEHIND_PAUSE, BEHIND_ATTEMPTS = 0.1, 30
 """Seconds between attempts to read what this client wrote, and the number of attempts."""
 

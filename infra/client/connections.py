@@ -1,4 +1,7 @@
-"""Connections to a service and its object store, which are trusted with no memory, time or address of this machine."""
+"""HTTP connections to a service and its object store.
+
+Neither is trusted: the size and the time of an answer are bounded, and none leads to an address of this machine.
+"""
 
 from __future__ import annotations
 
@@ -25,18 +28,18 @@ SLOWEST, GRACE = 1_000, 120.0
 _STREAMED, _MOST = "limn_streamed", "limn_most"
 _GZIP = 16 + zlib.MAX_WBITS
 _DIGITS = 18
-"""Of a number in a header."""
+"""The most digits of a number in a header."""
 TIMEOUT = httpx.Timeout(10, read=120, write=120, pool=None)
 """Seconds. Answers take at most 29 s; large ones are read from the object store."""
 
 
 def bounded(most: int | None) -> dict[str, Any]:
-    """Extensions of a request whose answer has `most` bytes at most."""
+    """The httpx extensions that limit the answer of a request to `most` bytes; none for None."""
     return {} if most is None else {_MOST: most}
 
 
 def opened(connections: int, home: str, transport: httpx.BaseTransport | None = None) -> httpx.Client:
-    """An HTTP client whose answers are bounded: `MOST_BYTES`, unpacked in pieces, unless they are streamed.
+    """An HTTP client that holds at most `MOST_BYTES` of an answer, unpacked, in memory; streamed answers have no limit.
 
     A service that is not on this machine leads to no address of this machine, by a URL or a redirect.
 
@@ -91,7 +94,7 @@ def _options(connections: int) -> dict[str, Any]:
 
 
 STREAMED = {_STREAMED: True}
-"""Extensions of a request whose answer is not held in memory."""
+"""The httpx extensions of a request whose answer is streamed, and not held in memory."""
 
 
 def _bound(answer: httpx.Response) -> None:

@@ -27,7 +27,7 @@ INCOMPLETE = 7
 """Part of the work failed: a file was not uploaded, rows were refused, a job failed."""
 INTERRUPTED = 130
 ROOM = 1024**3
-"""Bytes of a disk that what is downloaded leaves free."""
+"""Free bytes of a disk below which downloads stop."""
 
 
 def check_target(option: str, path: Path | None) -> None:
@@ -45,9 +45,9 @@ def check_target(option: str, path: Path | None) -> None:
 
 
 def check_room(folder: Path) -> None:
-    """Raise Failure where a folder is on a disk that has no more than `ROOM` left: who sends may send without end."""
+    """Raise NoRoom if the disk of a folder has less than `ROOM` left: a download may have no end."""
     if shutil.disk_usage(folder).free < ROOM:
-        raise Failure(f"{folder}: less than 1 GiB of the disk would be left. Make room, or choose another disk.", USAGE)
+        raise NoRoom(f"{folder}: less than 1 GiB of the disk would be left. Make room, or choose another disk.")
 
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
@@ -111,6 +111,10 @@ class Failure(Exception):
     def __init__(self, message: str, status: int = USAGE, **members: Any) -> None:
         super().__init__(message)
         self.message, self.status, self.members = message, status, members
+
+
+class NoRoom(Failure):
+    """The disk has too little room for a download."""
 
 
 def of_answer(status: int, message: str, **members: Any) -> Failure:

@@ -80,7 +80,7 @@ class Operation(Struct, frozen=True, array_like=True):
 
 
 class Touched(Struct, frozen=True, array_like=True):
-    """In what rows of one kind differ from what they were: no further member, and no further attribute, changed."""
+    """The members and attributes that a commit may have changed in rows of one kind; all others are as before."""
 
     members: list[str]
     attributes: list[str]
@@ -90,8 +90,8 @@ class Commit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The changes of one write, in order. `seq` is gapless within a project and starts at 1.
 
     `past` has the documents that definitions had before they changed, and that deleted entities and definitions had.
-    `operation` is the bulk change that the commit is a part of. `touched` is what its changes, all of rows of one kind
-    that were there before, came to; None where that is not told.
+    `operation` is the bulk change that the commit is a part of. `touched` names the members and
+    attributes that changed, where all changes rewrite existing rows of one kind; it is None otherwise.
     """
 
     project: int

@@ -6,7 +6,6 @@ its id and content, and in the same commit it is no longer the latest.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import msgspec
 
 from chalicelib.core.kinds import Kind
-from chalicelib.core.log.commits import Edit, Operation
+from chalicelib.core.log.commits import Edit
 from chalicelib.core.log.edits import changed, deleted, tombstoned, unseen
 from chalicelib.core.models.definitions import AnyType
 from chalicelib.core.models.entities import Geometry, LocalizationUpdate, StateUpdate
@@ -133,7 +132,7 @@ def delete(
     Raises:
         Modified: the row was modified since.
     """
-    operation = Operation(uuid.uuid4().hex, log.last(writer.project)) if kind is Kind.STATE else None
+    operation = log.new_operation(writer.project) if kind is Kind.STATE else None
 
     def attempt() -> int:
         before = find()

@@ -31,7 +31,7 @@ from chalicelib.access import view_queries
 from chalicelib.access.scope import Scope
 from chalicelib.access.view_queries import all_rows
 from chalicelib.core.kinds import Kind
-from chalicelib.core.log.commits import Edit, Operation
+from chalicelib.core.log.commits import Edit
 from chalicelib.core.time import deadline
 from chalicelib.core.time.retry import CONFLICTS
 from chalicelib.errors import Conflict, Unavailable
@@ -74,7 +74,7 @@ def run(*changes: BulkChange, handlers: Handlers, scope: Scope, rows: int = 0) -
         return
     total = sum(len(change.numbers) for change in changes)
     growth.make_room(changes[0].project, max(rows, total))
-    operation = Operation(uuid.uuid4().hex, log.last(changes[0].project))
+    operation = log.new_operation(changes[0].project)
     for change in changes:
         change.operation = operation
     runners = [_Runner(change, handlers) for change in changes]

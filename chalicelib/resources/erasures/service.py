@@ -34,7 +34,7 @@ ACCOUNT = "account"
 
 
 def begin(caller: Caller, organization: int, user: User) -> Erasure:
-    """Close and erase the account of a user, and queue that of the remaining data; continue one that is incomplete.
+    """Close and erase the account of a user, and queue the erasure of the rest; an incomplete one is continued.
 
     Raises:
         Unavailable: a store or queue does not answer; repeat the request.

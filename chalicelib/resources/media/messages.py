@@ -15,4 +15,4 @@ class ImportImage(Message, frozen=True, kw_only=True, tag="image.import.1"):
     source: str = ""
     """The key of the object that `url` names, if it is ours: our store may have another address by the time."""
     thumbnail_source: str = ""
-    """The same of `thumbnail_url`."""
+    """The key of the object that `thumbnail_url` names, if it is ours."""

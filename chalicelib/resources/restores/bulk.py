@@ -51,7 +51,7 @@ class RestoreMedia(Handler):
 
 
 class RestoreAnnotations(Handler):
-    """Brings deleted annotations back, and makes those live again that became tombstones themselves."""
+    """Restores deleted annotations: rows that were removed, and rows that a deletion turned into tombstones."""
 
     size = 40
     """Ids of one part: each may change a further mark of its element."""

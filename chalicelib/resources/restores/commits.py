@@ -1,4 +1,4 @@
-"""What a commit deleted, by its entries in the change log."""
+"""Reads from the entries of a commit which entities it deleted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def deleted_ids(commit: Commit) -> dict[Kind, set[int]]:
 
 
 def tombstones_added(commit: Commit) -> dict[Kind, set[int]]:
-    """The tombstones that a commit added as rows of their own, unlike rows that it turned into tombstones."""
+    """The tombstones that a commit added as new rows; not the rows that it turned into tombstones."""
     found: defaultdict[Kind, set[int]] = defaultdict(set)
     for edit in commit.edits:
         if edit.new.get("_variant_deleted") is True and edit.olds is not None:

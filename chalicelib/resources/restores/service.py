@@ -52,8 +52,8 @@ class _Plan:
     """What a request restores.
 
     Attributes:
-        ids: by kind, the ids of deleted rows, and of those that became tombstones themselves.
-        tombstones: by kind, the ids of tombstones that deletions added.
+        ids: by kind, the ids of deleted rows, and of rows that a deletion turned into tombstones.
+        tombstones: by kind, the ids of tombstones that deletions added as new rows.
         sections: deleted sections, and the ids of their media.
         marks: by element and mark, the id of the row that is restored as that mark.
         parts: by bulk change, those of its commits that were read, without documents.
@@ -68,12 +68,12 @@ class _Plan:
     changed: dict[int, Commit] = field(default_factory=dict)
 
     def count(self, kind: Kind) -> int:
-        """How many entities of a kind come back."""
+        """The number of entities of a kind that are restored."""
         return len(self.ids[kind]) + len(self.tombstones[kind])
 
     @property
     def size(self) -> int:
-        """How many entities and sections come back."""
+        """The number of entities and sections that are restored."""
         return sum(map(self.count, RESTORABLE)) + len(self.sections)
 
 
@@ -238,14 +238,14 @@ def _is_on(annotation: Any, media: set[int]) -> bool:
 
 
 def _add_rows(plan: _Plan, writer: Writer, deleted: dict[Kind, set[int]], added: dict[Kind, set[int]]) -> None:
-    """Add what was deleted and is there; of the tombstones that its deletion `added`, those that are there still."""
+    """Add the deleted rows that can be restored, and the tombstones that the commit `added` and that still exist."""
     definitions = records.definitions(writer.project)
     for kind in RESTORABLE:
         if numbers := deleted.get(kind):
             _check_levels(writer, kind, numbers)
             own = added.get(kind, set())
-            there = {number: row.entity for number, row in entities.many(kind, numbers & own).items()}
-            tombstones = {number: row for number, row in there.items() if is_tombstone(row)}
+            live = entities.many(kind, numbers & own)
+            tombstones = {number: row.entity for number, row in live.items() if is_tombstone(row.entity)}
             _check_media(plan, kind, tombstones)
             plan.tombstones[kind] |= tombstones.keys()
             plan.ids[kind] |= _restorable(plan, writer, kind, numbers - own, definitions)

@@ -58,8 +58,8 @@ def import_image(message: ImportImage) -> None:
     path = message.url if is_reference else own.path
     image = ImageDefinition(path=path, resolution=[made.height, made.width], size=len(made.data), mime=made.mime)
     if message.thumbnail_url:
-        given = message.thumbnail_url, UNRESTRICTED, message.thumbnail_source
-        thumbnail = store_picture(project, found.id, *given)
+        url, source = message.thumbnail_url, message.thumbnail_source
+        thumbnail = store_picture(project, found.id, url, UNRESTRICTED, source)
     else:
         objects.write(key("thumb.jpg"), made.thumbnail, "image/jpeg")
         thumbnail = ImageDefinition(

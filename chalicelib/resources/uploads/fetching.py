@@ -150,7 +150,7 @@ def _find_accepted(key: str, project: int) -> ObjectKey | None:
 
 
 def fetch(url: str, project: int, most: int, scope: Scope, accepted: str = "") -> bytes:
-    """The content of a URL; of an accepted request that of our object `accepted`, if it was one.
+    """The content of a URL, or of the object in our store that has the key `accepted`, if that is given.
 
     Raises:
         Forbidden: it is not from an allowed origin.

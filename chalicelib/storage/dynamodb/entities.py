@@ -53,7 +53,7 @@ def get(kind: Kind, number: int) -> Any:
 
 
 def maybe(kind: Kind, number: int) -> Any | None:
-    """The visible entity with an id, or None."""
+    """The entity with an id; None if there is none, or it was deleted."""
     try:
         return get(kind, number)
     except NotFound:

@@ -12,6 +12,7 @@ import contextlib
 import itertools
 import threading
 import time
+import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -147,6 +148,11 @@ def commit_of(
     if not (past or notes or operation):
         return found
     return msgspec.structs.replace(found, past=list(past), notes=list(notes), operation=operation)
+
+
+def new_operation(project: int) -> Operation:
+    """A bulk change of a project that begins now."""
+    return Operation(uuid.uuid4().hex, last(project))
 
 
 def part_of(operation: Operation | None) -> contextlib.AbstractContextManager[None]:

@@ -132,7 +132,7 @@ class Made:
         self._run(f"INSERT INTO {target} SELECT {', '.join(values)} FROM made", database, parse)
 
     def update(self, database: duckdb.DuckDBPyConnection, add_all: AddAll, parse: Parse) -> bool:
-        """Update the columns of rows that exist and add their documents; returns whether all of them exist."""
+        """Update the touched columns of the rows and add their documents; returns whether the table has all rows."""
         self._add_documents(add_all)
         values = dict(self._expressions())
         named = ", ".join(f"{value} AS {name}" for name, value in values.items())

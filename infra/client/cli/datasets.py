@@ -58,9 +58,9 @@ def download(client: Client, read: Callable[[], dict[str, Any]], target: Path, a
                         if file.tell() > export["size"]:
                             break
                 break
+            except failures.NoRoom:
+                raise
             except (httpx.HTTPError, Failure) as error:
-                if isinstance(error, Failure) and error.status == failures.USAGE:
-                    raise
                 if attempt == _TRIES - 1:
                     raise Failure(f"The download broke off: {type(error).__name__}", failures.NO_CONNECTION) from None
         size = part.stat().st_size

@@ -80,9 +80,8 @@ class Folder:
                 if attempt == TRIES - 1:
                     message = f"The download broke off: {type(error).__name__}"
                     raise Failure(message, failures.NO_CONNECTION) from None
-            except Failure as failure:
-                if failure.status == failures.USAGE:  # no room: what came would fill the disk
-                    part.unlink(missing_ok=True)
+            except failures.NoRoom:
+                part.unlink(missing_ok=True)
                 raise
         part.replace(self._path / path)
         with self._lock:
