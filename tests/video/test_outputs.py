@@ -1,6 +1,8 @@
 """The other codecs and options, segment files of other tools."""
 
 import io
+import os
+from pathlib import Path
 
 import av
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from chalicelib.errors import BadInput
 from chalicelib.video.decoding.frame import decode_frames
 from chalicelib.video.encoding.clip import copy_clip, parse_ranges
+from chalicelib.video.encoding.encode import reset_scheduling
 from chalicelib.video.files.source import BytesSource
 from chalicelib.video.mp4.segments import Fragment, parse_segment_info, segment_info, spans_of
 from tests.video.clips import COUNT, KINDS, X264, Kind, make, read, read_all
@@ -39,6 +42,20 @@ def test_every_codec_gives_joinable_pieces(config, codec, pix_fmt, tmp_path):
     assert read_all(io.BytesIO(made.files[name])) == list(range(55))
     assert read_segments(made.source(name)) == made.info(name)
     assert [read(i) for i in decode_frames(made.source(name), made.info(name), [54, 30, 0])] == [54, 30, 0]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the system does not list threads")
+def test_no_encoder_keeps_the_processors_from_requests(tmp_path, monkeypatch):
+    seen = []
+
+    def reset_and_look():
+        reset_scheduling()
+        seen.extend(os.sched_getscheduler(int(thread.name)) for thread in Path("/proc/self/task").iterdir())
+
+    monkeypatch.setattr("chalicelib.video.encoding.encode.reset_scheduling", reset_and_look)
+    source = FileSource(make(Kind("short", options=X264, count=3), tmp_path))
+    transcode(source, tmp_path, 1, [{"resolution": 144, "vcodec": "av1", "preset": "12"}])
+    assert set(seen) == {os.SCHED_OTHER}
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ n / fps for every player, demuxer and byte-range reader, without edit lists or n
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -198,12 +199,28 @@ class _Encoder:
 
     def _mux(self, picture: VideoFrame | None) -> None:
         """Encode a picture, None to flush, and write what comes out."""
+        is_first = not self._stream.codec_context.is_open
         self._container.mux(self._stream.encode(picture))
+        if is_first and self._rendition.vcodec == "av1":
+            reset_scheduling()
 
     def wait(self, most: int = 0) -> None:
         """Wait until at most `most` pictures are queued for the encoder; raises what the encoder raised."""
         while len(self._waiting) > most:
             self._waiting.popleft().result()
+
+
+def reset_scheduling() -> None:
+    """Give all threads of this process the usual scheduling; does nothing where the system has no /proc.
+
+    SVT-AV1 makes its threads, and the one that opens it, real-time ones (SCHED_FIFO, 99) where the process is root's:
+    they would take the processors from requests and from all other programs.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        for thread in Path("/proc/self/task").iterdir():
+            # A thread may end meanwhile.
+            with contextlib.suppress(ProcessLookupError):
+                os.sched_setscheduler(int(thread.name), os.SCHED_OTHER, os.sched_param(0))
 
 
 def encoder_options(rendition: Rendition) -> dict[str, str]:
