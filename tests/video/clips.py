@@ -12,7 +12,7 @@ from fractions import Fraction
 import av
 from PIL import Image
 
-from chalicelib.video.encoding.encode import reset_scheduling
+from chalicelib.video.encoding.encode import end_real_time_priority
 
 CORNERS = {0: True, 3: False, 12: False, 15: False}
 BITS = [cell for cell in range(16) if cell not in CORNERS]
@@ -179,7 +179,7 @@ def make(kind, folder):
         out.mux(video.encode(None))
         for track in tracks:
             sound(out, track, Fraction(kind.count) / kind.fps)
-    reset_scheduling()
+    end_real_time_priority()
     if kind.trim:
         trim_start(path, kind.trim)
     data = path.read_bytes()

@@ -1,7 +1,9 @@
 """The other codecs and options, segment files of other tools."""
 
+import contextlib
 import io
 import os
+import threading
 from pathlib import Path
 
 import av
@@ -10,7 +12,7 @@ import pytest
 from chalicelib.errors import BadInput
 from chalicelib.video.decoding.frame import decode_frames
 from chalicelib.video.encoding.clip import copy_clip, parse_ranges
-from chalicelib.video.encoding.encode import reset_scheduling
+from chalicelib.video.encoding.encode import end_real_time_priority
 from chalicelib.video.files.source import BytesSource
 from chalicelib.video.mp4.segments import Fragment, parse_segment_info, segment_info, spans_of
 from tests.video.clips import COUNT, KINDS, X264, Kind, make, read, read_all
@@ -44,18 +46,42 @@ def test_every_codec_gives_joinable_pieces(config, codec, pix_fmt, tmp_path):
     assert [read(i) for i in decode_frames(made.source(name), made.info(name), [54, 30, 0])] == [54, 30, 0]
 
 
+def policies():
+    """The scheduling policies of all threads of this process."""
+    found = set()
+    for thread in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(ProcessLookupError):
+            found.add(os.sched_getscheduler(int(thread.name)))
+    return found
+
+
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the system does not list threads")
-def test_no_encoder_keeps_the_processors_from_requests(tmp_path, monkeypatch):
-    seen = []
+def test_encoding_av1_leaves_no_thread_at_real_time_priority(tmp_path, monkeypatch):
+    seen = set()
 
-    def reset_and_look():
-        reset_scheduling()
-        seen.extend(os.sched_getscheduler(int(thread.name)) for thread in Path("/proc/self/task").iterdir())
+    def end_and_look():
+        end_real_time_priority()
+        seen.update(policies())
 
-    monkeypatch.setattr("chalicelib.video.encoding.encode.reset_scheduling", reset_and_look)
+    monkeypatch.setattr("chalicelib.video.encoding.encode.end_real_time_priority", end_and_look)
     source = FileSource(make(Kind("short", options=X264, count=3), tmp_path))
     transcode(source, tmp_path, 1, [{"resolution": 144, "vcodec": "av1", "preset": "12"}])
-    assert set(seen) == {os.SCHED_OTHER}
+    assert seen == {os.SCHED_OTHER}
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the system does not list threads")
+def test_a_thread_that_an_operator_made_idle_stays_idle():
+    told = []
+
+    def idle():
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+        end_real_time_priority()
+        told.append(os.sched_getscheduler(0))
+
+    thread = threading.Thread(target=idle)
+    thread.start()
+    thread.join()
+    assert told == [os.SCHED_IDLE]
 
 
 @pytest.mark.slow

@@ -202,7 +202,7 @@ class _Encoder:
         is_first = not self._stream.codec_context.is_open
         self._container.mux(self._stream.encode(picture))
         if is_first and self._rendition.vcodec == "av1":
-            reset_scheduling()
+            end_real_time_priority()
 
     def wait(self, most: int = 0) -> None:
         """Wait until at most `most` pictures are queued for the encoder; raises what the encoder raised."""
@@ -210,17 +210,19 @@ class _Encoder:
             self._waiting.popleft().result()
 
 
-def reset_scheduling() -> None:
-    """Give all threads of this process the usual scheduling; does nothing where the system has no /proc.
+def end_real_time_priority() -> None:
+    """Return the real-time threads of this process to normal scheduling, at the nice value that they have.
 
-    SVT-AV1 makes its threads, and the one that opens it, real-time ones (SCHED_FIFO, 99) where the process is root's:
-    they would take the processors from requests and from all other programs.
+    SVT-AV1 runs its threads, and the thread that opens it, at real-time priority (SCHED_FIFO, 99) where the process
+    runs as root. They would starve requests and all other programs. Threads of other policies are left as they are,
+    such as those of a service that was started with `chrt --idle`. Does nothing on a system without /proc.
     """
     with contextlib.suppress(FileNotFoundError):
         for thread in Path("/proc/self/task").iterdir():
             # A thread may end meanwhile.
             with contextlib.suppress(ProcessLookupError):
-                os.sched_setscheduler(int(thread.name), os.SCHED_OTHER, os.sched_param(0))
+                if os.sched_getscheduler(int(thread.name)) == os.SCHED_FIFO:
+                    os.sched_setscheduler(int(thread.name), os.SCHED_OTHER, os.sched_param(0))
 
 
 def encoder_options(rendition: Rendition) -> dict[str, str]:
